@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "cameo",
+    products: [
+        .executable(name: "cameo-enqueue", targets: ["cameo-enqueue"]),
+        .executable(name: "cameo-worker", targets: ["cameo-worker"]),
+        .executable(name: "cameo-renderer", targets: ["cameo-renderer"]),
+        .executable(name: "cameo-status", targets: ["cameo-status"]),
+        .executable(name: "cameo-admin", targets: ["cameo-admin"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // C libraries and system calls that Swift cannot see by itself; each header says why it exists.
+        .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CLinux"),
+        .target(name: "CSQLiteConfig"),
+
+        // The rooms, in the order in which a request passes through them.
+        .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
+        .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux", "CSQLiteConfig", grdb]),
+        .target(name: "CameoFetch", dependencies: ["CameoModel", "CCurl", "CLinux"]),
+        .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
+        .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
+        .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
+        .target(
+            name: "CameoWorker",
+            dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", logging, lifecycle]
+        ),
+        .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
+
+        // The commands.
+        .target(name: "CommandSupport", dependencies: ["CameoModel", "CameoStore", "CLinux", argumentParser]),
+        .executableTarget(
+            name: "cameo-enqueue",
+            dependencies: ["CommandSupport", "CameoModel", "CameoStore", argumentParser]
+        ),
+        .executableTarget(
+            name: "cameo-status",
+            dependencies: ["CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser]
+        ),
+        .executableTarget(
+            name: "cameo-admin",
+            dependencies: ["CommandSupport", "CameoModel", "CameoStore", argumentParser]
+        ),
+        .executableTarget(
+            name: "cameo-worker",
+            dependencies: [
+                "CommandSupport", "CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", "CameoWorker",
+                argumentParser, logging, lifecycle,
+            ]
+        ),
+        .executableTarget(
+            name: "cameo-renderer",
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux"]
+        ),
+
+        .target(name: "TestSupport", dependencies: ["CameoModel", "CLinux"], path: "Tests/TestSupport"),
+        .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"]),
+        .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
+        .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
+        .testTarget(
+            name: "CameoRendererTests",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CameoModel", "CameoStore", "TestSupport",
+                "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
+            ]
+        ),
+    ]
+)
+
+// One strictness for every target of ours. CAMEO_STRICT=1 (CI, deploy/test) turns warnings into errors.
+let warningsAreErrors = Context.environment["CAMEO_STRICT"] == "1"
+for target in package.targets where target.type != .system {
+    var settings = target.swiftSettings ?? []
+    settings += [
+        .swiftLanguageMode(.v6),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        .enableUpcomingFeature("ExistentialAny"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+    if warningsAreErrors { settings.append(.treatAllWarnings(as: .error)) }
+    target.swiftSettings = settings
+}

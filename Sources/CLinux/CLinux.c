@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct flock whole_file(short type) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock); // F_OFD_* want l_pid = 0
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+int cameo_ofd_lock(int fd) {
+    struct flock lock = whole_file(F_WRLCK);
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+int cameo_ofd_unlock(int fd) {
+    struct flock lock = whole_file(F_UNLCK);
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+int cameo_ofd_is_locked(int fd) {
+    struct flock lock = whole_file(F_WRLCK);
+    if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}
+
+int cameo_memfd_create(const char *name) {
+    return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int cameo_memfd_seal(int fd) {
+    return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+int cameo_open_path_beneath(int directory_fd, const char *path) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    int fd;
+    do { // EAGAIN: a rename raced with the walk; the kernel asks to try again
+        fd = (int)syscall(SYS_openat2, directory_fd, path, &how, sizeof how);
+    } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
+    return fd;
+}
+
+int cameo_open_directory_path(const char *path) {
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard) {
+    struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
+    return prlimit(pid, RLIMIT_CPU, &limit, NULL);
+}
+
+int64_t cameo_boottime_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t cameo_filesystem_type(const char *path) {
+    struct statfs fs;
+    return statfs(path, &fs) == 0 ? (int64_t)fs.f_type : -1;
+}
+
+int cameo_sync_directory(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    int result = fsync(fd);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return result;
+}

@@ -1,0 +1,16 @@
+/// The name of immutable bytes: their SHA-256, written as 64 lower-case hexadecimal digits.
+package struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
+    package let hex: String
+
+    /// - Parameter hex: 64 lower-case hexadecimal digits; anything else gives nil.
+    package init?(hex: some StringProtocol) {
+        guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        self.hex = String(hex)
+    }
+
+    init(bytes: [UInt8]) {
+        hex = Hexadecimal.encode(bytes)
+    }
+
+    package var description: String { "sha256-\(hex)" }
+}

@@ -1,0 +1,65 @@
+package import Foundation
+
+/// A picture inside its own URI (RFC 2397): `data:image/png;base64,…`.
+package struct DataURI: Hashable, Sendable {
+    /// The declared type in lower case, without parameters; nil when none is declared.
+    package let mediaType: String?
+    package let bytes: Data
+
+    /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
+    package init(parsing uri: String) throws(InvalidRequest) {
+        func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
+        guard uri.prefix(5).lowercased() == "data:", let comma = uri.firstIndex(of: ",") else {
+            throw refuse("a data: URI needs a comma before its data")
+        }
+        let header = uri[uri.index(uri.startIndex, offsetBy: 5)..<comma].split(
+            separator: ";",
+            omittingEmptySubsequences: false
+        )
+        let type = header.first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() } ?? ""
+        mediaType = type.isEmpty ? nil : type
+        guard let payload = Self.percentDecoded(uri[uri.index(after: comma)...].utf8) else {
+            throw refuse("a data: URI has a % that two hexadecimal digits do not follow")
+        }
+        if header.dropFirst().contains(where: { $0.trimmingCharacters(in: .whitespaces).lowercased() == "base64" }) {
+            guard let decoded = Self.base64Decoded(payload) else {
+                throw refuse("the data: URI's base64 is malformed")
+            }
+            bytes = decoded
+        } else {
+            bytes = payload
+        }
+    }
+
+    private static func percentDecoded(_ text: Substring.UTF8View) -> Data? {
+        var result = Data(capacity: text.count)
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "%") else { result.append(byte); continue }
+            guard let high = iterator.next().flatMap(hexValue), let low = iterator.next().flatMap(hexValue) else {
+                return nil
+            }
+            result.append(high << 4 | low)
+        }
+        return result
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+
+    private static func base64Decoded(_ text: Data) -> Data? {
+        var standard = Data(capacity: text.count + 3)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "="), 0x20, 0x0A, 0x0D, 0x09: continue
+            default: standard.append(byte)
+            }
+        }
+        guard standard.count % 4 != 1 else { return nil }
+        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
+        return Data(base64Encoded: standard)
+    }
+}

@@ -1,0 +1,109 @@
+/// Reads the fields of one JSON object, so that every complaint names the field's full path and the limit it broke.
+struct JSONObjectReader {
+    let path: String
+    private let members: [String: JSONValue]
+
+    /// - Parameters:
+    ///   - fields: every field that the object may have; others are refused by name, since a misspelt option that
+    ///     is silently ignored costs its user hours.
+    ///   - reserved: fields of a later version, refused with that reason.
+    init(
+        _ value: JSONValue,
+        at path: String,
+        fields: [String],
+        reserved: [String] = []
+    ) throws(InvalidRequest) {
+        guard case .object(let members) = value else {
+            throw InvalidRequest(path: path, reason: "must be an object, not \(value.kind)")
+        }
+        self.path = path
+        self.members = members
+        for key in members.keys.sorted() where !fields.contains(key) {
+            let reason =
+                reserved.contains(key)
+                ? "is reserved for a later version and not supported by this one"
+                : "is not a known field (known: \(fields.joined(separator: ", ")))"
+            throw InvalidRequest(path: self.path(of: key), reason: reason)
+        }
+    }
+
+    func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    func value(_ key: String) -> JSONValue? { members[key] }
+
+    func string(_ key: String) throws(InvalidRequest) -> String? {
+        guard let value = members[key] else { return nil }
+        guard case .string(let string) = value else { throw wrongKind(key, "a string", value) }
+        return string
+    }
+
+    func bool(_ key: String) throws(InvalidRequest) -> Bool? {
+        guard let value = members[key] else { return nil }
+        guard case .bool(let bool) = value else { throw wrongKind(key, "true or false", value) }
+        return bool
+    }
+
+    /// A whole number; `256.0` is one too, since some encoders write it so.
+    func integer(_ key: String, in range: ClosedRange<Int>) throws(InvalidRequest) -> Int? {
+        guard let value = members[key] else { return nil }
+        let integer: Int? =
+            switch value {
+            case .integer(let integer): Int(integer)
+            case .number(let double): Int(exactly: double)
+            default: nil
+            }
+        guard let integer else { throw wrongKind(key, "a whole number", value) }
+        guard range.contains(integer) else {
+            throw outOfRange(key, "\(range.lowerBound)", "\(range.upperBound)", "\(integer)")
+        }
+        return integer
+    }
+
+    func number(_ key: String, in range: ClosedRange<Double>) throws(InvalidRequest) -> Double? {
+        guard let value = members[key] else { return nil }
+        let double: Double? =
+            switch value {
+            case .integer(let integer): Double(integer)
+            case .number(let double): double
+            default: nil
+            }
+        guard let double else { throw wrongKind(key, "a number", value) }
+        guard range.contains(double) else {
+            throw outOfRange(key, "\(range.lowerBound)", "\(range.upperBound)", "\(double)")
+        }
+        return double
+    }
+
+    func array(_ key: String) throws(InvalidRequest) -> [JSONValue]? {
+        guard let value = members[key] else { return nil }
+        guard case .array(let array) = value else { throw wrongKind(key, "an array", value) }
+        return array
+    }
+
+    func object(_ key: String) throws(InvalidRequest) -> [String: JSONValue]? {
+        guard let value = members[key] else { return nil }
+        guard case .object(let object) = value else { throw wrongKind(key, "an object", value) }
+        return object
+    }
+
+    /// A word out of a closed list.
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String,
+        _ type: Choice.Type
+    ) throws(InvalidRequest) -> Choice? where Choice.RawValue == String {
+        guard let word = try string(key) else { return nil }
+        guard let choice = Choice(rawValue: word) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw InvalidRequest(path: path(of: key), reason: "must be one of \(words), not \"\(word)\"")
+        }
+        return choice
+    }
+
+    private func wrongKind(_ key: String, _ expected: String, _ value: JSONValue) -> InvalidRequest {
+        InvalidRequest(path: path(of: key), reason: "must be \(expected), not \(value.kind)")
+    }
+
+    private func outOfRange(_ key: String, _ low: String, _ high: String, _ value: String) -> InvalidRequest {
+        InvalidRequest(path: path(of: key), reason: "must be between \(low) and \(high), not \(value)")
+    }
+}

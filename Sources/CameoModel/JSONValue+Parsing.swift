@@ -1,0 +1,212 @@
+/// Why a text is not JSON that Cameo accepts, with the place in bytes from its beginning.
+package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    package let reason: String
+    package let offset: Int
+
+    package var description: String { "\(reason) at byte \(offset)" }
+}
+
+// DESIGN. Foundation's decoder silently takes the first of two equal keys, Python's takes the last. A request's
+// thumbnail URIs are a digest of its content, so such a text would mean two things: it is refused here. That, exact
+// whole numbers and a bound on depth are why this small parser exists.
+extension JSONValue {
+    /// Containers inside containers that a text may have.
+    package static let maximumDepth = 64
+
+    /// Parses one JSON text (RFC 8259, UTF-8), refusing duplicate keys, lone surrogates and more than
+    /// ``maximumDepth`` nested containers.
+    package init(parsing text: some Sequence<UInt8>) throws(JSONSyntaxError) {
+        var parser = Parser(bytes: Array(text))
+        self = try parser.document()
+    }
+
+    package init(parsing text: String) throws(JSONSyntaxError) {
+        try self.init(parsing: text.utf8)
+    }
+}
+
+private struct Parser {
+    let bytes: [UInt8]
+    var offset = 0
+    var depth = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    func failure(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(reason: reason, offset: offset) }
+
+    var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
+    }
+
+    mutating func document() throws(JSONSyntaxError) -> JSONValue {
+        let value = try value()
+        skipSpace()
+        guard next == nil else { throw failure("text after the end of the JSON value") }
+        return value
+    }
+
+    mutating func value() throws(JSONSyntaxError) -> JSONValue {
+        skipSpace()
+        switch next {
+        case UInt8(ascii: "{"): return try nested { parser throws(JSONSyntaxError) in try parser.object() }
+        case UInt8(ascii: "["): return try nested { parser throws(JSONSyntaxError) in try parser.array() }
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        case .some(let byte) where byte == UInt8(ascii: "-") || isDigit(byte): return try number()
+        case nil: throw failure("the JSON text ends too early")
+        default: throw failure("unexpected character")
+        }
+    }
+
+    mutating func nested(
+        _ body: (inout Parser) throws(JSONSyntaxError) -> JSONValue
+    ) throws(JSONSyntaxError) -> JSONValue {
+        guard depth < JSONValue.maximumDepth else {
+            throw failure("more than \(JSONValue.maximumDepth) nested containers")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        offset += 1
+        return try body(&self)
+    }
+
+    mutating func object() throws(JSONSyntaxError) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        skipSpace()
+        if next == UInt8(ascii: "}") { offset += 1; return .object(members) }
+        while true {
+            skipSpace()
+            guard next == UInt8(ascii: "\"") else { throw failure("expected a quoted key") }
+            let key = try string()
+            skipSpace()
+            guard next == UInt8(ascii: ":") else { throw failure("expected ':'") }
+            offset += 1
+            let value = try value()
+            guard members.updateValue(value, forKey: key) == nil else { throw failure("duplicate key \"\(key)\"") }
+            if try endOfContainer(UInt8(ascii: "}")) { return .object(members) }
+        }
+    }
+
+    mutating func array() throws(JSONSyntaxError) -> JSONValue {
+        var elements: [JSONValue] = []
+        skipSpace()
+        if next == UInt8(ascii: "]") { offset += 1; return .array(elements) }
+        while true {
+            elements.append(try value())
+            if try endOfContainer(UInt8(ascii: "]")) { return .array(elements) }
+        }
+    }
+
+    mutating func endOfContainer(_ closing: UInt8) throws(JSONSyntaxError) -> Bool {
+        skipSpace()
+        switch next {
+        case UInt8(ascii: ","): offset += 1; return false
+        case closing: offset += 1; return true
+        default: throw failure("expected ',' or '\(Character(UnicodeScalar(closing)))'")
+        }
+    }
+
+    mutating func literal(_ word: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+        let expected = word.withUTF8Buffer { Array($0) }
+        guard bytes.dropFirst(offset).starts(with: expected) else { throw failure("unexpected word") }
+        offset += expected.count
+        return value
+    }
+
+    mutating func number() throws(JSONSyntaxError) -> JSONValue {
+        let start = offset
+        if next == UInt8(ascii: "-") { offset += 1 }
+        guard let first = next, isDigit(first) else { throw failure("a number needs a digit") }
+        if first == UInt8(ascii: "0") { offset += 1 } else { skipDigits() }
+        var isWhole = true
+        if next == UInt8(ascii: ".") {
+            isWhole = false
+            offset += 1
+            guard let digit = next, isDigit(digit) else { throw failure("a number needs a digit after its point") }
+            skipDigits()
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            isWhole = false
+            offset += 1
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
+            guard let digit = next, isDigit(digit) else { throw failure("a number needs a digit in its exponent") }
+            skipDigits()
+        }
+        let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+        if isWhole, let integer = Int64(text) { return .integer(integer) }
+        guard let double = Double(text), double.isFinite else { throw failure("the number \(text) is out of range") }
+        return .number(double)
+    }
+
+    mutating func skipDigits() {
+        while let byte = next, isDigit(byte) { offset += 1 }
+    }
+
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    mutating func string() throws(JSONSyntaxError) -> String {
+        offset += 1
+        var utf8: [UInt8] = []
+        while let byte = next {
+            switch byte {
+            case UInt8(ascii: "\""):
+                offset += 1
+                guard let string = String(validating: utf8, as: UTF8.self) else { throw failure("invalid UTF-8") }
+                return string
+            case UInt8(ascii: "\\"):
+                offset += 1
+                utf8.append(contentsOf: Array(String(try escape()).utf8))
+            case 0..<0x20:
+                throw failure("a control character inside a string")
+            default:
+                utf8.append(byte)
+                offset += 1
+            }
+        }
+        throw failure("a string has no end")
+    }
+
+    mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        guard let byte = next else { throw failure("a string has no end") }
+        offset += 1
+        switch byte {
+        case UInt8(ascii: "\""): return "\""
+        case UInt8(ascii: "\\"): return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape()
+        default: throw failure("unknown escape")
+        }
+    }
+
+    mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let high = try fourHexDigits()
+        if let scalar = Unicode.Scalar(high) { return scalar }
+        guard (0xD800..<0xDC00).contains(high), bytes.dropFirst(offset).starts(with: Array("\\u".utf8)) else {
+            throw failure("half of a surrogate pair")
+        }
+        offset += 2
+        let low = try fourHexDigits()
+        guard (0xDC00..<0xE000).contains(low),
+            let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+        else { throw failure("half of a surrogate pair") }
+        return scalar
+    }
+
+    mutating func fourHexDigits() throws(JSONSyntaxError) -> UInt32 {
+        let digits = bytes.dropFirst(offset).prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+            let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw failure("\\u needs four hexadecimal digits") }
+        offset += 4
+        return value
+    }
+}

@@ -1,0 +1,72 @@
+/// Why an attempt did not make its thumbnails. JSON form: `proto-json/job-failure.schema.json`.
+package struct JobFailure: Error, Hashable, Codable, Sendable {
+    /// Stable names, for programs to decide on. The text behind the dot never changes its meaning.
+    package enum Code: String, Codable, CaseIterable, Sendable {
+        case requestInvalid = "request.invalid"
+        case sourceNotFound = "source.notFound"
+        case sourceForbidden = "source.forbidden"
+        case sourceTooLarge = "source.tooLarge"
+        case sourceTimeout = "source.timeout"
+        case sourceHTTPStatus = "source.httpStatus"
+        case sourceUnreachable = "source.unreachable"
+        case sourceUnsupportedScheme = "source.unsupportedScheme"
+        case sourceInvalid = "source.invalid"
+        case sourceChanged = "source.changed"
+        case imageUnsupportedFormat = "image.unsupportedFormat"
+        case imageCorrupt = "image.corrupt"
+        case imageTooManyPixels = "image.tooManyPixels"
+        case renderFailed = "render.failed"
+        case renderCrashed = "render.crashed"
+        case renderTimedOut = "render.timedOut"
+        case renderOutOfMemory = "render.outOfMemory"
+        case jobTimedOut = "job.timedOut"
+        case storeFull = "store.full"
+        case storeFailed = "store.failed"
+        case workerLost = "worker.lost"
+        /// A code of a newer version, kept readable by its message.
+        case unknown
+    }
+
+    /// The step that failed.
+    package enum Stage: String, Codable, CaseIterable, Sendable {
+        case request, fetch, render, store, worker
+    }
+
+    package let code: Code
+    package let stage: Stage
+    /// One sentence for a person: it names the source and the limit that was broken.
+    package let message: String
+    /// Whether another attempt may succeed without anybody changing anything.
+    package let isRetryable: Bool
+
+    /// - Parameter isRetryable: nil takes what the code says (``Code/isRetryable``).
+    package init(_ code: Code, at stage: Stage, _ message: String, isRetryable: Bool? = nil) {
+        self.code = code
+        self.stage = stage
+        self.message = message
+        self.isRetryable = isRetryable ?? code.isRetryable
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        code = Code(rawValue: try container.decode(String.self, forKey: .code)) ?? .unknown
+        stage = try container.decode(Stage.self, forKey: .stage)
+        message = try container.decode(String.self, forKey: .message)
+        isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
+    }
+}
+
+extension JobFailure.Code {
+    /// The one place that decides whether a failure is worth another attempt. `source.httpStatus` is decided by its
+    /// status where it is made, `render.crashed` by how often it happened (``RetryPolicy``).
+    package var isRetryable: Bool {
+        switch self {
+        case .sourceTimeout, .sourceUnreachable, .sourceChanged, .sourceHTTPStatus: true
+        case .renderCrashed, .renderTimedOut: true
+        case .storeFull, .storeFailed, .jobTimedOut: true
+        case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
+        case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
+        case .renderFailed, .renderOutOfMemory, .workerLost, .unknown: false
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// Where a job stands. The words are those of River and Oban.
+package enum JobState: String, Codable, CaseIterable, Sendable {
+    /// Due at a later time that its producer chose.
+    case scheduled
+    /// Due now, waits for a worker.
+    case available
+    /// A worker holds its claim token.
+    case running
+    /// Failed, will be tried again after its back-off.
+    case retryable
+    /// All its thumbnails are in the store.
+    case completed
+    /// Given up, with a named reason.
+    case discarded
+    /// Called off.
+    case cancelled
+
+    /// True for states that a job leaves only by being retried by hand.
+    package var isFinal: Bool {
+        switch self {
+        case .scheduled, .available, .running, .retryable: false
+        case .completed, .discarded, .cancelled: true
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import CCrypto
+package import Foundation
+
+/// A running SHA-256 over bytes that arrive in pieces, computed by OpenSSL's libcrypto.
+package struct SHA256: ~Copyable {
+    private let context: OpaquePointer
+
+    package init() {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+            preconditionFailure("libcrypto has no SHA-256 or no memory for its context")
+        }
+        self.context = context
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    }
+
+    package consuming func finalize() -> BlobDigest {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        EVP_DigestFinal_ex(context, &bytes, nil)
+        return BlobDigest(bytes: bytes)
+    }
+
+    package static func digest(of data: some DataProtocol) -> BlobDigest {
+        var hash = SHA256()
+        for region in data.regions { region.withUnsafeBytes { hash.update($0) } }
+        return hash.finalize()
+    }
+}

@@ -1,0 +1,54 @@
+/// The name of a thumbnail: 32 lower-case hexadecimal digits, a function of scope, source and rendition alone, so
+/// that it is known before the thumbnail is made. `proto-json/README.md` documents it for other languages.
+package struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// - Parameter text: 32 lower-case hexadecimal digits; anything else gives nil.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        self.text = String(text)
+    }
+
+    /// The first 128 bits of SHA-256 over the RFC 8785 form of
+    /// `{"v":1,"scope":…,"source":…,"rendition":{…}}`; `scope` is left out when there is none.
+    package init(source: SourceIdentity, scope: RequestScope?, rendition: Rendition) {
+        var members: [String: JSONValue] = [
+            "v": .integer(1),
+            "source": .string(source.text),
+            "rendition": .object(rendition.definition),
+        ]
+        if let scope { members["scope"] = .string(scope.text) }
+        let canonical = JSONValue.object(members).canonicalText
+        text = String(SHA256.digest(of: Array(canonical.utf8)).hex.prefix(32))
+    }
+
+    package var description: String { text }
+}
+
+/// What a source is called inside a thumbnail's id: its URI as requested, or, for a `data:` URI, the blob URI of
+/// the bytes that it carries, so that the same picture handed over in another way has the same thumbnails.
+package struct SourceIdentity: Hashable, Sendable {
+    package let text: String
+
+    package init(of source: String) throws(InvalidRequest) {
+        if source.prefix(5).lowercased() == "data:" {
+            text = CameoURI.blob(SHA256.digest(of: try DataURI(parsing: source).bytes)).text
+        } else {
+            text = source
+        }
+    }
+}
+
+/// A digest of the credentials that a request's headers carry, so that what one tenant may see never answers
+/// another's request. Any header may be a credential, so every header counts.
+package struct RequestScope: Hashable, Sendable {
+    package let text: String
+
+    /// Nil without headers. The digest covers names (in lower case) and values.
+    package init?(headers: [String: String]) {
+        guard !headers.isEmpty else { return nil }
+        let pairs = headers.map { ($0.key.lowercased(), JSONValue.string($0.value)) }
+        let canonical = JSONValue.object(Dictionary(pairs, uniquingKeysWith: { first, _ in first })).canonicalText
+        text = String(SHA256.digest(of: Array(canonical.utf8)).hex.prefix(32))
+    }
+}

@@ -1,0 +1,105 @@
+extension ThumbnailRequest {
+    /// Checks every limit of the wire contract, so that a request that is accepted can be carried out.
+    package func validate() throws(InvalidRequest) {
+        try validateSource()
+        try validateRenditions()
+        try validateScheduling()
+        try validateHeaders()
+        let metadataBytes = JSONValue.object(metadata).canonicalText.utf8.count
+        guard metadata.isEmpty || metadataBytes <= Self.maximumMetadataBytes else {
+            throw refuse("metadata", "has \(metadataBytes) bytes as JSON, more than \(Self.maximumMetadataBytes)")
+        }
+    }
+
+    private func refuse(_ field: String, _ reason: String) -> InvalidRequest {
+        InvalidRequest(path: field, reason: reason)
+    }
+
+    private func validateSource() throws(InvalidRequest) {
+        guard !source.isEmpty else { throw refuse("source", "is empty") }
+        guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            throw refuse("source", "has a control character")
+        }
+        let isData = source.prefix(5).lowercased() == "data:"
+        guard isData || source.utf8.count <= Self.maximumSourceBytes else {
+            throw refuse("source", "has \(source.utf8.count) bytes, more than \(Self.maximumSourceBytes)")
+        }
+        guard isData || !source.prefix(5).lowercased().hasPrefix("cameo") || CameoURI(source) != nil else {
+            throw refuse("source", "\"\(source)\" is not a cameo: URI")
+        }
+    }
+
+    private func validateRenditions() throws(InvalidRequest) {
+        guard (1...Self.maximumRenditions).contains(renditions.count) else {
+            throw refuse("renditions", "must have 1 to \(Self.maximumRenditions) entries, not \(renditions.count)")
+        }
+        var names: Set<String> = []
+        for (index, rendition) in renditions.enumerated() {
+            try rendition.validate(at: "renditions[\(index)]")
+            guard names.insert(rendition.name).inserted else {
+                throw refuse("renditions[\(index)].name", "\"\(rendition.name)\" is taken by an earlier rendition")
+            }
+        }
+    }
+
+    private func validateScheduling() throws(InvalidRequest) {
+        guard Self.isLabel(queue) else {
+            throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
+        }
+        guard Self.priorityRange.contains(priority) else {
+            throw refuse("priority", "must be between -100 and 100, not \(priority)")
+        }
+        guard Self.attemptsRange.contains(maxAttempts) else {
+            throw refuse("maxAttempts", "must be between 1 and 25, not \(maxAttempts)")
+        }
+        if let timeout, !Self.timeoutRange.contains(timeout) {
+            throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
+        }
+        if let batch {
+            guard (1...200).contains(batch.unicodeScalars.count),
+                !batch.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+            else { throw refuse("batch", "must be 1 to 200 characters without control characters") }
+        }
+    }
+
+    private static func isLabel(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F
+                    || byte == 0x2D
+            }
+    }
+
+    /// Headers that would change how the message is framed or where it goes.
+    private static let forbiddenHeaders: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
+        "range",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    private func validateHeaders() throws(InvalidRequest) {
+        guard headers.count <= Self.maximumHeaders else {
+            throw refuse("headers", "has \(headers.count) entries, more than \(Self.maximumHeaders)")
+        }
+        var seen: Set<String> = []
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            let path = "headers.\(name)"
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
+                throw refuse(path, "is not an HTTP header name")
+            }
+            guard !Self.forbiddenHeaders.contains(name.lowercased()) else { throw refuse(path, "may not be set") }
+            guard seen.insert(name.lowercased()).inserted else { throw refuse(path, "is there twice") }
+            guard value.utf8.count <= 8_192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+                throw refuse(path, "its value is over 8192 bytes or has a control character")
+            }
+        }
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
+        }
+    }
+}

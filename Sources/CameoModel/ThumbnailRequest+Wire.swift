@@ -1,0 +1,78 @@
+package import Foundation
+
+extension ThumbnailRequest {
+    static let fields = [
+        "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "timeout", "batch", "headers", "metadata",
+    ]
+
+    /// Reads one request out of a JSON text.
+    package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
+        let json: JSONValue
+        do throws(JSONSyntaxError) {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw InvalidRequest(path: "", reason: "malformed JSON: \(error)")
+        }
+        try self.init(json: json)
+    }
+
+    package init(json: JSONValue) throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: "", fields: Self.fields)
+        guard let source = try reader.string("source") else {
+            throw InvalidRequest(path: "source", reason: "is required")
+        }
+        guard let items = try reader.array("renditions") else {
+            throw InvalidRequest(path: "renditions", reason: "is required")
+        }
+        var renditions: [Rendition] = []
+        for (index, item) in items.enumerated() {
+            renditions.append(try Rendition(json: item, at: "renditions[\(index)]"))
+        }
+        var headers: [String: String] = [:]
+        for (name, value) in try reader.object("headers") ?? [:] {
+            guard case .string(let text) = value else {
+                throw InvalidRequest(path: "headers.\(name)", reason: "must be a string, not \(value.kind)")
+            }
+            headers[name] = text
+        }
+        self.init(
+            source: source,
+            renditions: renditions,
+            queue: try reader.string("queue") ?? Self.defaultQueue,
+            priority: try reader.integer("priority", in: Self.priorityRange) ?? 0,
+            runAt: try Self.date(try reader.string("runAt")),
+            maxAttempts: try reader.integer("maxAttempts", in: Self.attemptsRange) ?? Self.defaultMaxAttempts,
+            timeout: try reader.number("timeout", in: Self.timeoutRange),
+            batch: try reader.string("batch"),
+            headers: headers,
+            metadata: try reader.object("metadata") ?? [:]
+        )
+        try validate()
+    }
+
+    private static func date(_ text: String?) throws(InvalidRequest) -> Date? {
+        guard let text else { return nil }
+        guard let date = WireFormat.date(from: text) else {
+            let reason = "must be an RFC 3339 time such as 2030-01-31T12:00:00Z, not \"\(text)\""
+            throw InvalidRequest(path: "runAt", reason: reason)
+        }
+        return date
+    }
+
+    /// The wire form; fields that equal their default are left out.
+    package var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "source": .string(source),
+            "renditions": .array(renditions.map(\.json)),
+        ]
+        if queue != Self.defaultQueue { members["queue"] = .string(queue) }
+        if priority != 0 { members["priority"] = .integer(Int64(priority)) }
+        if let runAt { members["runAt"] = .string(WireFormat.text(of: runAt)) }
+        if maxAttempts != Self.defaultMaxAttempts { members["maxAttempts"] = .integer(Int64(maxAttempts)) }
+        if let timeout { members["timeout"] = .number(timeout) }
+        if let batch { members["batch"] = .string(batch) }
+        if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
+        if !metadata.isEmpty { members["metadata"] = .object(metadata) }
+        return .object(members)
+    }
+}

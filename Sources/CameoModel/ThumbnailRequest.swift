@@ -1,0 +1,69 @@
+package import Foundation
+
+/// What a producer asks for: a source and the renditions to make of it.
+///
+/// JSON form: `proto-json/thumbnail-request.schema.json`.
+package struct ThumbnailRequest: Hashable, Sendable {
+    package static let maximumRenditions = 32
+    /// Bytes of a request's JSON text; also checked by the queue table.
+    package static let maximumBytes = 1_048_576
+    /// Bytes of a source that is not a `data:` URI.
+    package static let maximumSourceBytes = 8_192
+    package static let maximumMetadataBytes = 16_384
+    package static let maximumHeaders = 50
+    package static let priorityRange = -100...100
+    package static let attemptsRange = 1...25
+    /// Seconds.
+    package static let timeoutRange = 1.0...3_600.0
+    package static let defaultQueue = "default"
+    package static let defaultMaxAttempts = 5
+
+    /// The picture's URI: `file:`, `http:`, `https:`, `data:` or `cameo:`.
+    package var source: String
+    package var renditions: [Rendition]
+    package var queue: String
+    /// −100…100, higher first. One step is worth a minute of waiting.
+    package var priority: Int
+    /// Not before this moment; nil: at once.
+    package var runAt: Date?
+    package var maxAttempts: Int
+    /// Seconds that one attempt may take from its claim to its end; nil: the worker's default.
+    package var timeout: Double?
+    /// A label that jobs share, to ask for their progress together.
+    package var batch: String?
+    /// Sent with the HTTP request for the source. They scope the thumbnails (see ``RequestScope``).
+    package var headers: [String: String]
+    /// Comes back unchanged in every report on the job.
+    package var metadata: [String: JSONValue]
+
+    package init(
+        source: String,
+        renditions: [Rendition],
+        queue: String = Self.defaultQueue,
+        priority: Int = 0,
+        runAt: Date? = nil,
+        maxAttempts: Int = Self.defaultMaxAttempts,
+        timeout: Double? = nil,
+        batch: String? = nil,
+        headers: [String: String] = [:],
+        metadata: [String: JSONValue] = [:]
+    ) {
+        self.source = source
+        self.renditions = renditions
+        self.queue = queue
+        self.priority = priority
+        self.runAt = runAt
+        self.maxAttempts = maxAttempts
+        self.timeout = timeout
+        self.batch = batch
+        self.headers = headers
+        self.metadata = metadata
+    }
+
+    /// The ids of the thumbnails that the request asks for, in the order of its renditions.
+    package func thumbnailIDs() throws(InvalidRequest) -> [ThumbnailID] {
+        let identity = try SourceIdentity(of: source)
+        let scope = RequestScope(headers: headers)
+        return renditions.map { ThumbnailID(source: identity, scope: scope, rendition: $0) }
+    }
+}
