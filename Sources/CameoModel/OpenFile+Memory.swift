@@ -1,0 +1,45 @@
+internal import CLinux
+package import Foundation
+internal import Glibc
+
+extension OpenFile {
+    /// Anonymous memory as a file (memfd_create), empty and writable until it is ``seal()``ed.
+    ///
+    /// - Throws: the errno of memfd_create.
+    package static func memory() throws(Errno) -> OpenFile {
+        let descriptor = cameo_memfd_create("cameo-source")
+        guard descriptor >= 0 else { throw Errno() }
+        return OpenFile(adopting: descriptor)
+    }
+
+    /// A sealed memory file with these bytes.
+    package static func memory(containing data: Data) throws(Errno) -> OpenFile {
+        let file = try memory()
+        // Data's withUnsafeBytes only rethrows untyped errors, so the error travels as a value.
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try file.write(bytes) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+        try file.seal()
+        return file
+    }
+
+    /// Appends all of the bytes.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 {
+                guard errno == EINTR else { throw Errno() }
+                continue
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// From now on nobody can write, grow or truncate it, so that a reader's mapping cannot fail.
+    package func seal() throws(Errno) {
+        guard cameo_memfd_seal(descriptor) == 0 else { throw Errno() }
+    }
+}
