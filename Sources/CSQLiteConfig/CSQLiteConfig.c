@@ -6,6 +6,11 @@
 int cameo_sqlite_harden(void *connection) {
     int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (code == SQLITE_OK) code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    if (code == SQLITE_OK) code = sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (code == SQLITE_OK && sqlite3_libversion_number() >= 3041000)
+        code = sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return code;
+}
+
+int cameo_sqlite_enable_uris(void) {
+    return sqlite3_config(SQLITE_CONFIG_URI, 1);
 }

@@ -1,0 +1,108 @@
+internal import CLinux
+internal import CameoModel
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+// DESIGN. Bytes are durable before the transaction that names them (invariant I2): a large blob is written under a
+// temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves a file that no row
+// names; it is collected later. Writing over a blob that exists is harmless (same bytes) and renews its age, which
+// keeps the collector away from it.
+//
+// Threads: syncing blocks, so files are written and read on a queue of this room's own, not in the cooperative pool.
+final class BlobFiles: Sendable {
+    /// Bytes up to which a blob stands in the database; SQLite is faster than files up to about there
+    /// (https://www.sqlite.org/fasterthanfs.html).
+    static let inlineLimit = 100 * 1_024
+
+    private let directory: StoreDirectory
+    private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)
+
+    init(directory: StoreDirectory) {
+        self.directory = directory
+    }
+
+    /// Makes the bytes durable unless they are to stand in their row.
+    func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
+        let isInline = data.count <= Self.inlineLimit
+        if !isInline {
+            try await perform { directory in try Self.write(data, as: digest, in: directory) }
+        }
+        return PreparedBlob(
+            digest: digest,
+            size: data.count,
+            data: isInline ? data : nil,
+            mediaType: mediaType
+        )
+    }
+
+    func read(_ digest: BlobDigest) async throws(StoreError) -> Data {
+        try await perform { directory in
+            do {
+                return try Data(contentsOf: URL(filePath: directory.blobFile(digest)))
+            } catch {
+                throw StoreError.damagedBlob(digest: digest.description)
+            }
+        }
+    }
+
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreDirectory) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let directory = directory
+        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { try body(directory) }) }
+        }
+        do {
+            return try result.get()
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    private static func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
+        let temporary = "\(directory.unfinishedBlobs)/\(UUID().uuidString)"
+        let destination = directory.blobFile(digest)
+        do {
+            try writeAndSync(data, to: temporary)
+            let folder = URL(filePath: destination).deletingLastPathComponent().path
+            if mkdir(folder, 0o700) == 0 {
+                guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
+            } else if errno != EEXIST {
+                throw Errno()
+            }
+            guard rename(temporary, destination) == 0 else { throw Errno() }
+            guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    private static func writeAndSync(_ data: Data, to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        try data.withUnsafeBytes { try file.write($0) }
+        guard fsync(file.descriptor) == 0 else { throw Errno() }
+    }
+}
+
+/// A blob whose bytes are safe, ready to be named by a row.
+struct PreparedBlob: Sendable {
+    let digest: BlobDigest
+    let size: Int
+    /// Nil when they stand in a file.
+    let data: Data?
+    let mediaType: String?
+
+    func insert(in db: Database, at now: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT(digest) DO UPDATE SET created_at = excluded.created_at
+                """
+        )
+        try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
+    }
+}

@@ -1,0 +1,37 @@
+package import Foundation
+
+/// The right to settle one attempt of one job. Every later write must show it (invariant I1).
+package struct Claim: Hashable, Sendable {
+    package let jobID: Int64
+    /// Fresh for every claim.
+    package let token: String
+}
+
+/// A job in a worker's hands.
+package struct ClaimedJob: Hashable, Sendable {
+    package let claim: Claim
+    /// JSON text, not yet validated.
+    package let request: String
+    package let queue: String
+    /// 1 for the first.
+    package let attempt: Int
+    package let maxAttempts: Int
+    package let crashCount: Int
+    /// True while the picture's bytes still stand in `upload`.
+    package let hasUpload: Bool
+    package let createdAt: Date
+    package let availableAt: Date
+}
+
+/// Which jobs a claim may take.
+package enum ClaimKind: Hashable, Sendable {
+    /// All but suspects.
+    case usual
+    /// Only jobs that were running when a worker died, three times or more: each is to run with no other beside it.
+    case suspect
+
+    /// Deaths of a worker after which a job is a suspect.
+    package static let suspectAfterCrashes = 3
+    /// Deaths of a worker after which its job is discarded as `worker.lost`.
+    package static let discardAfterCrashes = 6
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+// DESIGN. Durability costs one sync per commit, so the writes that wait together share one. Each write of the process
+// is an operation in a queue; whenever the connection's thread is free it takes all that wait, runs them in one
+// BEGIN IMMEDIATE, each in a savepoint of its own, and answers them after COMMIT. While it syncs, the next group
+// gathers: the busier the store, the larger the groups.
+//
+// Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
+// back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
+// writes run on the connection's thread, never in a caller's task.
+final class CommitQueue: Sendable {
+    /// Operations in one transaction, at most: bounds how long others wait for the write lock.
+    private static let largestGroup = 256
+
+    private struct Operation: Sendable {
+        /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
+        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let fail: @Sendable (any Error) -> Void
+    }
+
+    private struct State {
+        var waiting: [Operation] = []
+        var isDraining = false
+    }
+
+    private let state = Mutex(State())
+    private let database: DatabaseQueue
+    private let afterCommit: @Sendable (Database) -> Void
+
+    /// - Parameter afterCommit: called on the connection's thread after every group, outside a transaction.
+    init(database: DatabaseQueue, afterCommit: @escaping @Sendable (Database) -> Void) {
+        self.database = database
+        self.afterCommit = afterCommit
+    }
+
+    /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
+    /// run is committed. The caller's cancellation does not reach it.
+    func commit<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(
+                Operation(
+                    run: { db in
+                        let value = try body(db)
+                        return { continuation.resume(returning: value) }
+                    },
+                    fail: { continuation.resume(throwing: $0) }
+                )
+            )
+        }
+    }
+
+    private func submit(_ operation: Operation) {
+        let mustDrain = state.withLock { state in
+            state.waiting.append(operation)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustDrain {
+            database.asyncWriteWithoutTransaction { db in self.drain(db) }
+        }
+    }
+
+    private func drain(_ db: Database) {
+        while true {
+            let group = state.withLock { state in
+                let group = Array(state.waiting.prefix(Self.largestGroup))
+                state.waiting.removeFirst(group.count)
+                if group.isEmpty { state.isDraining = false }
+                return group
+            }
+            if group.isEmpty { return }
+            commit(group, in: db)
+            afterCommit(db)
+        }
+    }
+
+    private func commit(_ group: [Operation], in db: Database) {
+        do {
+            try db.beginTransaction(.immediate)
+        } catch {
+            for operation in group { operation.fail(error) }
+            return
+        }
+        var answers: [@Sendable () -> Void] = []
+        do {
+            for operation in group {
+                answers.append(try runInSavepoint(operation, db))
+            }
+            try db.commit()
+        } catch {
+            Self.rollBack(db)
+            if group.count == 1 {
+                group[0].fail(error)
+            } else {
+                for operation in group { commit([operation], in: db) }
+            }
+            return
+        }
+        for answer in answers { answer() }
+    }
+
+    /// - Throws: only when the transaction as a whole is gone; an operation's own error becomes its answer.
+    private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
+        do {
+            var answer: @Sendable () -> Void = {}
+            try db.inSavepoint {
+                answer = try operation.run(db)
+                return .commit
+            }
+            return answer
+        } catch {
+            guard db.isInsideTransaction else { throw error }
+            return { operation.fail(error) }
+        }
+    }
+
+    /// After some errors SQLite has already rolled back; a failing rollback would mean just that.
+    private static func rollBack(_ db: Database) {
+        if db.isInsideTransaction { try? db.rollback() }
+    }
+}

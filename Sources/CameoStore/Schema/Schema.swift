@@ -1,0 +1,41 @@
+internal import GRDB
+
+/// The tables, their versions, and the steps from one to the next.
+enum Schema {
+    /// "Came" in ASCII: marks the file as Cameo's (PRAGMA application_id).
+    static let applicationID = 0x4361_6D65
+
+    /// One script a version, the oldest first. A published script is never edited; a new one is appended.
+    private static let scripts = [version1]
+
+    static var currentVersion: Int { scripts.count }
+
+    /// The version that the file has, 0 for an empty one.
+    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``.
+    static func version(of db: Database, at path: String) throws -> Int {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        if isEmpty && application == 0 { return 0 }
+        guard application == applicationID else { throw StoreError.notAStore(path: path) }
+        guard version <= currentVersion else {
+            throw StoreError.newerSchema(path: path, found: version, supported: currentVersion)
+        }
+        return version
+    }
+
+    /// Brings the file to ``currentVersion``. Safe to call from many processes at once.
+    static func migrate(_ db: Database, at path: String) throws {
+        guard try version(of: db, at: path) < currentVersion else { return }
+        // Both are kept in the file and cannot change inside a transaction.
+        try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)")
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        try db.inTransaction(.immediate) {
+            for script in scripts.dropFirst(try version(of: db, at: path)) {
+                try db.execute(sql: script)
+            }
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(currentVersion)")
+            return .commit
+        }
+    }
+}

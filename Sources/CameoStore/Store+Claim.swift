@@ -1,0 +1,142 @@
+package import CameoModel
+package import Foundation
+internal import GRDB
+
+extension Store {
+    /// Scheduled and retryable jobs made available in one claim, at most.
+    private static let promotions = 1_000
+
+    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due.
+    ///
+    /// - Parameters:
+    ///   - queues: only these; nil for all. Paused queues give nothing.
+    ///   - worker: the worker's id; it must be registered.
+    package func claim(
+        limit: Int,
+        kind: ClaimKind = .usual,
+        queues: [String]? = nil,
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedJob] {
+        let now = nowMilliseconds
+        let isWorthwhile = try await read { db in
+            try Self.hasDueJobs(db, now: now) || !Self.claimableQueues(db, queues).isEmpty
+        }
+        guard limit > 0, isWorthwhile else { return [] }
+        return try await commit { db in
+            try Self.promoteDueJobs(db, now: now)
+            let names = try Self.claimableQueues(db, queues)
+            guard !names.isEmpty else { return [] }
+            return try Self.take(limit, kind, from: names, for: worker, now: now, in: db)
+        }
+    }
+
+    /// When the next scheduled or retryable job comes due, or nil if there is none.
+    package func nextDueTime(retryableOnly: Bool = false) async throws(StoreError) -> Date? {
+        try await read { db in
+            let sql =
+                retryableOnly
+                ? "SELECT min(available_at) FROM job WHERE state IN ('scheduled', 'retryable') AND state = 'retryable'"
+                : "SELECT min(available_at) FROM job WHERE state IN ('scheduled', 'retryable')"
+            return try Int64.fetchOne(db, sql: sql).map(Date.init(milliseconds:))
+        }
+    }
+
+    /// Whether a suspect waits (see ``ClaimKind/suspect``).
+    package func hasSuspects() async throws(StoreError) -> Bool {
+        try await read { db in
+            try Bool.fetchOne(
+                db,
+                sql: "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'available' AND crash_count >= 3)"
+            ) ?? false
+        }
+    }
+
+    private static func hasDueJobs(_ db: Database, now: Int64) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                  SELECT 1 FROM job WHERE state IN ('scheduled', 'retryable') AND available_at <= ?)
+                """
+        )
+        return try Bool.fetchOne(statement, arguments: [now]) ?? false
+    }
+
+    private static func claimableQueues(_ db: Database, _ wanted: [String]?) throws -> [String] {
+        let names = try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT queue FROM job_count JOIN queue ON queue.name = job_count.queue
+                    WHERE job_count.state = 'available' AND job_count.count > 0 AND NOT queue.paused
+                    """
+            )
+        )
+        guard let wanted else { return names }
+        return names.filter(wanted.contains)
+    }
+
+    private static func promoteDueJobs(_ db: Database, now: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE job SET state = 'available' WHERE id IN (
+                  SELECT id FROM job WHERE state IN ('scheduled', 'retryable') AND available_at <= ?
+                  ORDER BY available_at LIMIT ?)
+                """
+        )
+        try statement.execute(arguments: [now, promotions])
+    }
+
+    private static func take(
+        _ limit: Int,
+        _ kind: ClaimKind,
+        from queues: [String],
+        for worker: String,
+        now: Int64,
+        in db: Database
+    ) throws -> [ClaimedJob] {
+        // One ordered walk of the partial index a queue, merged: no sort over all that waits.
+        let condition = kind == .suspect ? "crash_count >= 3" : "crash_count < 3"
+        let candidates = queues.map { _ in
+            """
+            SELECT * FROM (SELECT id, rank FROM job
+              WHERE state = 'available' AND queue = ? AND \(condition) ORDER BY rank LIMIT ?)
+            """
+        }
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE job SET
+                  state = 'running', attempt = attempt + 1, attempted_at = ?, worker = ?,
+                  claim_token = lower(hex(randomblob(16)))
+                WHERE id IN (SELECT id FROM (\(candidates.joined(separator: " UNION ALL "))) ORDER BY rank LIMIT ?)
+                RETURNING id, claim_token, request, queue, attempt, max_attempts, crash_count, upload_id,
+                  created_at, available_at, rank
+                """
+        )
+        var arguments: [any DatabaseValueConvertible] = [now, worker]
+        for queue in queues { arguments += [queue, limit] as [any DatabaseValueConvertible] }
+        arguments.append(limit)
+        // RETURNING comes in any order.
+        let rows = try Row.fetchAll(statement, arguments: StatementArguments(arguments))
+            .sorted { ($0["rank"] as Int64, $0["id"] as Int64) < ($1["rank"], $1["id"]) }
+        let open = try db.cachedStatement(
+            sql: """
+                INSERT INTO attempt(job_id, number, claim_token, worker, started_at)
+                VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM attempt WHERE job_id = ?), ?, ?, ?)
+                """
+        )
+        return try rows.map { row in
+            let claim = Claim(jobID: row["id"], token: row["claim_token"])
+            try open.execute(arguments: [claim.jobID, claim.jobID, claim.token, worker, now])
+            return ClaimedJob(
+                claim: claim,
+                request: row["request"],
+                queue: row["queue"],
+                attempt: row["attempt"],
+                maxAttempts: row["max_attempts"],
+                crashCount: row["crash_count"],
+                hasUpload: row["upload_id"] != nil,
+                createdAt: Date(milliseconds: row["created_at"]),
+                availableAt: Date(milliseconds: row["available_at"])
+            )
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package import CameoModel
+package import Foundation
+internal import GRDB
+
+extension Store {
+    /// Rows per transaction, so that a long list does not hold the write lock.
+    private static let enqueueChunk = 1_000
+
+    /// Accepts requests, all of which were validated. They are durable on return, in the given order.
+    ///
+    /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
+    package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
+        let rows = try requests.map { try NewJob($0) }
+        var receipts: [EnqueueReceipt] = []
+        for start in stride(from: 0, to: rows.count, by: Self.enqueueChunk) {
+            let chunk = Array(rows[start..<min(start + Self.enqueueChunk, rows.count)])
+            receipts += try await commit { db in try Self.insert(chunk, in: db) }
+        }
+        return receipts
+    }
+
+    /// Accepts a picture's bytes and the request for it, whose source is replaced by the bytes' blob URI.
+    package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
+        let digest = SHA256.digest(of: data)
+        var request = request
+        request.source = CameoURI.blob(digest).text
+        let row = try NewJob(request, sourceBlob: digest)
+        let blob = try await files.prepare(data, digest: digest, mediaType: nil)
+        let now = nowMilliseconds
+        let receipts = try await commit { db in
+            try blob.insert(in: db, at: now)
+            return try Self.insert([row], in: db)
+        }
+        return receipts[0]
+    }
+
+    private struct NewJob: Sendable {
+        let request: ThumbnailRequest
+        let text: String
+        let wanted: [WantedThumbnail]
+        let sourceBlob: BlobDigest?
+
+        init(_ request: ThumbnailRequest, sourceBlob: BlobDigest? = nil) throws {
+            try request.validate()
+            self.request = request
+            self.sourceBlob = sourceBlob
+            text = request.json.canonicalText
+            guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
+                let reason =
+                    "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
+                    + "hand large pictures over as data, not as a data: URI"
+                throw InvalidRequest(path: "", reason: reason)
+            }
+            wanted = try WantedThumbnail.all(of: request)
+        }
+    }
+
+    private static func insert(_ rows: [NewJob], in db: Database) throws -> [EnqueueReceipt] {
+        let insert = try db.cachedStatement(
+            sql: "INSERT INTO job(request, thumbnails, source_blob) VALUES (?, ?, ?)"
+        )
+        // The trigger job_accept decides state and times after the row stands: RETURNING would show it before.
+        let look = try db.cachedStatement(sql: "SELECT state, created_at, available_at FROM job WHERE id = ?")
+        return try rows.map { row in
+            try insert.execute(arguments: [row.text, WantedThumbnail.json(of: row.wanted), row.sourceBlob?.hex])
+            let id = db.lastInsertedRowID
+            guard let stored = try Row.fetchOne(look, arguments: [id]) else { throw StoreError.noSuchJob(id) }
+            return EnqueueReceipt(
+                id: id,
+                state: try JobState(stored: stored["state"]),
+                source: row.request.source,
+                queue: row.request.queue,
+                batch: row.request.batch,
+                createdAt: Date(milliseconds: stored["created_at"]),
+                availableAt: Date(milliseconds: stored["available_at"]),
+                thumbnails: try row.wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
+                metadata: row.request.metadata.isEmpty ? nil : row.request.metadata
+            )
+        }
+    }
+}

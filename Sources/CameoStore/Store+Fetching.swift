@@ -1,0 +1,72 @@
+package import CameoModel
+package import Foundation
+internal import GRDB
+
+/// What the store knows when the fetch of a claimed job begins.
+package struct BegunFetch: Sendable {
+    /// Orders fetches across all workers: a thumbnail of an older fetch never replaces one of a newer (invariant I4).
+    package let sourceSeen: Int64
+}
+
+extension Store {
+    /// Marks the beginning of a fetch, and fills in the thumbnails' ids of a job that was inserted by SQL.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
+        let wanted = try WantedThumbnail.json(of: try WantedThumbnail.all(of: request))
+        return try await commit { db in
+            let mark = try db.cachedStatement(
+                sql: """
+                    UPDATE job SET thumbnails = coalesce(thumbnails, ?)
+                    WHERE id = ? AND claim_token = ? AND state = 'running'
+                    """
+            )
+            try mark.execute(arguments: [wanted, claim.jobID, claim.token])
+            guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
+            let next = try db.cachedStatement(
+                sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
+            )
+            guard let seen = try Int64.fetchOne(next) else { throw StoreError.failed("the sequence source_seen is missing") }
+            return BegunFetch(sourceSeen: seen)
+        }
+    }
+
+    /// Moves an upload's bytes into a blob and makes that blob the job's source.
+    ///
+    /// - Returns: the job's request with its new source, as JSON text.
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
+    package func absorbUpload(_ claim: Claim) async throws(StoreError) -> String {
+        let data = try await read { db in
+            try Data.fetchOne(
+                db,
+                sql: "SELECT data FROM upload JOIN job ON job.upload_id = upload.id WHERE job.id = ? AND data NOT NULL",
+                arguments: [claim.jobID]
+            )
+        }
+        guard let data else { throw .notFound(uri: "the upload of job \(claim.jobID)") }
+        let digest = SHA256.digest(of: data)
+        let blob = try await files.prepare(data, digest: digest, mediaType: nil)
+        let now = nowMilliseconds
+        return try await commit { db in
+            try blob.insert(in: db, at: now)
+            let request = try String.fetchOne(
+                db,
+                sql: """
+                    UPDATE job SET
+                      request = json_set(request, '$.source', ?), source_blob = ?, thumbnails = NULL
+                    WHERE id = ? AND claim_token = ? AND state = 'running'
+                    RETURNING request
+                    """,
+                arguments: [CameoURI.blob(digest).text, digest.hex, claim.jobID, claim.token]
+            )
+            guard let request else { throw StoreError.leaseLost(jobID: claim.jobID) }
+            // The row stays, without its bytes, to tell its producer the job's id.
+            try db.execute(
+                sql: "UPDATE upload SET data = NULL WHERE id = (SELECT upload_id FROM job WHERE id = ?)",
+                arguments: [claim.jobID]
+            )
+            try db.execute(sql: "UPDATE job SET upload_id = NULL WHERE id = ?", arguments: [claim.jobID])
+            return request
+        }
+    }
+}

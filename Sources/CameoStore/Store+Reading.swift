@@ -1,0 +1,203 @@
+package import CameoModel
+package import Foundation
+internal import GRDB
+
+/// Which jobs a list shows.
+package struct JobFilter: Hashable, Sendable {
+    package var states: [JobState] = []
+    package var queue: String?
+    package var batch: String?
+    /// Only jobs with smaller ids: the last one of the page before.
+    package var before: Int64?
+    package var limit = 50
+
+    package init() {}
+}
+
+extension Store {
+    /// One job with all its attempts.
+    ///
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func job(_ id: Int64) async throws(StoreError) -> Job {
+        try await read { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT * FROM job WHERE id = ?", arguments: [id]) else {
+                throw StoreError.noSuchJob(id)
+            }
+            let attempts = try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number",
+                arguments: [id]
+            )
+            return try Job(row: row, thumbnails: Self.thumbnails(of: row, db), attempts: attempts.map(JobAttempt.init(row:)))
+        }
+    }
+
+    /// Jobs, newest first, without their attempts.
+    package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
+        try await read { db in
+            var conditions = ["TRUE"]
+            var arguments: [any DatabaseValueConvertible] = []
+            if !filter.states.isEmpty {
+                conditions.append("state IN (\(filter.states.map { _ in "?" }.joined(separator: ", ")))")
+                arguments += filter.states.map(\.rawValue) as [any DatabaseValueConvertible]
+            }
+            for (column, value) in [("queue", filter.queue), ("batch", filter.batch)] {
+                guard let value else { continue }
+                conditions.append("\(column) = ?")
+                arguments.append(value)
+            }
+            if let before = filter.before {
+                conditions.append("id < ?")
+                arguments.append(before)
+            }
+            arguments.append(filter.limit)
+            let rows = try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM job WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?",
+                arguments: StatementArguments(arguments)
+            )
+            return try rows.map { try Job(row: $0, thumbnails: Self.thumbnails(of: $0, db), attempts: nil) }
+        }
+    }
+
+    /// How many of these jobs are in each state; ids that do not exist count nowhere.
+    package func states(of ids: [Int64]) async throws(StoreError) -> [JobState: Int] {
+        try await read { db in
+            var counts: [JobState: Int] = [:]
+            let statement = try db.cachedStatement(sql: "SELECT state FROM job WHERE id = ?")
+            for id in ids {
+                guard let state = try String.fetchOne(statement, arguments: [id]) else { continue }
+                counts[try JobState(stored: state), default: 0] += 1
+            }
+            return counts
+        }
+    }
+
+    /// A thumbnail by its id.
+    ///
+    /// - Throws: ``StoreError/notFound(uri:)`` if it was not made yet.
+    package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
+        try await read { db in
+            guard let thumbnail = try Self.thumbnail(id, db) else {
+                throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+            }
+            return thumbnail
+        }
+    }
+
+    /// A blob's bytes, verified against the digest that names them (invariant I6).
+    ///
+    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``
+    package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
+        let inline = try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [digest.hex]) else {
+                throw StoreError.notFound(uri: CameoURI.blob(digest).text)
+            }
+            return row["data"] as Data?
+        }
+        let data: Data
+        if let inline { data = inline } else { data = try await files.read(digest) }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return data
+    }
+
+    /// The bytes that a `cameo:` URI names now.
+    package func data(of uri: CameoURI) async throws(StoreError) -> Data {
+        switch uri {
+        case .blob(let digest): try await data(of: digest)
+        case .thumbnail(let id): try await data(of: try await thumbnail(id).blob)
+        case .source: throw .notFound(uri: uri.text)
+        }
+    }
+
+    private static func thumbnails(of row: Row, _ db: Database) throws -> [RequestedThumbnail] {
+        let wanted: [WantedThumbnail]
+        if let stored = row["thumbnails"] as String? {
+            wanted = try WantedThumbnail.list(from: stored)
+        } else if row["upload_id"] == nil,
+            let request = try? ThumbnailRequest(parsing: (row["request"] as String).utf8)
+        {
+            // Inserted by SQL and not yet seen by a worker. An invalid request asks for nothing.
+            wanted = try WantedThumbnail.all(of: request)
+        } else {
+            wanted = []
+        }
+        return try wanted.map { wanted in
+            let id = try wanted.id
+            return RequestedThumbnail(name: wanted.name, id: id, thumbnail: try thumbnail(id, db))
+        }
+    }
+
+    private static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT thumbnail.*, blob.size FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+                WHERE thumbnail.id = ?
+                """
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [id.text]) else { return nil }
+        guard let blob = BlobDigest(hex: row["blob"] as String),
+            let source = BlobDigest(hex: row["source_digest"] as String),
+            let format = Rendition.Format(rawValue: row["format"])
+        else { throw StoreError.failed("thumbnail \(id) has a malformed row") }
+        return Thumbnail(
+            id: id,
+            blob: blob,
+            width: row["width"],
+            height: row["height"],
+            format: format,
+            bytes: row["size"],
+            sourceDigest: source,
+            updatedAt: Date(milliseconds: row["updated_at"])
+        )
+    }
+}
+
+extension Job {
+    fileprivate init(row: Row, thumbnails: [RequestedThumbnail], attempts: [JobAttempt]?) throws {
+        self.init(
+            id: row["id"],
+            state: try JobState(stored: row["state"]),
+            queue: row["queue"],
+            priority: row["priority"],
+            batch: row["batch"],
+            attempt: row["attempt"],
+            maxAttempts: row["max_attempts"],
+            crashCount: row["crash_count"],
+            createdAt: Date(milliseconds: row["created_at"]),
+            availableAt: Date(milliseconds: row["available_at"]),
+            attemptedAt: (row["attempted_at"] as Int64?).map(Date.init(milliseconds:)),
+            finalizedAt: (row["finalized_at"] as Int64?).map(Date.init(milliseconds:)),
+            worker: row["worker"],
+            failure: try JobFailure.from(stored: row["failure"]),
+            // A text that is JSON to SQLite but not to us (a duplicate key) is shown as the string that it is.
+            request: (try? JSONValue(parsing: row["request"] as String)) ?? .string(row["request"]),
+            thumbnails: thumbnails,
+            attempts: attempts
+        )
+    }
+}
+
+extension JobAttempt {
+    fileprivate init(row: Row) throws {
+        guard let outcome = Outcome(rawValue: row["outcome"]) else {
+            throw StoreError.failed("unknown outcome \"\(row["outcome"] as String)\"")
+        }
+        var timings = AttemptTimings()
+        timings.fetchMilliseconds = row["fetch_ms"]
+        timings.renderMilliseconds = row["render_ms"]
+        timings.storeMilliseconds = row["store_ms"]
+        timings.sourceBytes = row["source_bytes"]
+        timings.outputBytes = row["output_bytes"]
+        self.init(
+            number: row["number"],
+            worker: row["worker"],
+            startedAt: Date(milliseconds: row["started_at"]),
+            finishedAt: (row["finished_at"] as Int64?).map(Date.init(milliseconds:)),
+            outcome: outcome,
+            failure: try JobFailure.from(stored: row["failure"]),
+            timings: timings
+        )
+    }
+}

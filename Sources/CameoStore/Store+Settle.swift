@@ -1,0 +1,164 @@
+package import CameoModel
+package import Foundation
+internal import GRDB
+
+extension Store {
+    /// Stores all thumbnails of a job and completes it: together, or not at all (invariant I2).
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    package func complete(
+        _ claim: Claim,
+        storing thumbnails: [RenderedThumbnail],
+        from provenance: Provenance,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let started = ContinuousClock.now
+        var prepared: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)] = []
+        for thumbnail in thumbnails {
+            let digest = SHA256.digest(of: thumbnail.encoded.bytes)
+            let type = thumbnail.encoded.format.mediaType
+            let blob = try await files.prepare(thumbnail.encoded.bytes, digest: digest, mediaType: type)
+            prepared.append((thumbnail, blob))
+        }
+        let blobs = prepared
+        let now = nowMilliseconds
+        try await commit { db in
+            var timings = timings
+            timings.storeMilliseconds = started.duration(to: .now).milliseconds
+            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+            for (thumbnail, blob) in blobs {
+                try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, in: db)
+            }
+        }
+    }
+
+    /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    package func fail(
+        _ claim: Claim,
+        with failure: JobFailure,
+        retryAt: Date?,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let now = nowMilliseconds
+        let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
+        try await commit { db in
+            try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
+        }
+    }
+
+    /// Gives a job back unharmed: the attempt is not charged.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
+    package func release(_ claim: Claim) async throws(StoreError) {
+        let now = nowMilliseconds
+        try await commit { db in
+            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
+        }
+    }
+
+    private enum SettledOutcome {
+        case completed
+        case retryable(at: Int64)
+        case discarded
+        case released
+    }
+
+    private static func settle(
+        _ claim: Claim,
+        as outcome: SettledOutcome,
+        failure: JobFailure?,
+        timings: AttemptTimings,
+        now: Int64,
+        in db: Database
+    ) throws {
+        let failureText = try failure?.stored
+        let change: String
+        let name: JobAttempt.Outcome
+        var arguments: [(any DatabaseValueConvertible)?] = []
+        switch outcome {
+        case .completed:
+            change = "state = 'completed', finalized_at = ?, failure = NULL"
+            arguments = [now]
+            name = .completed
+        case .retryable(let time):
+            change = "state = 'retryable', available_at = ?, rank = ? - priority * 60000, failure = ?"
+            arguments = [time, time, failureText]
+            name = .retryable
+        case .discarded:
+            change = "state = 'discarded', finalized_at = ?, failure = ?"
+            arguments = [now, failureText]
+            name = .discarded
+        case .released:
+            change = "state = 'available', attempt = attempt - 1"
+            name = .released
+        }
+        let settle = try db.cachedStatement(
+            sql: """
+                UPDATE job SET \(change), claim_token = NULL, worker = NULL
+                WHERE id = ? AND claim_token = ? AND state = 'running'
+                """
+        )
+        arguments += [claim.jobID, claim.token] as [(any DatabaseValueConvertible)?]
+        try settle.execute(arguments: StatementArguments(arguments))
+        guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
+        let close = try db.cachedStatement(
+            sql: """
+                UPDATE attempt SET outcome = ?, finished_at = ?, failure = ?,
+                  fetch_ms = ?, render_ms = ?, store_ms = ?, source_bytes = ?, output_bytes = ?
+                WHERE claim_token = ?
+                """
+        )
+        try close.execute(arguments: [
+            name.rawValue, now, failureText, timings.fetchMilliseconds, timings.renderMilliseconds,
+            timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes, claim.token,
+        ])
+    }
+
+    /// An older fetch never replaces a newer one's thumbnail. Of the same source bytes by the same renderer, the first
+    /// blob stands: which siblings shared the decode may change a few pixel values, and a URI's bytes should not flicker.
+    private static func store(
+        _ thumbnail: RenderedThumbnail,
+        _ blob: PreparedBlob,
+        from provenance: Provenance,
+        jobID: Int64,
+        now: Int64,
+        in db: Database
+    ) throws {
+        let renew = try db.cachedStatement(
+            sql: """
+                UPDATE thumbnail SET source_seen = max(source_seen, ?), job_id = ?, updated_at = ?
+                WHERE id = ? AND source_digest = ? AND renderer_version = ?
+                """
+        )
+        try renew.execute(arguments: [
+            provenance.sourceSeen, jobID, now, thumbnail.id.text, provenance.sourceDigest.hex,
+            provenance.rendererVersion,
+        ])
+        guard db.changesCount == 0 else { return }
+        try blob.insert(in: db, at: now)
+        let upsert = try db.cachedStatement(
+            sql: """
+                INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
+                  renderer_version, job_id, created_at, updated_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT(id) DO UPDATE SET
+                  blob = excluded.blob, width = excluded.width, height = excluded.height, format = excluded.format,
+                  source_digest = excluded.source_digest, source_seen = excluded.source_seen,
+                  renderer_version = excluded.renderer_version, job_id = excluded.job_id,
+                  updated_at = excluded.updated_at
+                WHERE excluded.source_seen >= thumbnail.source_seen
+                """
+        )
+        try upsert.execute(arguments: [
+            thumbnail.id.text, blob.digest.hex, thumbnail.encoded.width, thumbnail.encoded.height,
+            thumbnail.encoded.format.rawValue, provenance.source, thumbnail.rendition.json.canonicalText,
+            provenance.sourceDigest.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now, now,
+        ])
+    }
+}
+
+extension Duration {
+    var milliseconds: Int { Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000) }
+}

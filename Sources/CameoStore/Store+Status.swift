@@ -1,0 +1,107 @@
+package import CameoModel
+internal import Foundation
+internal import GRDB
+
+extension Store {
+    /// The state of the store now. Reads counters that triggers keep; it scans nothing that grows.
+    package func status() async throws(StoreError) -> StatusReport {
+        let (now, directory) = (clock.now(), directory)
+        return try await read { db in
+            let queues = try Self.queues(db, now: now)
+            return StatusReport(
+                generatedAt: now,
+                schemaVersion: try Schema.version(of: db, at: directory.path),
+                jobs: queues.reduce(into: [:]) { totals, queue in
+                    for (state, count) in queue.counts { totals[state, default: 0] += count }
+                },
+                queues: queues.map {
+                    StatusReport.Queue(name: $0.name, jobs: $0.counts, oldestWaitingSeconds: $0.oldestWaiting)
+                },
+                finishedLastMinute: try Self.finished(since: now.milliseconds - 60_000, db),
+                workers: try Self.workers(db, directory),
+                blobs: StatusReport.Blobs(
+                    count: try Self.total("blobs", db),
+                    bytes: try Self.total("blob_bytes", db)
+                ),
+                thumbnails: try Self.total("thumbnails", db)
+            )
+        }
+    }
+
+    /// How many jobs wait to be run now or after a back-off, and how many run: what a drain has to wait for.
+    package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT job_count.queue, count FROM job_count JOIN queue ON queue.name = job_count.queue
+                    WHERE state IN ('available', 'running', 'retryable') AND NOT queue.paused
+                    """
+            )
+            return rows.filter { queues?.contains($0["queue"]) ?? true }.reduce(0) { $0 + ($1["count"] as Int) }
+        }
+    }
+
+    private struct QueueCounts {
+        let name: String
+        let counts: [JobState: Int]
+        let oldestWaiting: Double?
+    }
+
+    private static func queues(_ db: Database, now: Date) throws -> [QueueCounts] {
+        let rows = try Row.fetchAll(db, sql: "SELECT queue, state, count FROM job_count")
+        var counts: [String: [JobState: Int]] = [:]
+        for row in rows {
+            counts[row["queue"], default: [:]][try JobState(stored: row["state"])] = row["count"]
+        }
+        return try counts.sorted { $0.key < $1.key }.map { name, counts in
+            let oldest = try Int64.fetchOne(
+                db,
+                sql: "SELECT min(available_at) FROM job WHERE state = 'available' AND queue = ?",
+                arguments: [name]
+            )
+            let waiting = oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) }
+            return QueueCounts(name: name, counts: counts, oldestWaiting: waiting)
+        }
+    }
+
+    private static func finished(since: Int64, _ db: Database) throws -> StatusReport.Finished {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT state, count(*) AS count FROM job
+                WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND +state IN ('completed', 'discarded')
+                GROUP BY +state
+                """,
+            arguments: [since]
+        )
+        let counts = Dictionary(uniqueKeysWithValues: rows.map { ($0["state"] as String, $0["count"] as Int) })
+        return StatusReport.Finished(completed: counts["completed"] ?? 0, discarded: counts["discarded"] ?? 0)
+    }
+
+    private static func workers(_ db: Database, _ directory: StoreDirectory) throws -> [StatusReport.Worker] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT worker.*, (SELECT count(*) FROM job WHERE state = 'running' AND worker = worker.id) AS running
+                FROM worker ORDER BY started_at, id
+                """
+        )
+        return rows.map { row in
+            StatusReport.Worker(
+                id: row["id"],
+                host: row["host"],
+                pid: row["pid"],
+                version: row["version"],
+                startedAt: Date(milliseconds: row["started_at"]),
+                isAlive: WorkerRegistration.isAlive(row["id"], in: directory),
+                concurrency: row["concurrency"],
+                running: row["running"]
+            )
+        }
+    }
+
+    private static func total(_ name: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT value FROM total WHERE name = ?", arguments: [name]) ?? 0
+    }
+}

@@ -1,0 +1,153 @@
+package import CameoModel
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+/// The queue, the thumbnails and their blobs: one folder, shared by any number of processes on one machine.
+///
+/// Each method keeps the invariants of its own transition, and what it returns is durable. Nothing of SQL shows here.
+package final class Store: Sendable {
+    package let directory: StoreDirectory
+    package let clock: StoreClock
+    let writes: CommitQueue?
+    let files: BlobFiles
+    private let writer: DatabaseQueue?
+    private let reader: DatabaseQueue
+    private let watcher: DatabaseQueue
+    private let checkpointer: Checkpointer
+
+    /// Opens the store for writing, making it first if `creating`.
+    package convenience init(
+        at path: String,
+        creating: Bool = true,
+        clock: StoreClock = .system
+    ) throws(StoreError) {
+        let directory = try StoreDirectory(at: path, creating: creating)
+        let patience = Connection.Patience()
+        do {
+            let writer = try Connection.open(directory.database, .readWrite, patience: patience)
+            try writer.writeWithoutTransaction { db in try Schema.migrate(db, at: directory.path) }
+            try self.init(
+                directory: directory,
+                clock: clock,
+                writer: writer,
+                checkpointer: Checkpointer(directory: directory, patience: patience),
+                readAccess: .readOnly
+            )
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    /// Opens the store for reading only: no row and no file of it is changed, and it may lie on a read-only disk.
+    package convenience init(reading path: String, clock: StoreClock = .system) throws(StoreError) {
+        let directory = try StoreDirectory(at: path, creating: false)
+        do {
+            let access = try Self.readAccess(to: directory)
+            try self.init(
+                directory: directory,
+                clock: clock,
+                writer: nil,
+                checkpointer: Checkpointer(directory: directory, patience: Connection.Patience()),
+                readAccess: access
+            )
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    private init(
+        directory: StoreDirectory,
+        clock: StoreClock,
+        writer: DatabaseQueue?,
+        checkpointer: Checkpointer,
+        readAccess: Connection.Access
+    ) throws {
+        self.directory = directory
+        self.clock = clock
+        self.writer = writer
+        self.checkpointer = checkpointer
+        reader = try Connection.open(directory.database, readAccess)
+        watcher = try Connection.open(directory.database, readAccess)
+        files = BlobFiles(directory: directory)
+        writes = writer.map { CommitQueue(database: $0, afterCommit: checkpointer.checkpointIfLogIsLong) }
+        let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
+        guard version == Schema.currentVersion else {
+            throw StoreError.failed("its schema version \(version) is older than \(Schema.currentVersion); run a worker once")
+        }
+    }
+
+    /// Moves the write-ahead log into the database when nobody else is about to, so that the store is one clean file.
+    package func close() {
+        writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
+    }
+
+    /// A folder that may not be written has no place for SQLite's shared memory file. If the log is empty nothing is
+    /// lost by reading the database alone.
+    private static func readAccess(to directory: StoreDirectory) throws -> Connection.Access {
+        do {
+            let probe = try Connection.open(directory.database, .readOnly)
+            _ = try probe.read { db in try Int.fetchOne(db, sql: "PRAGMA schema_version") }
+            return .readOnly
+        } catch let error as DatabaseError
+            where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+        {
+            var status = stat()
+            let hasLog = stat(directory.writeAheadLog, &status) == 0 && status.st_size > 0
+            guard !hasLog else {
+                let reason = "its folder may not be written and its log is not empty; run `cameo-admin check` where it may"
+                throw StoreError.cannotOpen(path: directory.path, reason: reason)
+            }
+            return .immutable
+        }
+    }
+
+    // MARK: - For the other files of this room
+
+    func commit<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        guard let writes else { throw .readOnly(path: directory.path) }
+        do {
+            return try await writes.commit(body)
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await reader.read(body)
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    /// Changes whenever any process commits. Costs microseconds.
+    package func dataVersion() async throws(StoreError) -> Int {
+        let version: Result<Int, any Error> = await withCheckedContinuation { continuation in
+            watcher.asyncUnsafeRead { database in
+                continuation.resume(
+                    returning: Result {
+                        try database.get().cachedStatement(sql: "PRAGMA data_version").fetchInt()
+                    }
+                )
+            }
+        }
+        do {
+            return try version.get()
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    var nowMilliseconds: Int64 { clock.now().milliseconds }
+}
+
+extension Statement {
+    fileprivate func fetchInt() throws -> Int {
+        try Int.fetchOne(self) ?? 0
+    }
+}

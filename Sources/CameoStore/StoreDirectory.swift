@@ -1,0 +1,69 @@
+internal import CLinux
+internal import CameoModel
+package import Foundation
+
+/// The files of a store and where they lie.
+package struct StoreDirectory: Hashable, Sendable {
+    /// Absolute, without links.
+    package let path: String
+
+    package var database: String { path + "/cameo.sqlite" }
+    var writeAheadLog: String { database + "-wal" }
+    var blobs: String { path + "/blobs" }
+    var unfinishedBlobs: String { path + "/blobs/tmp" }
+    var workers: String { path + "/workers" }
+    var checkpointLock: String { path + "/checkpoint.lock" }
+
+    func workerLock(_ worker: String) -> String { "\(workers)/\(worker).lock" }
+
+    /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
+    func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
+
+    /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
+    package static func chosen(option: String?, environment: [String: String]) -> String {
+        option ?? environment["CAMEO_STORE"].flatMap { $0.isEmpty ? nil : $0 } ?? "./cameo-store"
+    }
+
+    /// - Throws: ``StoreError/missing(path:)`` unless `creating`; ``StoreError/networkFileSystem(path:kind:)``.
+    init(at path: String, creating: Bool) throws(StoreError) {
+        let url = URL(filePath: path).standardizedFileURL
+        try Self.prepare(url.path, creating: creating)
+        self.path = url.resolvingSymlinksInPath().path
+        try refuseNetworkFileSystem()
+    }
+
+    private static func prepare(_ path: String, creating: Bool) throws(StoreError) {
+        let files = FileManager.default
+        if creating {
+            do {
+                for folder in [path, path + "/blobs", path + "/blobs/tmp", path + "/workers"]
+                where !files.fileExists(atPath: folder) {
+                    try files.createDirectory(
+                        atPath: folder,
+                        withIntermediateDirectories: true,
+                        attributes: [.posixPermissions: 0o700]
+                    )
+                }
+            } catch {
+                // Foundation's error hides which of the reasons it was; ask the system again for its own words.
+                throw mkdir(path, 0o700) == 0 || errno == EEXIST
+                    ? StoreError.cannotOpen(path: path, reason: error.localizedDescription)
+                    : StoreError.cannotOpen(path: path, reason: "\(Errno())")
+            }
+        } else if !files.fileExists(atPath: path + "/cameo.sqlite") {
+            throw access(path, X_OK) != 0 && errno == EACCES
+                ? StoreError.cannotOpen(path: path, reason: "\(Errno(EACCES))") : StoreError.missing(path: path)
+        }
+    }
+
+    /// File systems whose locks SQLite cannot trust (f_type of statfs(2), linux/magic.h).
+    private static let networkFileSystems: [Int64: String] = [
+        0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x5346_414F: "AFS", 0x00C3_6400: "Ceph",
+    ]
+
+    private func refuseNetworkFileSystem() throws(StoreError) {
+        if let kind = Self.networkFileSystems[cameo_filesystem_type(path)] {
+            throw .networkFileSystem(path: path, kind: kind)
+        }
+    }
+}

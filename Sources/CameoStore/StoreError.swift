@@ -1,0 +1,78 @@
+internal import CameoModel
+internal import Foundation
+internal import GRDB
+
+/// What can go wrong at the store's face.
+package enum StoreError: Error, Hashable, Sendable {
+    /// There is no store in this folder (and the caller did not ask to create one).
+    case missing(path: String)
+    case cannotOpen(path: String, reason: String)
+    /// The folder has a database that Cameo did not make.
+    case notAStore(path: String)
+    case newerSchema(path: String, found: Int, supported: Int)
+    /// SQLite's locks do not work there.
+    case networkFileSystem(path: String, kind: String)
+    case readOnly(path: String)
+    case full(path: String)
+    /// Another process held the write lock for longer than the busy timeout.
+    case busy(path: String)
+    /// The claim's job was given to somebody else, cancelled or finished meanwhile: nothing was written.
+    case leaseLost(jobID: Int64)
+    case noSuchJob(Int64)
+    case notFound(uri: String)
+    /// The stored bytes do not have the digest that names them; they are never returned.
+    case damagedBlob(digest: String)
+    case failed(String)
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing(let path):
+            "there is no store at \(path); enqueue something or start a worker with --store \(path) to create it"
+        case .cannotOpen(let path, let reason): "the store at \(path) cannot be opened: \(reason)"
+        case .notAStore(let path): "\(path)/cameo.sqlite is not a Cameo store"
+        case .newerSchema(let path, let found, let supported):
+            "the store at \(path) has schema version \(found), made by a newer Cameo; this one knows up to \(supported)"
+        case .networkFileSystem(let path, let kind):
+            "the store at \(path) is on \(kind), a network file system, where SQLite's locks are not safe; use a local disk"
+        case .readOnly(let path): "the store at \(path) is on a read-only disk or in a folder that may not be written"
+        case .full(let path): "store.full: no space is left on the disk of the store at \(path)"
+        case .busy(let path): "another process held the write lock of the store at \(path) for too long"
+        case .leaseLost(let id): "job \(id) is no longer this worker's; its result was dropped"
+        case .noSuchJob(let id): "there is no job \(id)"
+        case .notFound(let uri): "there is nothing at \(uri)"
+        case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not have their digest"
+        case .failed(let reason): "the store failed: \(reason)"
+        }
+    }
+
+    /// Turns whatever a database closure threw into the store's own words.
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError: self.init(error, path: path)
+        case let error as Errno: self.init(error, path: path)
+        default: self = .failed(String(describing: error))
+        }
+    }
+
+    private init(_ error: DatabaseError, path: String) {
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full(path: path)
+        case .SQLITE_READONLY: self = .readOnly(path: path)
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
+        case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case .SQLITE_CANTOPEN: self = .cannotOpen(path: path, reason: error.message ?? "unknown reason")
+        default: self = .failed("\(error.message ?? "unknown reason") (\(error.extendedResultCode))")
+        }
+    }
+
+    init(_ error: Errno, path: String) {
+        switch error.code {
+        case ENOSPC, EDQUOT: self = .full(path: path)
+        case EROFS, EACCES: self = .readOnly(path: path)
+        default: self = .failed("\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import CameoModel
+internal import Foundation
+
+/// A rendition's name and its thumbnail's id, as `job.thumbnails` keeps them: `[{"id":…,"name":…}]`.
+struct WantedThumbnail: Codable, Sendable {
+    let name: String
+    private let idText: String
+
+    private enum CodingKeys: String, CodingKey {
+        case name
+        case idText = "id"
+    }
+
+    var id: ThumbnailID {
+        get throws {
+            guard let id = ThumbnailID(idText) else { throw StoreError.failed("\"\(idText)\" is not a thumbnail's id") }
+            return id
+        }
+    }
+
+    private init(name: String, id: ThumbnailID) {
+        self.name = name
+        idText = id.text
+    }
+
+    static func all(of request: ThumbnailRequest) throws(InvalidRequest) -> [WantedThumbnail] {
+        zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
+    }
+
+    static func json(of thumbnails: [WantedThumbnail]) throws -> String {
+        String(decoding: try WireFormat.encode(thumbnails), as: UTF8.self)
+    }
+
+    static func list(from json: String?) throws -> [WantedThumbnail] {
+        guard let json else { return [] }
+        return try WireFormat.decode([WantedThumbnail].self, from: Data(json.utf8))
+    }
+}
+
+extension JobState {
+    init(stored text: String) throws {
+        guard let state = JobState(rawValue: text) else { throw StoreError.failed("unknown job state \"\(text)\"") }
+        self = state
+    }
+}
+
+extension JobFailure {
+    var stored: String {
+        get throws { String(decoding: try WireFormat.encode(self), as: UTF8.self) }
+    }
+
+    static func from(stored text: String?) throws -> JobFailure? {
+        guard let text else { return nil }
+        return try WireFormat.decode(JobFailure.self, from: Data(text.utf8))
+    }
+}
