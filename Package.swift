@@ -4,6 +4,7 @@ import PackageDescription
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -60,7 +61,7 @@ let package = Package(
             name: "cameo-worker",
             dependencies: [
                 "CommandSupport", "CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", "CameoWorker",
-                argumentParser, logging, lifecycle,
+                argumentParser, logging, lifecycle, signals,
             ]
         ),
         .executableTarget(
@@ -68,8 +69,8 @@ let package = Package(
             dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux"]
         ),
 
-        .target(name: "TestSupport", dependencies: ["CameoModel", "CLinux"], path: "Tests/TestSupport"),
-        .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"]),
+        .target(name: "TestSupport", dependencies: ["CameoModel", "CLinux"], path: "Tests/TestSupport", exclude: ["origin.py"]),
+        .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(

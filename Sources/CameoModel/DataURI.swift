@@ -6,22 +6,29 @@ package struct DataURI: Hashable, Sendable {
     package let mediaType: String?
     package let bytes: Data
 
+    /// Whether a URI has the scheme `data:`, in either case.
+    package static func isDataURI(_ uri: String) -> Bool {
+        String(decoding: uri.utf8.prefix(5), as: UTF8.self).lowercased() == "data:"
+    }
+
     /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
+    ///
+    /// Works on bytes: to Swift's characters a comma that a combining accent follows is no comma.
     package init(parsing uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
-        guard uri.prefix(5).lowercased() == "data:", let comma = uri.firstIndex(of: ",") else {
+        let text = uri.utf8
+        guard Self.isDataURI(uri), let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
             throw refuse("a data: URI needs a comma before its data")
         }
-        let header = uri[uri.index(uri.startIndex, offsetBy: 5)..<comma].split(
-            separator: ";",
-            omittingEmptySubsequences: false
-        )
-        let type = header.first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() } ?? ""
+        let header = text[..<comma].dropFirst(5)
+            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: ["\u{20}"]).lowercased() }
+        let type = header.first ?? ""
         mediaType = type.isEmpty ? nil : type
-        guard let payload = Self.percentDecoded(uri[uri.index(after: comma)...].utf8) else {
+        guard let payload = Self.percentDecoded(text[text.index(after: comma)...]) else {
             throw refuse("a data: URI has a % that two hexadecimal digits do not follow")
         }
-        if header.dropFirst().contains(where: { $0.trimmingCharacters(in: .whitespaces).lowercased() == "base64" }) {
+        if header.dropFirst().contains("base64") {
             guard let decoded = Self.base64Decoded(payload) else {
                 throw refuse("the data: URI's base64 is malformed")
             }
@@ -54,11 +61,12 @@ package struct DataURI: Hashable, Sendable {
             switch byte {
             case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
             case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "="), 0x20, 0x0A, 0x0D, 0x09: continue
+            case 0x20, 0x0A, 0x0D, 0x09: continue
             default: standard.append(byte)
             }
         }
-        guard standard.count % 4 != 1 else { return nil }
+        for _ in 0..<2 where standard.last == UInt8(ascii: "=") { standard.removeLast() }
+        guard standard.count % 4 != 1, !standard.contains(UInt8(ascii: "=")) else { return nil }
         standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
         return Data(base64Encoded: standard)
     }

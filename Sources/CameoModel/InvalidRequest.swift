@@ -4,9 +4,15 @@ package struct InvalidRequest: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let reason: String
 
+    /// Keeps the beginnings only of a long path and reason: both may quote what a stranger wrote, and both are stored.
     package init(path: String, reason: String) {
-        self.path = path
-        self.reason = reason
+        self.path = Self.shortened(path, to: 200)
+        self.reason = Self.shortened(reason, to: 500)
+    }
+
+    private static func shortened(_ text: String, to count: Int) -> String {
+        let scalars = text.unicodeScalars
+        return scalars.count <= count ? text : String(scalars.prefix(count)) + "…"
     }
 
     package var description: String { path.isEmpty ? reason : "\(path): \(reason)" }

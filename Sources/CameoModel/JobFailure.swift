@@ -69,4 +69,7 @@ extension JobFailure.Code {
         case .renderFailed, .renderOutOfMemory, .workerLost, .unknown: false
         }
     }
+
+    /// Whether a picture ended the process that rendered it.
+    var isRendererDeath: Bool { self == .renderCrashed || self == .renderTimedOut }
 }

@@ -31,7 +31,7 @@ package struct SourceIdentity: Hashable, Sendable {
     package let text: String
 
     package init(of source: String) throws(InvalidRequest) {
-        if source.prefix(5).lowercased() == "data:" {
+        if DataURI.isDataURI(source) {
             text = CameoURI.blob(SHA256.digest(of: try DataURI(parsing: source).bytes)).text
         } else {
             text = source

@@ -20,11 +20,15 @@ extension ThumbnailRequest {
         guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
             throw refuse("source", "has a control character")
         }
-        let isData = source.prefix(5).lowercased() == "data:"
-        guard isData || source.utf8.count <= Self.maximumSourceBytes else {
+        if DataURI.isDataURI(source) {
+            _ = try DataURI(parsing: source)
+            return
+        }
+        guard source.utf8.count <= Self.maximumSourceBytes else {
             throw refuse("source", "has \(source.utf8.count) bytes, more than \(Self.maximumSourceBytes)")
         }
-        guard isData || !source.prefix(5).lowercased().hasPrefix("cameo") || CameoURI(source) != nil else {
+        let isCameo = String(decoding: source.utf8.prefix(6), as: UTF8.self).lowercased() == "cameo:"
+        guard !isCameo || CameoURI(source) != nil else {
             throw refuse("source", "\"\(source)\" is not a cameo: URI")
         }
     }
@@ -70,11 +74,11 @@ extension ThumbnailRequest {
             }
     }
 
-    /// Headers that would change how the message is framed or where it goes.
+    /// Headers that would change how the message is framed, where it goes, or whether the whole picture comes back.
     private static let forbiddenHeaders: Set<String> = [
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
-        "range",
-        "te", "trailer", "transfer-encoding", "upgrade",
+        "connection", "content-length", "expect", "host", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "keep-alive", "proxy-authorization", "proxy-connection", "range", "te", "trailer",
+        "transfer-encoding", "upgrade",
     ]
 
     private func validateHeaders() throws(InvalidRequest) {

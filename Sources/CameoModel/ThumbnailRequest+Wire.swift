@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 extension ThumbnailRequest {
     static let fields = [
@@ -7,6 +7,10 @@ extension ThumbnailRequest {
 
     /// Reads one request out of a JSON text.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
+        let text = Array(text)
+        guard text.count <= Self.maximumBytes else {
+            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(Self.maximumBytes)")
+        }
         let json: JSONValue
         do throws(JSONSyntaxError) {
             json = try JSONValue(parsing: text)

@@ -2,15 +2,6 @@ package import Foundation
 
 /// How messages are written: JSON with sorted keys, one line, times as RFC 3339 in UTC with milliseconds.
 package enum WireFormat {
-    package static func text(of date: Date) -> String {
-        date.formatted(timeStyle)
-    }
-
-    /// Reads an RFC 3339 time with any offset, with or without a fraction.
-    package static func date(from text: String) -> Date? {
-        (try? timeStyle.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
-    }
-
     package static func encode(_ message: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -25,13 +16,11 @@ package enum WireFormat {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
-            guard let date = date(from: try container.decode(String.self)) else {
+            guard let date = WireFormat.date(from: try container.decode(String.self)) else {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an RFC 3339 time")
             }
             return date
         }
         return try decoder.decode(type, from: data)
     }
-
-    private static var timeStyle: Date.ISO8601FormatStyle { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
 }

@@ -1,3 +1,4 @@
+package import CameoModel
 package import Foundation
 
 /// The right to settle one attempt of one job. Every later write must show it (invariant I1).
@@ -17,6 +18,8 @@ package struct ClaimedJob: Hashable, Sendable {
     package let attempt: Int
     package let maxAttempts: Int
     package let crashCount: Int
+    /// How the attempt before ended, if it failed.
+    package let previousFailure: JobFailure?
     /// True while the picture's bytes still stand in `upload`.
     package let hasUpload: Bool
     package let createdAt: Date

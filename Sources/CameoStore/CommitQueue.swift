@@ -29,7 +29,7 @@ final class CommitQueue: Sendable {
     private let database: DatabaseQueue
     private let afterCommit: @Sendable (Database) -> Void
 
-    /// - Parameter afterCommit: called on the connection's thread after every group, outside a transaction.
+    /// Calls `afterCommit` on the connection's thread after every group, outside a transaction.
     init(database: DatabaseQueue, afterCommit: @escaping @Sendable (Database) -> Void) {
         self.database = database
         self.afterCommit = afterCommit

@@ -41,7 +41,7 @@ extension Store {
             guard state != .available, state != .running else { return state }
             try db.execute(
                 sql: """
-                    UPDATE job SET state = 'available', attempt = 0, crash_count = 0, finalized_at = NULL,
+                    UPDATE job SET state = 'available', attempt = 0, crash_count = 0, finalized_at = NULL, failure = NULL,
                       available_at = ?, rank = ? - priority * 60000
                     WHERE id = ?
                     """,

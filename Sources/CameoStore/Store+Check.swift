@@ -21,7 +21,8 @@ extension Store {
     package func check() async throws(StoreError) -> [CheckFinding] {
         var findings = try await read { db in
             [
-                try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db), try Self.unfinishedAttempts(db),
+                try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db),
+                try Self.unfinishedAttempts(db),
             ]
         }
         findings.append(try await blobs())

@@ -7,10 +7,8 @@ extension Store {
     private static let promotions = 1_000
 
     /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due.
-    ///
-    /// - Parameters:
-    ///   - queues: only these; nil for all. Paused queues give nothing.
-    ///   - worker: the worker's id; it must be registered.
+    /// Takes only from `queues`, or from all when that is nil; paused queues give nothing. `worker` is the id of a
+    /// registered worker.
     package func claim(
         limit: Int,
         kind: ClaimKind = .usual,
@@ -107,7 +105,7 @@ extension Store {
                   state = 'running', attempt = attempt + 1, attempted_at = ?, worker = ?,
                   claim_token = lower(hex(randomblob(16)))
                 WHERE id IN (SELECT id FROM (\(candidates.joined(separator: " UNION ALL "))) ORDER BY rank LIMIT ?)
-                RETURNING id, claim_token, request, queue, attempt, max_attempts, crash_count, upload_id,
+                RETURNING id, claim_token, request, queue, attempt, max_attempts, crash_count, failure, upload_id,
                   created_at, available_at, rank
                 """
         )
@@ -133,6 +131,7 @@ extension Store {
                 attempt: row["attempt"],
                 maxAttempts: row["max_attempts"],
                 crashCount: row["crash_count"],
+                previousFailure: try JobFailure.from(stored: row["failure"]),
                 hasUpload: row["upload_id"] != nil,
                 createdAt: Date(milliseconds: row["created_at"]),
                 availableAt: Date(milliseconds: row["available_at"])

@@ -26,7 +26,9 @@ extension Store {
             let next = try db.cachedStatement(
                 sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
             )
-            guard let seen = try Int64.fetchOne(next) else { throw StoreError.failed("the sequence source_seen is missing") }
+            guard let seen = try Int64.fetchOne(next) else {
+                throw StoreError.failed("the sequence source_seen is missing")
+            }
             return BegunFetch(sourceSeen: seen)
         }
     }

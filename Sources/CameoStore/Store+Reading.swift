@@ -28,7 +28,11 @@ extension Store {
                 sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number",
                 arguments: [id]
             )
-            return try Job(row: row, thumbnails: Self.thumbnails(of: row, db), attempts: attempts.map(JobAttempt.init(row:)))
+            return try Job(
+                row: row,
+                thumbnails: Self.thumbnails(of: row, db),
+                attempts: attempts.map(JobAttempt.init(row:))
+            )
         }
     }
 

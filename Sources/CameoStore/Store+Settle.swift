@@ -158,7 +158,3 @@ extension Store {
         ])
     }
 }
-
-extension Duration {
-    var milliseconds: Int { Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000) }
-}

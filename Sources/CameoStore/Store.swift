@@ -73,7 +73,9 @@ package final class Store: Sendable {
         writes = writer.map { CommitQueue(database: $0, afterCommit: checkpointer.checkpointIfLogIsLong) }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
-            throw StoreError.failed("its schema version \(version) is older than \(Schema.currentVersion); run a worker once")
+            throw StoreError.failed(
+                "its schema version \(version) is older than \(Schema.currentVersion); run a worker once"
+            )
         }
     }
 
@@ -95,7 +97,8 @@ package final class Store: Sendable {
             var status = stat()
             let hasLog = stat(directory.writeAheadLog, &status) == 0 && status.st_size > 0
             guard !hasLog else {
-                let reason = "its folder may not be written and its log is not empty; run `cameo-admin check` where it may"
+                let reason =
+                    "its folder may not be written and its log is not empty; run `cameo-admin check` where it may"
                 throw StoreError.cannotOpen(path: directory.path, reason: reason)
             }
             return .immutable

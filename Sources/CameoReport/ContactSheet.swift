@@ -1,0 +1,88 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+
+/// A page with every thumbnail of some jobs, self-contained: the pictures are inside it.
+package struct ContactSheet {
+    private var cards: [String] = []
+    private var thumbnails = 0
+    private var bytes = 0
+    private let store: Store
+
+    package init(store: Store) {
+        self.store = store
+    }
+
+    package mutating func add(_ job: Job) async throws {
+        var pictures: [String] = []
+        for thumbnail in job.thumbnails {
+            guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { continue }
+            let data = try await store.data(of: uri)
+            thumbnails += 1
+            bytes += data.count
+            pictures.append(figure(thumbnail, data))
+        }
+        let failure =
+            job.state == .completed
+            ? ""
+            : "<p class=\"failure\">\(Self.escaped(job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue))</p>"
+        cards.append(
+            """
+            <section><h2>\(Self.escaped(job.source.map { String($0.prefix(200)) } ?? "job \(job.id)"))</h2>\
+            \(pictures.joined())\(failure)</section>
+            """
+        )
+    }
+
+    package func html(title: String) -> Data {
+        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(bytes) bytes"
+        return Data(
+            """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(Self.escaped(title))</title>
+            <style>
+            body { font: 14px/1.4 system-ui, sans-serif; margin: 2rem; background: #f4f4f2; color: #222; }
+            h1 { font-size: 1.3rem; } main { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
+            section { background: #fff; border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; max-width: 34rem; }
+            h2 { font-size: .8rem; font-weight: 500; margin: 0 0 .5rem; overflow-wrap: anywhere; color: #666; }
+            figure { display: inline-block; margin: 0 .6rem 0 0; vertical-align: top; }
+            img { max-width: 16rem; max-height: 16rem; display: block;
+              background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
+            figcaption { font-size: .75rem; color: #666; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
+            </style></head><body><h1>\(Self.escaped(title))</h1><p>\(head)</p><main>
+            \(cards.joined(separator: "\n"))
+            </main></body></html>
+
+            """.utf8
+        )
+    }
+
+    private func figure(_ thumbnail: RequestedThumbnail, _ data: Data) -> String {
+        let format = thumbnail.format.flatMap(Rendition.Format.init)
+        let type = format?.mediaType ?? "application/octet-stream"
+        let size = "\(thumbnail.width ?? 0)×\(thumbnail.height ?? 0)"
+        let caption = "\(thumbnail.name) · \(size) \(thumbnail.format ?? "") · \(data.count) bytes"
+        return """
+            <figure><img src="data:\(type);base64,\(data.base64EncodedString())" width="\(thumbnail.width ?? 0)" \
+            style="height:auto" alt=""><figcaption>\(Self.escaped(caption))</figcaption></figure>
+            """
+    }
+
+    static func escaped(_ text: String) -> String {
+        var safe = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": safe += "&amp;"
+            case "<": safe += "&lt;"
+            case ">": safe += "&gt;"
+            case "\"": safe += "&quot;"
+            case "'": safe += "&#39;"
+            default: safe.unicodeScalars.append(character)
+            }
+        }
+        return safe
+    }
+}

@@ -1,0 +1,84 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// Writes thumbnails into a folder, under names that are safe whatever the sources are called: no separators, no
+/// overwriting, no following of links.
+package struct Export {
+    package private(set) var written = 0
+    /// Thumbnails whose names were taken.
+    package private(set) var skipped: [String] = []
+
+    private let directory: Int32
+    private let store: Store
+
+    /// Creates the folder if it is missing.
+    package init(to path: String, from store: Store) throws {
+        self.store = store
+        if mkdir(path, 0o755) != 0, errno != EEXIST { throw ExportError(path: path, reason: "\(Errno())") }
+        directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+    }
+
+    package mutating func write(_ listed: ListedThumbnail) async throws {
+        guard let uri = CameoURI(listed.thumbnail.uri) else { return }
+        let data = try await store.data(of: uri)
+        let stem = Self.stem(of: listed.job.source)
+        let ending = listed.thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
+        let rendition = listed.thumbnail.name
+        // Two sources may have one name: the second takes its job's number.
+        for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
+            if try write(data, as: name) {
+                written += 1
+                return
+            }
+        }
+        skipped.append("\(stem)-\(listed.job.id).\(rendition).\(ending)")
+    }
+
+    package func finish() {
+        close(directory)
+    }
+
+    /// - Returns: false if the name is taken.
+    private func write(_ data: Data, as name: String) throws -> Bool {
+        let descriptor = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        if descriptor < 0 {
+            if errno == EEXIST || errno == ELOOP { return false }
+            throw ExportError(path: name, reason: "\(Errno())")
+        }
+        let file = OpenFile(adopting: descriptor)
+        do {
+            try data.withUnsafeBytes { try file.write($0) }
+        } catch {
+            unlinkat(directory, name, 0)
+            throw ExportError(path: name, reason: "\(error)")
+        }
+        return true
+    }
+
+    /// The source's last component without its ending, with all but letters, digits, `-` and `_` replaced.
+    static func stem(of source: String?) -> String {
+        guard let source, !source.lowercased().hasPrefix("data:") else { return "picture" }
+        let path = source.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = last.removingPercentEncoding ?? last
+        let base = name.contains(".") ? String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]) : name
+        let safe = base.unicodeScalars.map { scalar in
+            scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "-" || scalar == "_"
+                ? String(scalar) : "_"
+        }
+        // 255 bytes is the limit of a file name; the rendition and the ending come behind.
+        var stem = ""
+        for character in safe where stem.utf8.count + character.utf8.count <= 120 { stem += character }
+        return stem.isEmpty ? "picture" : stem
+    }
+}
+
+/// A file of an export that cannot be written.
+package struct ExportError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    package var description: String { "cannot write \(path): \(reason)" }
+}

@@ -1,0 +1,57 @@
+package import CameoModel
+internal import Foundation
+
+/// One job as a person reads it on a terminal.
+package enum JobText {
+    /// A job in one line of a list.
+    package static func line(_ job: Job, escape: (String) -> String) -> String {
+        let source = escape(job.source ?? "(no source)")
+        let reason = job.failure.map { "  \($0.code.rawValue)" } ?? ""
+        let attempts = "\(job.attempt)/\(job.maxAttempts)"
+        return String(job.id).leftPadded(to: 8) + "  " + job.state.rawValue.padded(to: 10) + "  "
+            + attempts.padded(to: 6) + source + reason
+    }
+
+    /// All that is known of a job.
+    package static func lines(_ job: Job, escape: (String) -> String) -> [String] {
+        var lines = [
+            "job \(job.id): \(job.state.rawValue)",
+            "  source      \(escape(job.source ?? "(none)"))",
+            "  queue       \(escape(job.queue)), priority \(job.priority)"
+                + (job.batch.map { ", batch \(escape($0))" } ?? ""),
+            "  attempts    \(job.attempt) of \(job.maxAttempts)"
+                + (job.crashCount > 0 ? ", \(job.crashCount) crashes" : ""),
+            "  created     \(WireFormat.text(of: job.createdAt))",
+            "  due         \(WireFormat.text(of: job.availableAt))",
+        ]
+        if let finalizedAt = job.finalizedAt { lines.append("  ended       \(WireFormat.text(of: finalizedAt))") }
+        if let worker = job.worker { lines.append("  worker      \(escape(worker))") }
+        if let failure = job.failure {
+            lines.append(
+                "  failure     \(failure.code.rawValue) (\(failure.stage.rawValue)): \(escape(failure.message))"
+            )
+        }
+        for thumbnail in job.thumbnails {
+            var line = "  thumbnail   \(escape(thumbnail.name))  \(thumbnail.uri)"
+            if let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format {
+                line += "  \(width)x\(height) \(format), \(thumbnail.bytes ?? 0) bytes"
+            }
+            lines.append(line)
+        }
+        for attempt in job.attempts ?? [] { lines.append(line(attempt, escape: escape)) }
+        return lines
+    }
+
+    private static func line(_ attempt: JobAttempt, escape: (String) -> String) -> String {
+        var line =
+            "  try \(attempt.number)       \(WireFormat.text(of: attempt.startedAt))  \(attempt.outcome.rawValue)"
+        let steps = [
+            ("fetch", attempt.fetchMilliseconds), ("render", attempt.renderMilliseconds),
+            ("store", attempt.storeMilliseconds),
+        ]
+        let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }
+        if !times.isEmpty { line += "  " + times.joined(separator: ", ") }
+        if let failure = attempt.failure { line += "  \(failure.code.rawValue)" }
+        return line
+    }
+}

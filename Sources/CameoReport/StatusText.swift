@@ -1,0 +1,47 @@
+package import CameoModel
+internal import Foundation
+
+/// A status report as a person reads it on a terminal.
+package enum StatusText {
+    /// The report's lines; `escape` makes text from outside safe to show.
+    package static func lines(_ report: StatusReport, escape: (String) -> String) -> [String] {
+        var lines = ["jobs"]
+        for state in JobState.allCases {
+            lines.append("  " + state.rawValue.padded(to: 12) + String(report.count(state)).leftPadded(to: 10))
+        }
+        lines.append("queues")
+        if report.queues.isEmpty { lines.append("  none yet") }
+        for queue in report.queues {
+            let waiting = queue.oldestWaitingSeconds.map { ", oldest waits \(duration($0))" } ?? ""
+            let counts = ["available", "running", "retryable", "scheduled"].map { "\(queue.jobs[$0] ?? 0) \($0)" }
+            lines.append("  " + escape(queue.name).padded(to: 12) + " " + counts.joined(separator: ", ") + waiting)
+        }
+        let finished = report.finishedLastMinute
+        let rate = String(format: "%.1f", Double(finished.completed + finished.discarded) / 60)
+        lines.append("last minute: \(finished.completed) completed, \(finished.discarded) discarded (\(rate)/s)")
+        lines.append("workers")
+        if report.workers.isEmpty { lines.append("  none") }
+        for worker in report.workers {
+            let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
+            lines.append(
+                "  \(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state)"
+            )
+        }
+        lines.append("\(report.thumbnails) thumbnails in \(report.blobs.count) blobs, \(report.blobs.bytes) bytes")
+        return lines
+    }
+
+    private static func duration(_ seconds: Double) -> String {
+        seconds < 120 ? String(format: "%.1f s", seconds) : "\(Int(seconds / 60)) min"
+    }
+}
+
+extension String {
+    package func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+
+    package func leftPadded(to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - count)) + self
+    }
+}

@@ -1,0 +1,42 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// A thumbnail that exists, with the job that asked for it.
+package struct ListedThumbnail: Sendable {
+    package let job: Job
+    package let thumbnail: RequestedThumbnail
+}
+
+/// All thumbnails of a batch, or of the store, a page at a time, newest job first.
+package struct ThumbnailListing {
+    private static let pageSize = 200
+
+    let store: Store
+    let batch: String?
+
+    package init(store: Store, batch: String?) {
+        self.store = store
+        self.batch = batch
+    }
+
+    package func forEach(_ body: (ListedThumbnail) async throws -> Void) async throws {
+        try await forEachJob { job in
+            for thumbnail in job.thumbnails where thumbnail.blob != nil {
+                try await body(ListedThumbnail(job: job, thumbnail: thumbnail))
+            }
+        }
+    }
+
+    package func forEachJob(_ body: (Job) async throws -> Void) async throws {
+        var filter = JobFilter()
+        filter.batch = batch
+        filter.limit = Self.pageSize
+        while true {
+            let jobs = try await store.jobs(filter)
+            for job in jobs { try await body(job) }
+            guard let last = jobs.last else { return }
+            filter.before = last.id
+        }
+    }
+}

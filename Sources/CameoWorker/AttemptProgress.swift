@@ -1,0 +1,32 @@
+internal import CameoModel
+internal import Synchronization
+
+/// What is known of an attempt so far; kept outside its task so that a failure can still tell how far it came.
+final class AttemptProgress: Sendable {
+    private struct State {
+        var source: String?
+        var timings = AttemptTimings()
+    }
+
+    private let state = Mutex(State())
+
+    var source: String? {
+        get { state.withLock { $0.source } }
+        set { state.withLock { $0.source = newValue } }
+    }
+
+    var timings: AttemptTimings {
+        get { state.withLock { $0.timings } }
+        set { state.withLock { $0.timings = newValue } }
+    }
+
+    /// Runs a step and notes how long it took, also when it fails.
+    func timed<Value: Sendable>(
+        _ step: any WritableKeyPath<AttemptTimings, Int?> & Sendable,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let started = ContinuousClock.now
+        defer { timings[keyPath: step] = started.duration(to: .now).milliseconds }
+        return try await body()
+    }
+}

@@ -1,0 +1,24 @@
+package import CameoModel
+
+/// What became of one attempt, for the log and the progress.
+package struct JobOutcome: Sendable {
+    /// How it ended.
+    package enum Kind: Sendable {
+        case completed(thumbnails: Int)
+        case retried(JobFailure, after: Duration)
+        case discarded(JobFailure)
+        /// Given back at shutdown.
+        case released
+        /// The job was cancelled, or another worker has it: nothing was written.
+        case leaseLost
+        /// The store refused to record the end; the next worker will run the job again.
+        case unrecorded(reason: String)
+    }
+
+    package let jobID: Int64
+    package let source: String?
+    package let queue: String
+    package let attempt: Int
+    package let kind: Kind
+    package let timings: AttemptTimings
+}

@@ -1,0 +1,233 @@
+internal import CameoFetch
+internal import CameoModel
+internal import CameoRenderer
+internal import CameoStore
+internal import Foundation
+
+// DESIGN. One attempt, from claim to settlement: fetch → render → complete, as one structured task. Whatever goes wrong
+// becomes a JobFailure, and the failure decides between retry and discard in one place (RetryPolicy). The settlement is
+// written even if the task was cancelled meanwhile: a job must never stay `running` with nobody working on it.
+struct JobRunner: Sendable {
+    let store: Store
+    let fetcher: Fetcher
+    let renderer: RendererPool
+    let fetchLimiter: Limiter
+    let configuration: WorkerConfiguration
+    /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
+    let isEnding: @Sendable () -> Bool
+
+    /// What a successful render leaves to be stored.
+    private struct Product: Sendable {
+        let thumbnails: [RenderedThumbnail]
+        let provenance: Provenance
+    }
+
+    func run(_ control: JobControl) async -> JobOutcome {
+        let job = control.job
+        let progress = AttemptProgress()
+        let result = await attempt(control, progress)
+        let kind = await Self.uncancelled { await settle(job, result, control.stopReason, progress) }
+        return JobOutcome(
+            jobID: job.claim.jobID,
+            source: progress.source,
+            queue: job.queue,
+            attempt: job.attempt,
+            kind: kind,
+            timings: progress.timings
+        )
+    }
+
+    // MARK: - The attempt
+
+    private func attempt(
+        _ control: JobControl,
+        _ progress: AttemptProgress
+    ) async -> Result<Product, any Error> {
+        do {
+            let request = try await request(of: control.job)
+            progress.source = request.source
+            let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
+            return .success(
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await Task.sleep(for: timeout)
+                        control.stop(.timedOut)
+                    }
+                    defer { group.cancelAll() }
+                    return try await control.run { try await make(request, for: control.job, progress) }
+                }
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func request(of job: ClaimedJob) async throws -> ThumbnailRequest {
+        let text = job.hasUpload ? try await store.absorbUpload(job.claim) : job.request
+        do {
+            return try ThumbnailRequest(parsing: text.utf8)
+        } catch {
+            throw JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
+        }
+    }
+
+    private func make(
+        _ request: ThumbnailRequest,
+        for job: ClaimedJob,
+        _ progress: AttemptProgress
+    ) async throws -> Product {
+        let identity = try SourceIdentity(of: request.source)
+        let ids = try request.thumbnailIDs()
+        let (begun, fetched) = try await fetchLimiter.run {
+            let begun = try await store.beginFetch(job.claim, of: request)
+            let fetched = try await progress.timed(\.fetchMilliseconds) { try await fetch(request) }
+            return (begun, fetched)
+        }
+        progress.timings.sourceBytes = fetched.bytes
+        let picture = try await progress.timed(\.renderMilliseconds) {
+            try await renderer.render(request.renditions, of: fetched.file, named: request.source, timeout: nil)
+        }
+        if let change = fetched.changeSinceOpened() { throw change }
+        progress.timings.outputBytes = picture.renditions.reduce(0) { $0 + $1.bytes.count }
+        return Product(
+            thumbnails: zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
+                RenderedThumbnail(id: id, rendition: pair.0, encoded: pair.1)
+            },
+            provenance: Provenance(
+                source: identity,
+                sourceDigest: fetched.digest,
+                sourceSeen: begun.sourceSeen,
+                rendererVersion: picture.rendererVersion
+            )
+        )
+    }
+
+    private func fetch(_ request: ThumbnailRequest) async throws -> FetchedSource {
+        guard let uri = CameoURI(request.source) else {
+            return try await fetcher.fetch(request.source, headers: request.headers)
+        }
+        return try await StoredSource(store: store).open(uri)
+    }
+
+    // MARK: - The settlement
+
+    private func settle(
+        _ job: ClaimedJob,
+        _ result: Result<Product, any Error>,
+        _ stopReason: JobControl.StopReason?,
+        _ progress: AttemptProgress
+    ) async -> JobOutcome.Kind {
+        switch result {
+        case .success(let product): await complete(job, product, progress)
+        case .failure(let failure as JobFailure): await fail(job, failure, progress)
+        case .failure(let error as StoreError): await fail(job, error, progress)
+        case .failure(let error as InvalidRequest):
+            await fail(job, JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)"), progress)
+        case .failure(let error):
+            switch stopReason {
+            case .timedOut: await fail(job, timeout(of: job, progress), progress)
+            case .claimLost: .leaseLost
+            case .shutdown: await release(job)
+            // Nobody stopped it, so this is a cancellation from above: the worker is being torn down.
+            case nil where error is CancellationError: await release(job)
+            case nil:
+                await fail(job, JobFailure(.storeFailed, at: .worker, "unexpected error: \(error)"), progress)
+            }
+        }
+    }
+
+    private func timeout(of job: ClaimedJob, _ progress: AttemptProgress) -> JobFailure {
+        JobFailure(
+            .jobTimedOut,
+            at: .worker,
+            "the attempt took longer than its time limit (source \(progress.source ?? "unknown"))"
+        )
+    }
+
+    private func complete(_ job: ClaimedJob, _ product: Product, _ progress: AttemptProgress) async -> JobOutcome.Kind {
+        var triesLeft = 3
+        while true {
+            do throws(StoreError) {
+                try await store.complete(
+                    job.claim,
+                    storing: product.thumbnails,
+                    from: product.provenance,
+                    timings: progress.timings
+                )
+                return .completed(thumbnails: product.thumbnails.count)
+            } catch {
+                triesLeft -= 1
+                if case .leaseLost = error { return .leaseLost }
+                guard triesLeft > 0 else { return await fail(job, error, progress) }
+                await pause(.milliseconds(200))
+            }
+        }
+    }
+
+    private func fail(_ job: ClaimedJob, _ error: StoreError, _ progress: AttemptProgress) async -> JobOutcome.Kind {
+        switch error {
+        case .leaseLost: .leaseLost
+        case .full: await fail(job, JobFailure(.storeFull, at: .store, error.description), progress)
+        case .notFound, .damagedBlob:
+            await fail(job, JobFailure(.sourceNotFound, at: .fetch, error.description), progress)
+        default: await fail(job, JobFailure(.storeFailed, at: .store, error.description), progress)
+        }
+    }
+
+    private func fail(_ job: ClaimedJob, _ failure: JobFailure, _ progress: AttemptProgress) async -> JobOutcome.Kind {
+        let delay = configuration.retryPolicy.delay(
+            afterAttempt: job.attempt,
+            of: job.maxAttempts,
+            failure: failure,
+            previous: job.previousFailure,
+            jitter: configuration.random()
+        )
+        let retryAt = delay.map { store.clock.now().addingTimeInterval($0.seconds) }
+        return await record { () throws(StoreError) in
+            try await store.fail(job.claim, with: failure, retryAt: retryAt, timings: progress.timings)
+        } outcome: {
+            delay.map { .retried(failure, after: $0) } ?? .discarded(failure)
+        }
+    }
+
+    private func release(_ job: ClaimedJob) async -> JobOutcome.Kind {
+        await record { () throws(StoreError) in
+            try await store.release(job.claim)
+        } outcome: {
+            .released
+        }
+    }
+
+    /// Tries until it is written or the claim is lost; when the worker is to end, only as long as its patience lasts.
+    private func record(
+        _ write: () async throws(StoreError) -> Void,
+        outcome: () -> JobOutcome.Kind
+    ) async -> JobOutcome.Kind {
+        let started = ContinuousClock.now
+        var delay = Duration.milliseconds(100)
+        while true {
+            do throws(StoreError) {
+                try await write()
+                return outcome()
+            } catch {
+                if case .leaseLost = error { return .leaseLost }
+                if isEnding(), started.duration(to: .now) > configuration.patience {
+                    return .unrecorded(reason: error.description)
+                }
+                await pause(delay)
+                delay = min(delay * 2, .seconds(5))
+            }
+        }
+    }
+
+    private func pause(_ duration: Duration) async {
+        // Inside `uncancelled` nothing cancels this sleep.
+        try? await Task.sleep(for: duration)
+    }
+
+    /// A final write must survive the cancellation of the task that makes it. A task of its own is not cancelled with
+    /// its creator; Swift 6.3 has no cancellation shield.
+    private static func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
+        await Task { await body() }.value
+    }
+}

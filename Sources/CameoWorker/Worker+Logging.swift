@@ -1,0 +1,44 @@
+internal import CameoModel
+internal import Logging
+
+extension Worker {
+    /// One line an attempt: `info` when its job is done, `warning` when it will be retried, `error` when it is lost.
+    func log(_ outcome: JobOutcome) {
+        var metadata: Logger.Metadata = [
+            "job": "\(outcome.jobID)", "queue": "\(outcome.queue)", "attempt": "\(outcome.attempt)",
+        ]
+        if let source = outcome.source { metadata["source"] = "\(source.shortened)" }
+        for (key, value) in [
+            ("fetch_ms", outcome.timings.fetchMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
+            ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),
+        ] {
+            if let value { metadata[key] = "\(value)" }
+        }
+        switch outcome.kind {
+        case .completed(let thumbnails):
+            metadata["thumbnails"] = "\(thumbnails)"
+            logger.info("completed", metadata: metadata)
+        case .retried(let failure, let delay):
+            metadata["code"] = "\(failure.code.rawValue)"
+            metadata["reason"] = "\(failure.message)"
+            metadata["retry_in_ms"] = "\(delay.milliseconds)"
+            logger.warning("will retry", metadata: metadata)
+        case .discarded(let failure):
+            metadata["code"] = "\(failure.code.rawValue)"
+            metadata["reason"] = "\(failure.message)"
+            logger.error("discarded", metadata: metadata)
+        case .released:
+            logger.info("released", metadata: metadata)
+        case .leaseLost:
+            logger.warning("dropped: the job is no longer this worker's", metadata: metadata)
+        case .unrecorded(let reason):
+            metadata["reason"] = "\(reason)"
+            logger.error("the end of the attempt could not be recorded; it will run again", metadata: metadata)
+        }
+    }
+}
+
+extension String {
+    /// For a log line: a `data:` URI can have a megabyte.
+    var shortened: String { count <= 200 ? self : prefix(199) + "…" }
+}

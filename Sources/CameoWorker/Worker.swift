@@ -1,0 +1,217 @@
+package import CameoFetch
+package import CameoModel
+package import CameoRenderer
+package import CameoStore
+internal import Foundation
+package import Logging
+package import ServiceLifecycle
+
+// DESIGN. One loop claims, one task a job works, one task watches. The loop sleeps until something may have changed: a
+// job ended here, another process committed, a job came due, or a shutdown was asked for. Each of these only wakes it;
+// what there is to do it reads from the store, so a wake-up too many is harmless and one too few is made good by the
+// next sweep.
+package final class Worker: Service {
+    package let id: String
+    private let configuration: WorkerConfiguration
+    private let store: Store
+    private let runner: JobRunner
+    let logger: Logger
+    private let observe: @Sendable (JobOutcome) -> Void
+    private let running = RunningJobs()
+    private let phase = WorkerPhase()
+    private let wakeUps: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// Tells `observe` of every attempt that ended, before the next claim.
+    package init(
+        id: String,
+        configuration: WorkerConfiguration,
+        store: Store,
+        fetcher: Fetcher,
+        renderer: RendererPool,
+        logger: Logger,
+        observe: @escaping @Sendable (JobOutcome) -> Void = { _ in }
+    ) {
+        self.id = id
+        self.configuration = configuration
+        self.store = store
+        self.logger = logger
+        self.observe = observe
+        (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let phase = phase
+        runner = JobRunner(
+            store: store,
+            fetcher: fetcher,
+            renderer: renderer,
+            fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
+            configuration: configuration,
+            isEnding: { configuration.drains || phase.isStopping }
+        )
+    }
+
+    /// Works until the queue is drained (if it is to), or a graceful shutdown is asked for; then finishes what runs.
+    ///
+    /// - Throws: ``StoreError`` if the store cannot be entered, or refuses a drain for longer than its patience.
+    package func run() async throws {
+        let registration = try await store.register(
+            id: id,
+            host: ProcessInfo.processInfo.hostName,
+            pid: Int(ProcessInfo.processInfo.processIdentifier),
+            version: CameoVersion.current,
+            concurrency: configuration.concurrency
+        )
+        try await rescue(registration)
+        try await withGracefulShutdownHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await self.watch(registration) }
+                group.addTask { try await self.work() }
+                // The watcher never ends by itself: the first to return is the work.
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } onGracefulShutdown: {
+            self.stop()
+        }
+        try await store.deregister(registration)
+    }
+
+    private func stop() {
+        phase.stop()
+        wake.yield()
+    }
+
+    // MARK: - Claiming
+
+    private func work() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            wake.yield()
+            for await _ in wakeUps {
+                if phase.isStopping { break }
+                if try await fill(&group) { break }
+            }
+            await finish(&group)
+        }
+    }
+
+    /// Claims as many jobs as there is room for and starts them.
+    ///
+    /// - Returns: true when a drain has nothing left to wait for.
+    private func fill(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> Bool {
+        do throws(StoreError) {
+            let jobs = try await claim()
+            phase.storeAnswered()
+            for job in jobs { start(job, in: &group) }
+            guard configuration.drains, running.count == 0 else { return false }
+            return try await store.unfinishedJobs(queues: configuration.queues) == 0
+        } catch {
+            let duration = phase.storeRefused()
+            logger.error("cannot claim jobs", metadata: ["reason": "\(error)"])
+            if configuration.drains, duration > configuration.patience { throw error }
+            return false  // the next sweep tries again
+        }
+    }
+
+    private func claim() async throws(StoreError) -> [ClaimedJob] {
+        guard !phase.isExclusive else { return [] }
+        if try await store.hasSuspects() {
+            // Let what runs end, then run one suspect with nothing beside it: if the worker dies of it, only it is blamed.
+            guard running.count == 0 else { return [] }
+            let suspects = try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
+            if !suspects.isEmpty {
+                phase.isExclusive = true
+                return suspects
+            }
+        }
+        let room = configuration.concurrency - running.count
+        guard room > 0 else { return [] }
+        return try await store.claim(limit: room, queues: configuration.queues, for: id)
+    }
+
+    private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        let control = JobControl(job)
+        running.insert(control)
+        group.addTask {
+            let outcome = await self.runner.run(control)
+            self.log(outcome)
+            self.observe(outcome)
+            self.running.remove(control)
+            self.phase.isExclusive = false
+            self.wake.yield()
+        }
+    }
+
+    /// Waits for what runs; after the grace, stops it and gives it back.
+    private func finish(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async {
+        guard running.count > 0 else { return }
+        logger.info(
+            "finishing running jobs",
+            metadata: ["jobs": "\(running.count)", "grace": "\(configuration.grace)"]
+        )
+        group.addTask {
+            try await Task.sleep(for: self.configuration.grace)
+            self.running.stopAll(.shutdown)
+        }
+        while running.count > 0 {
+            for await _ in wakeUps where running.count == 0 { break }
+        }
+        group.cancelAll()
+    }
+
+    // MARK: - Watching
+
+    private func watch(_ registration: WorkerRegistration) async {
+        var version: Int?
+        var due: Date?
+        var nextSweep = ContinuousClock.now
+        var nextLease = ContinuousClock.now + configuration.leaseInterval
+        while !Task.isCancelled {
+            do {
+                if ContinuousClock.now >= nextSweep {
+                    nextSweep = .now + configuration.sweepInterval
+                    try await sweep(registration)
+                    due = try await store.nextDueTime()
+                    wake.yield()
+                }
+                if ContinuousClock.now >= nextLease {
+                    nextLease = .now + configuration.leaseInterval
+                    let held = running.tokens
+                    running.stop(held, notIn: try await store.extendLease(registration))
+                }
+                let current = try await store.dataVersion()
+                if current != version {
+                    version = current
+                    due = try await store.nextDueTime()
+                    wake.yield()
+                }
+                if let time = due, time <= store.clock.now() {
+                    due = nil
+                    wake.yield()
+                }
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("cannot look at the store", metadata: ["reason": "\(error)"])
+                wake.yield()
+            }
+            guard (try? await Task.sleep(for: configuration.pollInterval)) != nil else { return }
+        }
+    }
+
+    private func sweep(_ registration: WorkerRegistration) async throws {
+        try await rescue(registration)
+        let held = running.tokens
+        running.stop(held, notIn: try await store.claimTokens(of: registration))
+    }
+
+    private func rescue(_ registration: WorkerRegistration) async throws {
+        let report = try await store.rescueExpired(except: registration.id)
+        guard !report.workers.isEmpty else { return }
+        logger.warning(
+            "took back the jobs of lost workers",
+            metadata: [
+                "workers": "\(report.workers.joined(separator: " "))", "jobs": "\(report.rescued)",
+                "discarded": "\(report.discarded)",
+            ]
+        )
+    }
+}

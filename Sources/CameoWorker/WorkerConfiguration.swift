@@ -1,0 +1,30 @@
+package import CameoModel
+
+/// How a worker pool works. Every duration and number is the operator's to set.
+package struct WorkerConfiguration: Sendable {
+    /// Jobs claimed at once: some fetch while others render.
+    package var concurrency = 8
+    /// Fetches under way at once.
+    package var fetchConcurrency = 8
+    /// Only these queues; nil for all.
+    package var queues: [String]?
+    /// Ends by itself when nothing waits any more.
+    package var drains = false
+    /// What one attempt may take in all, unless its request says otherwise.
+    package var jobTimeout = Duration.seconds(120)
+    /// How long running jobs may go on after a shutdown was asked for, before they are given back.
+    package var grace = Duration.seconds(25)
+    package var retryPolicy = RetryPolicy.standard
+    /// How often an idle worker looks whether another process changed the store.
+    package var pollInterval = Duration.milliseconds(10)
+    /// How often locks of other workers and the worker's own claims are looked at.
+    package var sweepInterval = Duration.milliseconds(250)
+    /// How often the lease is extended.
+    package var leaseInterval = Duration.seconds(10)
+    /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.
+    package var patience = Duration.seconds(30)
+    /// Random numbers in 0…1, for the jitter of retries.
+    package var random: @Sendable () -> Double = { .random(in: 0...1) }
+
+    package init() {}
+}

@@ -1,0 +1,159 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+
+@main
+struct CameoEnqueue: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cameo-enqueue",
+        abstract: "Puts thumbnail jobs into the queue.",
+        discussion: """
+            Prints one line a job: its id, its state and the URIs that its thumbnails will have. A worker \
+            (cameo-worker) makes them.
+
+            EXAMPLES
+              cameo-enqueue photo.jpg
+              cameo-enqueue --size 256x256:cover:webp --size 1024x:jpeg 'holiday/*.jpg' --batch holiday --wait
+              cameo-enqueue https://example.com/picture.png --json
+              find . -name '*.png' | cameo-enqueue -
+              cameo-enqueue --data --size 64x64 < avatar.png
+              cameo-enqueue --request request.json
+
+            EXIT CODES
+              0 done, 1 a job failed (with --wait), 2 bad usage, 3 not finished in time, 4 the store cannot be opened
+            """,
+        version: CameoVersion.current
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup(title: "Rendition Options") var renditions: RenditionOptions
+    @OptionGroup(title: "Job Options") var job: JobOptions
+
+    @Flag(help: "The picture's bytes come on standard input; there is no SOURCE.")
+    var data = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Enqueues the request in a JSON file (see proto-json/); - for standard input. Repeatable.",
+            valueName: "file.json"
+        )
+    )
+    var request: [String] = []
+
+    @Flag(help: "Waits until all these jobs have ended; exit 1 if any was discarded or cancelled.")
+    var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: for at most so many seconds, then exit 3.", valueName: "seconds"))
+    var waitTimeout: Double?
+
+    @Flag(help: "Prints one enqueue-receipt (JSON) a line.")
+    var json = false
+
+    @Argument(
+        help: """
+            Pictures: paths, patterns such as '*.jpg', or URLs (file:, http:, https:, data:, cameo:). - reads a list from \
+            standard input, one a line.
+            """
+    )
+    var source: [String] = []
+
+    func validate() throws {
+        guard data || !request.isEmpty || !source.isEmpty else {
+            throw ValidationError("nothing to enqueue: give a SOURCE, --data or --request")
+        }
+        guard !data || (source.isEmpty && request.isEmpty) else {
+            throw ValidationError(
+                "--data takes the picture from standard input: give no SOURCE and no --request with it"
+            )
+        }
+        guard request.isEmpty || source.isEmpty else {
+            throw ValidationError("--request says what to enqueue: give no SOURCE with it")
+        }
+        guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
+    }
+
+    func run() async throws {
+        // All that can be wrong with the request is found before a store is made or a job accepted.
+        let requests = try data ? [prototype(source: "data:,")] : readRequests()
+        for request in requests where !data { try request.validate() }
+        let bytes = data ? try readData() : nil
+        let store = try Store(at: storeOptions.path)
+        let receipts: [EnqueueReceipt]
+        if let bytes {
+            receipts = [try await store.enqueue(requests[0], data: bytes)]
+        } else {
+            receipts = try await store.enqueue(requests)
+        }
+        try print(receipts)
+        if wait { try await finish(receipts, in: store) }
+    }
+
+    static func main() async {
+        await CommandMain.run(Self.self)
+    }
+
+    // MARK: - Requests
+
+    private func readRequests() throws -> [ThumbnailRequest] {
+        if !request.isEmpty { return try request.map(readRequest) }
+        return try SourceArgument.expand(source).map { try prototype(source: $0) }
+    }
+
+    private func readRequest(_ path: String) throws -> ThumbnailRequest {
+        let data: Data
+        if path == "-" {
+            data = FileHandle.standardInput.readDataToEndOfFile()
+        } else {
+            do {
+                data = try Data(contentsOf: URL(filePath: path))
+            } catch {
+                throw CommandFailure("cannot read the request \(path): \(error.localizedDescription)", .usage)
+            }
+        }
+        do throws(InvalidRequest) {
+            return try ThumbnailRequest(parsing: data)
+        } catch {
+            throw CommandFailure("the request \(path) is invalid: \(error)", .usage)
+        }
+    }
+
+    private func prototype(source: String) throws -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: try renditions.renditions())
+        try job.apply(to: &request)
+        return request
+    }
+
+    private func readData() throws -> Data {
+        let data = FileHandle.standardInput.readDataToEndOfFile()
+        guard !data.isEmpty else { throw CommandFailure("--data: standard input is empty", .usage) }
+        return data
+    }
+
+    // MARK: - Answers
+
+    private func print(_ receipts: [EnqueueReceipt]) throws {
+        Output.lines(
+            try receipts.map { receipt in
+                if json { return String(decoding: try WireFormat.encode(receipt), as: UTF8.self) }
+                return "\(receipt.id)\t\(receipt.state.rawValue)\t"
+                    + receipt.thumbnails.map(\.uri).joined(separator: "\t")
+            }
+        )
+    }
+
+    private func finish(_ receipts: [EnqueueReceipt], in store: Store) async throws {
+        let wait = JobWait(store: store, timeout: waitTimeout.map { .seconds($0) })
+        let states = try await wait.untilFinished(receipts.map(\.id))
+        let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
+        guard failed > 0 else { return }
+        for receipt in receipts {
+            let job = try await store.job(receipt.id)
+            guard job.state != .completed else { continue }
+            let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
+            Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
+        }
+        throw CommandFailure("\(failed) of \(receipts.count) jobs made no thumbnails", .failed)
+    }
+}

@@ -1,0 +1,60 @@
+internal import CommandSupport
+internal import Foundation
+
+/// Turns what a person types into source URIs: paths become `file:` URIs, patterns and `-` become many.
+enum SourceArgument {
+    static func expand(_ arguments: [String]) throws -> [String] {
+        var sources: [String] = []
+        for argument in arguments {
+            if argument == "-" {
+                sources += try readList()
+            } else if hasScheme(argument) {
+                sources.append(argument)
+            } else {
+                sources += try paths(argument).map(fileURI)
+            }
+        }
+        return sources
+    }
+
+    private static func readList() throws -> [String] {
+        let data = FileHandle.standardInput.readDataToEndOfFile()
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw CommandFailure("the list on standard input is not UTF-8", .usage)
+        }
+        return text.split(whereSeparator: \.isNewline).map { line in
+            hasScheme(String(line)) ? String(line) : fileURI(String(line))
+        }
+    }
+
+    /// RFC 3986, section 3.1; a single letter is no scheme that Cameo knows, and `a:b.jpg` in this folder wins.
+    private static func hasScheme(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":") else { return false }
+        let scheme = text[..<colon]
+        guard let first = scheme.first, first.isASCII, first.isLetter, scheme.count > 1,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return false }
+        return !FileManager.default.fileExists(atPath: text)
+    }
+
+    /// A path that exists is itself, whatever characters it has; one that does not may be a pattern.
+    private static func paths(_ argument: String) throws -> [String] {
+        let isPattern = argument.contains(where: { "*?[".contains($0) })
+        guard isPattern, !FileManager.default.fileExists(atPath: argument) else { return [argument] }
+        var result = glob_t()
+        defer { globfree(&result) }
+        guard glob(argument, 0, nil, &result) == 0 else {
+            throw CommandFailure("no file matches \(argument)", .usage)
+        }
+        return (0..<Int(result.gl_pathc)).compactMap { index in
+            result.gl_pathv[index].map { String(cString: $0) }
+        }
+    }
+
+    /// Absolute, with `.` and `..` resolved and all but RFC 3986's unreserved characters and `/` percent-encoded.
+    private static func fileURI(_ path: String) -> String {
+        let absolute = URL(filePath: path).standardizedFileURL.path
+        let allowed = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+        return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: allowed) ?? absolute)
+    }
+}

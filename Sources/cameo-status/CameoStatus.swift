@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+
+@main
+struct CameoStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cameo-status",
+        abstract: "Reports on the queue, its jobs and their thumbnails. Changes nothing.",
+        discussion: """
+            EXAMPLES
+              cameo-status
+              cameo-status --json
+              cameo-status job 17 --wait
+              cameo-status jobs --state discarded
+              cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
+              cameo-status export thumbnails --batch holiday
+              cameo-status sheet holiday.html --batch holiday
+
+            EXIT CODES
+              0 done, 1 a job failed or is not there, 2 bad usage, 3 not finished in time, 4 the store cannot be opened
+            """,
+        version: CameoVersion.current,
+        subcommands: [
+            SummaryCommand.self, JobCommand.self, JobsCommand.self, CatCommand.self, ExportCommand.self,
+            SheetCommand.self,
+        ],
+        defaultSubcommand: SummaryCommand.self
+    )
+
+    static func main() async {
+        await CommandMain.run(Self.self)
+    }
+}
+
+struct SummaryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "summary",
+        abstract: "Counts by state and queue, the oldest waiting job, the rate, the workers. (default)"
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Prints a status-report (JSON).")
+    var json = false
+
+    func run() async throws {
+        let report = try await Store(reading: storeOptions.path).status()
+        if json {
+            try Output.message(report)
+        } else {
+            Output.lines(StatusText.lines(report, escape: TerminalText.escaped))
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+
+struct CatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat",
+        abstract: "Writes the bytes that a cameo: URI names to standard output or a file."
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "cameo://thumb/… or cameo://blob/sha256-…")
+    var uri: String
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Writes into this file, which must not exist.", valueName: "file"))
+    var output: String?
+
+    func run() async throws {
+        guard let name = CameoURI(uri) else { throw CommandFailure("\(uri) is not a cameo: URI", .usage) }
+        if output == nil, Output.outputIsTerminal {
+            throw CommandFailure("a picture would garble the terminal: redirect it, or use --output FILE", .usage)
+        }
+        let data = try await Store(reading: storeOptions.path).data(of: name)
+        guard let output else { return Output.bytes(data) }
+        do {
+            try data.write(to: URL(filePath: output), options: .withoutOverwriting)
+        } catch {
+            throw CommandFailure("cannot write \(output): \(error.localizedDescription)", .failed)
+        }
+    }
+}
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes thumbnails into a folder as SOURCE.RENDITION.EXT. Overwrites nothing."
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The folder; made if it is missing.")
+    var directory: String
+
+    @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
+    var batch: String?
+
+    @Flag(help: "Prints {\"written\":…,\"skipped\":[…]}.")
+    var json = false
+
+    func run() async throws {
+        let store = try Store(reading: storeOptions.path)
+        let (written, skipped) = try await export(from: store)
+        if json {
+            try Output.message(Summary(written: written, skipped: skipped))
+        } else {
+            Output.line("\(written) thumbnails written to \(TerminalText.escaped(directory))")
+            for name in skipped { Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten") }
+        }
+        if !skipped.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private struct Summary: Encodable {
+        let written: Int
+        let skipped: [String]
+    }
+
+    private func export(from store: Store) async throws -> (Int, [String]) {
+        do {
+            var export = try Export(to: directory, from: store)
+            defer { export.finish() }
+            try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
+            return (export.written, export.skipped)
+        } catch let error as ExportError {
+            throw CommandFailure(error.description, .failed)
+        }
+    }
+}
+
+struct SheetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sheet",
+        abstract: "Writes a contact sheet: one HTML file with the thumbnails inside."
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The HTML file; replaced if it exists.")
+    var file: String
+
+    @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
+    var batch: String?
+
+    func run() async throws {
+        let store = try Store(reading: storeOptions.path)
+        var sheet = ContactSheet(store: store)
+        try await ThumbnailListing(store: store, batch: batch).forEachJob { try await sheet.add($0) }
+        do {
+            try sheet.html(title: batch ?? "Cameo").write(to: URL(filePath: file), options: .atomic)
+        } catch {
+            throw CommandFailure("cannot write \(file): \(error.localizedDescription)", .failed)
+        }
+        Output.line(URL(filePath: file).standardizedFileURL.path)
+    }
+}

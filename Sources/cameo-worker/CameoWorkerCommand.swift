@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CommandSupport
+
+@main
+struct CameoWorkerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cameo-worker",
+        abstract: "Makes the thumbnails that were enqueued.",
+        discussion: """
+            Runs until SIGTERM or SIGINT, then finishes what it has begun; what does not finish within the grace is given \
+            back to the queue unharmed. Every option can come from the environment instead: --fetch-concurrency from \
+            CAMEO_FETCH_CONCURRENCY, and so on; repeatable ones with commas between the values, flags as 1.
+
+            EXAMPLES
+              cameo-worker --allow-root /srv/pictures
+              cameo-worker --drain
+              CAMEO_STORE=/var/lib/cameo CAMEO_LOG_FORMAT=json cameo-worker
+
+            EXIT CODES
+              0 done, 1 a drain discarded a job, 2 bad usage, 4 the store cannot be opened or written
+            """,
+        version: CameoVersion.current
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup(title: "Work Options") var work: WorkOptions
+    @OptionGroup(title: "Source Options") var sources: SourceOptions
+    @OptionGroup(title: "Render Options") var render: RenderOptions
+    @OptionGroup(title: "Log Options") var log: LogOptions
+
+    func run() async throws {
+        try await WorkerApp(self).run()
+    }
+
+    static func main() async {
+        await CommandMain.run(Self.self, environmentPrefix: "CAMEO_")
+    }
+}

@@ -1,0 +1,75 @@
+internal import CameoModel
+internal import CameoWorker
+internal import CommandSupport
+internal import Foundation
+internal import Synchronization
+
+/// Counts what a drain does, draws its progress, and sums it up in one line.
+final class DrainTally: Sendable {
+    private struct State {
+        var total = 0
+        var completed = 0
+        var thumbnails = 0
+        var discarded = 0
+        var retried = 0
+        var unrecorded: [String] = []
+        var progress: ProgressBar?
+        let started = ContinuousClock.now
+    }
+
+    private let state: Mutex<State>
+
+    init(showsProgress: Bool) {
+        var state = State()
+        if showsProgress { state.progress = ProgressBar() }
+        self.state = Mutex(state)
+    }
+
+    /// - Parameter total: jobs that wait at the beginning; more may come.
+    func start(with total: Int) {
+        state.withLock { $0.total = total }
+    }
+
+    func note(_ outcome: JobOutcome) {
+        state.withLock { state in
+            switch outcome.kind {
+            case .completed(let thumbnails):
+                state.completed += 1
+                state.thumbnails += thumbnails
+            case .discarded: state.discarded += 1
+            case .retried: state.retried += 1
+            case .released, .leaseLost: break
+            case .unrecorded(let reason): state.unrecorded.append(reason)
+            }
+            let done = state.completed + state.discarded
+            let note = state.discarded > 0 ? "\(state.discarded) discarded" : ""
+            state.progress?.show(done: done, of: max(state.total, done), note: note)
+        }
+    }
+
+    /// Prints the summary.
+    ///
+    /// - Throws: ``CommandFailure`` if a job was discarded, or its end could not be recorded.
+    func finish() throws {
+        let final = state.withLock { state in
+            state.progress?.finish()
+            return (
+                state.completed, state.thumbnails, state.discarded, state.retried, state.unrecorded.first, state.started
+            )
+        }
+        let (completed, thumbnails, discarded, retried, unrecorded, started) = final
+        let seconds = started.duration(to: .now).seconds
+        let rate = seconds > 0 ? Double(completed + discarded) / seconds : 0
+        Output.line(
+            "drained: \(completed) completed (\(thumbnails) thumbnails), \(discarded) discarded, \(retried) retries, "
+                + String(format: "%.1f s, %.1f jobs/s", seconds, rate)
+        )
+        if let unrecorded { throw CommandFailure(unrecorded, .store) }
+        if discarded > 0 {
+            throw CommandFailure(
+                "\(discarded) jobs were discarded; `cameo-status jobs --state discarded` names the reasons",
+                .failed
+            )
+        }
+    }
+}

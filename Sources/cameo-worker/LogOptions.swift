@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Logging
+
+/// What is logged, and how.
+struct LogOptions: ParsableArguments {
+    /// How a line looks.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case auto, text, json
+    }
+
+    /// How bad news must be to be told; swift-log's levels.
+    enum Level: String, CaseIterable, ExpressibleByArgument {
+        case trace, debug, info, notice, warning, error, critical
+
+        var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
+    }
+
+    @Option(help: ArgumentHelp("text, json, or auto: text. Logs go to standard error.", valueName: "format"))
+    var logFormat = Format.auto
+
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical. (default: info; error under a progress bar)",
+            valueName: "level"
+        )
+    )
+    var logLevel: Level?
+
+    /// - Parameter quiet: a progress bar is on the same terminal.
+    func logger(quiet: Bool) -> Logger {
+        var logger = Logger(label: "cameo-worker") { _ in
+            switch logFormat {
+            case .auto, .text: TextLogHandler()
+            case .json: JSONLogHandler()
+            }
+        }
+        logger.logLevel = logLevel?.level ?? (quiet ? .error : .info)
+        return logger
+    }
+}

@@ -1,0 +1,23 @@
+internal import CameoModel
+internal import CommandSupport
+internal import Foundation
+internal import Logging
+
+/// A line a program reads: an object with `time`, `level`, `message` and the metadata as strings.
+struct JSONLogHandler: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var members = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { JSONValue.string("\($0)") }
+        members["time"] = .string(WireFormat.text(of: Date()))
+        members["level"] = .string(event.level.rawValue)
+        members["message"] = .string("\(event.message)")
+        Output.error(JSONValue.object(members).canonicalText)
+    }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import CameoRenderer
+internal import CommandSupport
+internal import Foundation
+
+/// How pictures are rendered, and what one of them may cost.
+struct RenderOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Pictures rendered at once, each in a process of its own. (default: cores)",
+            valueName: "number"
+        )
+    )
+    var renderConcurrency: Int?
+
+    @Option(help: ArgumentHelp("Seconds before a renderer is killed.", valueName: "seconds"))
+    var renderTimeout = 20.0
+
+    @Option(help: ArgumentHelp("Pixels of a source, width times height.", valueName: "pixels"))
+    var maxPixels = 100_000_000
+
+    @Option(help: ArgumentHelp("MiB of address space of a renderer.", valueName: "MiB"))
+    var memoryLimit = 1_536
+
+    @Option(help: ArgumentHelp("Pictures after which a renderer is replaced.", valueName: "number"))
+    var recycleAfter = 500
+
+    @Option(help: ArgumentHelp("MiB of resident memory after which a renderer is replaced.", valueName: "MiB"))
+    var recycleResident = 256
+
+    @Option(
+        help: ArgumentHelp("The program that renders. (default: cameo-renderer beside this one)", valueName: "path")
+    )
+    var renderer: String?
+
+    func validate() throws {
+        try require(renderConcurrency ?? 1, atLeast: 1, "--render-concurrency")
+        try require(renderTimeout, atLeast: 0.1, "--render-timeout")
+        try require(maxPixels, atLeast: 1, "--max-pixels")
+        try require(memoryLimit, atLeast: 256, "--memory-limit")
+        try require(recycleAfter, atLeast: 1, "--recycle-after")
+        try require(recycleResident, atLeast: 1, "--recycle-resident")
+    }
+
+    var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }
+
+    func configuration() -> RendererConfiguration {
+        var configuration = RendererConfiguration(executable: renderer ?? Self.siblingRenderer, processes: processes)
+        configuration.timeout = .seconds(renderTimeout)
+        configuration.maximumPixels = maxPixels
+        configuration.memoryLimitBytes = memoryLimit * 1_048_576
+        configuration.recycleAfterPictures = recycleAfter
+        configuration.recycleAfterResidentBytes = recycleResident * 1_048_576
+        return configuration
+    }
+
+    private static var siblingRenderer: String {
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-renderer").path
+    }
+}

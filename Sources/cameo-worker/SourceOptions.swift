@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import CameoFetch
+internal import CommandSupport
+internal import Foundation
+
+/// Which sources may be read, and within which limits.
+struct SourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Folders below which file: sources may be read. Repeatable. (default: the working directory unless that is /)",
+            valueName: "dir"
+        )
+    )
+    var allowRoot: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A host that may be fetched from although its address is private, with or without :port. Repeatable.",
+            valueName: "host"
+        )
+    )
+    var allowHost: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A private network that may be fetched from: 10.1.0.0/16. Repeatable.",
+            valueName: "network"
+        )
+    )
+    var allowNetwork: [String] = []
+
+    @Option(help: ArgumentHelp("Fetches under way at once.", valueName: "number"))
+    var fetchConcurrency = 8
+
+    @Option(help: ArgumentHelp("Transfers at once from one host.", valueName: "number"))
+    var hostConcurrency = 6
+
+    @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "bytes"))
+    var maxSourceBytes = 100 * 1_048_576
+
+    @Option(help: ArgumentHelp("Seconds for one fetch with all its redirects.", valueName: "seconds"))
+    var fetchTimeout = 30.0
+
+    @Option(help: ArgumentHelp("Seconds to reach a server.", valueName: "seconds"))
+    var connectTimeout = 5.0
+
+    @Option(
+        help: ArgumentHelp("Bytes a second below which a transfer is given up after 10 seconds.", valueName: "bytes")
+    )
+    var lowSpeed = 1_024
+
+    @Option(help: ArgumentHelp("Redirects of one fetch.", valueName: "number"))
+    var maxRedirects = 5
+
+    @Option(
+        help: ArgumentHelp("A proxy's URL; the address guard cannot see behind it. (default: none)", valueName: "url")
+    )
+    var proxy: String?
+
+    @Option(help: ArgumentHelp("The User-Agent of requests. (default: Cameo and its version)", valueName: "text"))
+    var userAgent: String?
+
+    func validate() throws {
+        try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
+        try require(hostConcurrency, atLeast: 1, "--host-concurrency")
+        try require(maxSourceBytes, atLeast: 1, "--max-source-bytes")
+        try require(fetchTimeout, atLeast: 0.1, "--fetch-timeout")
+        try require(connectTimeout, atLeast: 0.1, "--connect-timeout")
+        try require(lowSpeed, atLeast: 0, "--low-speed")
+        try require(maxRedirects, atLeast: 0, "--max-redirects")
+    }
+
+    func configuration(store: String) throws -> FetchConfiguration {
+        var configuration = FetchConfiguration()
+        configuration.allowedRoots = roots
+        configuration.deniedDirectory = store
+        configuration.allowedHosts = allowHost
+        configuration.allowedNetworks = try allowNetwork.map { text in
+            guard let range = AddressRange(text) else {
+                throw CommandFailure("--allow-network \(text): must be a network such as 10.1.0.0/16", .usage)
+            }
+            return range
+        }
+        configuration.maximumBytes = maxSourceBytes
+        configuration.maximumConnectionsPerHost = hostConcurrency
+        configuration.totalTimeout = .seconds(fetchTimeout)
+        configuration.connectTimeout = .seconds(connectTimeout)
+        configuration.lowSpeedBytesPerSecond = lowSpeed
+        configuration.maximumRedirects = maxRedirects
+        configuration.proxy = proxy
+        if let userAgent { configuration.userAgent = userAgent }
+        return configuration
+    }
+
+    /// A service manager starts programs in `/`: that is nobody's choice of what may be read.
+    private var roots: [String] {
+        guard allowRoot.isEmpty else { return allowRoot }
+        let here = FileManager.default.currentDirectoryPath
+        return here == "/" ? [] : [here]
+    }
+}

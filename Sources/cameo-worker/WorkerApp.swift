@@ -1,0 +1,107 @@
+internal import CameoFetch
+internal import CameoModel
+internal import CameoRenderer
+internal import CameoStore
+internal import CameoWorker
+internal import CommandSupport
+internal import Foundation
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// Builds a worker from its options and runs it to its end.
+struct WorkerApp {
+    let command: CameoWorkerCommand
+
+    init(_ command: CameoWorkerCommand) {
+        self.command = command
+    }
+
+    func run() async throws {
+        let drains = command.work.drain
+        let showsProgress = drains && Output.errorIsTerminal
+        let logger = command.log.logger(quiet: showsProgress)
+        let store = try Store(at: command.storeOptions.path)
+        defer { store.close() }
+        let fetcher = try makeFetcher(store)
+        defer { fetcher.shutdown() }
+        let renderer = try makeRenderer()
+        let tally = DrainTally(showsProgress: showsProgress)
+        if drains { tally.start(with: try await store.unfinishedJobs(queues: workConfiguration.queues)) }
+        let worker = Worker(
+            id: Self.freshID(),
+            configuration: workConfiguration,
+            store: store,
+            fetcher: fetcher,
+            renderer: renderer,
+            logger: logger,
+            observe: { outcome in if drains { tally.note(outcome) } }
+        )
+        logger.info(
+            "started",
+            metadata: [
+                "worker": "\(worker.id)", "store": "\(store.directory.path)",
+                "concurrency": "\(workConfiguration.concurrency)", "renderers": "\(command.render.processes)",
+            ]
+        )
+        do {
+            try await runService(worker, logger)
+        } catch {
+            await renderer.shutdown()
+            throw error
+        }
+        await renderer.shutdown()
+        logger.info("ended", metadata: ["worker": "\(worker.id)"])
+        if drains { try tally.finish() }
+    }
+
+    private var workConfiguration: WorkerConfiguration {
+        command.work.configuration(
+            renderers: command.render.processes,
+            fetchers: command.sources.fetchConcurrency
+        )
+    }
+
+    private func runService(_ worker: Worker, _ logger: Logger) async throws {
+        // The group's own log lines say nothing that ours do not.
+        var quiet = logger
+        quiet.logLevel = .error
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(
+                        service: worker,
+                        successTerminationBehavior: .gracefullyShutdownGroup,
+                        failureTerminationBehavior: .cancelGroup
+                    )
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: quiet
+            )
+        )
+        try await group.run()
+    }
+
+    private func makeFetcher(_ store: Store) throws -> Fetcher {
+        do {
+            return try Fetcher(try command.sources.configuration(store: store.directory.path))
+        } catch let error as FetchConfigurationError {
+            throw CommandFailure(error.description, .usage)
+        }
+    }
+
+    private func makeRenderer() throws -> RendererPool {
+        do {
+            return try RendererPool(command.render.configuration())
+        } catch let error as RendererUnavailable {
+            throw CommandFailure("\(error)", .failed)
+        }
+    }
+
+    /// Sortable by start, unique among all workers that a store ever had.
+    private static func freshID() -> String {
+        let random = (0..<4).map { _ in UInt8.random(in: 0...255) }
+        return
+            "w\(Int(Date().timeIntervalSince1970))-\(ProcessInfo.processInfo.processIdentifier)-\(Hexadecimal.encode(random))"
+    }
+}

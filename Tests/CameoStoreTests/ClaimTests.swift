@@ -1,0 +1,104 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+@Suite(.timeLimit(.minutes(1)))
+struct ClaimTests {
+    @Test func claimChargesAnAttemptAndOpensIt() async throws {
+        let fixture = try StoreFixture()
+        let receipt = try await fixture.enqueue()[0]
+        let claimed = try await fixture.store.claim(limit: 10, for: "w1")
+        #expect(claimed.map(\.claim.jobID) == [receipt.id])
+        #expect(claimed[0].attempt == 1)
+        let job = try await fixture.store.job(receipt.id)
+        #expect(job.state == .running)
+        #expect(job.worker == "w1")
+        #expect(job.attempts?.map(\.outcome) == [.running])
+    }
+
+    @Test func nothingIsClaimedTwice() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(200)
+        let stores = try (0..<4).map { _ in try fixture.anotherStore() }
+        let claims = try await withThrowingTaskGroup(of: [ClaimedJob].self) { group in
+            for store in stores {
+                for worker in 0..<8 {
+                    group.addTask { try await store.claim(limit: 10, for: "w\(worker)") }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(claims.count == 200)
+        #expect(Set(claims.map(\.claim.jobID)).count == 200)
+        #expect(Set(claims.map(\.claim.token)).count == 200)
+    }
+
+    @Test func higherPriorityComesFirstUntilWaitingOutweighsIt() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        try await fixture.enqueue { $0.priority = 5 }
+        try await fixture.enqueue { $0.priority = -5 }
+        let order = try await fixture.store.claim(limit: 3, for: "w1").map(\.claim.jobID)
+        #expect(order == [2, 1, 3])
+    }
+
+    @Test func waitingOutweighsPriority() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2)
+        // As if the first had waited for ten minutes: a step of priority is worth one.
+        try await fixture.store.commit { db in
+            try db.execute(sql: "UPDATE job SET rank = rank - 600000 WHERE id = 1")
+            try db.execute(sql: "UPDATE job SET rank = rank - 9 * 60000 WHERE id = 2")
+        }
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+    }
+
+    @Test func claimSkipsJobsScheduledLaterUntilTheyAreDue() async throws {
+        let fixture = try StoreFixture()
+        let due = Date(timeIntervalSince1970: 1_900_000_060)
+        try await fixture.enqueue { $0.runAt = due }
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        #expect(try await fixture.store.nextDueTime() == due)
+        fixture.clock.advance(seconds: 61)
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+    }
+
+    @Test func claimKeepsToItsQueuesAndPassesPausedOnes() async throws {
+        let fixture = try StoreFixture()
+        for queue in ["a", "b", "c"] { try await fixture.enqueue { $0.queue = queue } }
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE queue SET paused = 1 WHERE name = 'a'") }
+        #expect(try await fixture.store.claim(limit: 9, queues: ["a", "b"], for: "w1").map(\.queue) == ["b"])
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.queue) == ["c"])
+        #expect(try await fixture.store.unfinishedJobs(queues: nil) == 2)
+    }
+
+    @Test func suspectsAreOnlyClaimedAlone() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2)
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET crash_count = 3 WHERE id = 1") }
+        #expect(try await fixture.store.hasSuspects())
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
+        #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await !fixture.store.hasSuspects())
+    }
+
+    @Test func theClaimWalksItsIndex() async throws {
+        let fixture = try StoreFixture()
+        let plan = try await fixture.store.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    EXPLAIN QUERY PLAN SELECT id, rank FROM job
+                    WHERE state = 'available' AND queue = 'a' AND crash_count < 3 ORDER BY rank LIMIT 1
+                    """,
+                adapter: SuffixRowAdapter(fromIndex: 3)
+            )
+        }
+        #expect(plan.contains { $0.contains("USING INDEX job_claim") })
+        #expect(!plan.contains { $0.contains("TEMP B-TREE") })
+    }
+}

@@ -1,0 +1,86 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct RescueTests {
+    @Test func aDeadWorkersJobsAreTakenBackUncharged() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(3)
+        var registration: WorkerRegistration? = try await fixture.register("dead")
+        let claimed = try await fixture.store.claim(limit: 2, for: "dead")
+        #expect(try await fixture.store.rescueExpired(except: "me").workers.isEmpty)
+        withExtendedLifetime(registration) {}
+        registration = nil  // closes the lock file, as the kernel does when the process dies
+        let report = try await fixture.store.rescueExpired(except: "me")
+        #expect((report.rescued, report.discarded, report.workers) == (2, 0, ["dead"]))
+        for job in claimed {
+            let job = try await fixture.store.job(job.claim.jobID)
+            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 1))
+            #expect(job.attempts?.map(\.outcome) == [.interrupted])
+        }
+        #expect(try await fixture.store.status().workers.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
+        await #expect(throws: StoreError.leaseLost(jobID: claimed[0].claim.jobID)) {
+            try await fixture.store.release(claimed[0].claim)
+        }
+    }
+
+    @Test func aSilentWorkerLosesItsJobsAndMayComeBack() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("silent")
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "silent").first)
+        fixture.clock.advance(seconds: 29)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        #expect(try await fixture.store.extendLease(registration) == [job.claim.token])
+        fixture.clock.advance(seconds: 29)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        fixture.clock.advance(seconds: 2)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        #expect(try await fixture.store.extendLease(registration) == [])
+        #expect(try await fixture.store.claim(limit: 1, for: "silent").count == 1)
+        try await fixture.store.deregister(registration)
+    }
+
+    @Test func nobodyRescuesHimself() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("me")
+        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        try await fixture.store.deregister(registration)
+    }
+
+    @Test func theSixthDeathDiscardsWithAName() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        for death in 1...6 {
+            var registration: WorkerRegistration? = try await fixture.register("w\(death)")
+            let kind: ClaimKind = death > 3 ? .suspect : .usual
+            #expect(try await fixture.store.claim(limit: 1, kind: kind, for: "w\(death)").count == 1)
+            withExtendedLifetime(registration) {}
+            registration = nil
+            let report = try await fixture.store.rescueExpired(except: nil)
+            #expect((report.rescued, report.discarded) == (death < 6 ? (1, 0) : (0, 1)))
+        }
+        let job = try await fixture.store.job(1)
+        #expect((job.state, job.failure?.code, job.crashCount) == (.discarded, .workerLost, 6))
+        #expect(job.attempts?.count == 6)
+    }
+
+    @Test func statusTellsTheDeadFromTheLiving() async throws {
+        let fixture = try StoreFixture()
+        var dead: WorkerRegistration? = try await fixture.register("dead")
+        let living = try await fixture.register("living")
+        withExtendedLifetime(dead) {}
+        dead = nil
+        let workers = try await fixture.store.status().workers
+        #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
+        #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })
+        try await fixture.store.deregister(living)
+    }
+}

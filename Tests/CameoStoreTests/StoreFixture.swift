@@ -1,0 +1,89 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A store of one test's own, with a clock that the test sets.
+struct StoreFixture {
+    let folder: TemporaryFolder
+    let clock = SettableClock()
+    let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Store(at: folder.path("store"), clock: clock.storeClock)
+    }
+
+    var path: String { store.directory.path }
+
+    func anotherStore() throws -> Store {
+        try Store(at: path, clock: clock.storeClock)
+    }
+
+    @discardableResult
+    func register(_ id: String = "w1", in store: Store? = nil) async throws -> WorkerRegistration {
+        try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+    }
+
+    @discardableResult
+    func enqueue(_ count: Int = 1, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws -> [EnqueueReceipt]
+    {
+        try await store.enqueue((0..<count).map { Self.request("file:///pictures/\($0).jpg", change: change) })
+    }
+
+    static func request(
+        _ source: String = "file:///pictures/a.jpg",
+        change: (inout ThumbnailRequest) -> Void = { _ in }
+    ) -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: [Rendition(width: 64, height: 64)])
+        change(&request)
+        return request
+    }
+
+    /// What a renderer would have made of each rendition of a claimed job.
+    static func rendered(_ job: ClaimedJob, bytes: Data = Data("thumbnail".utf8)) throws -> [RenderedThumbnail] {
+        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        return zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
+            RenderedThumbnail(
+                id: id,
+                rendition: rendition,
+                encoded: EncodedRendition(bytes: bytes, width: 64, height: 48, format: .webp)
+            )
+        }
+    }
+
+    static func provenance(seen: Int64 = 1, source: String = "picture", version: String = "test-1") throws -> Provenance
+    {
+        Provenance(
+            source: try SourceIdentity(of: "file:///pictures/a.jpg"),
+            sourceDigest: SHA256.digest(of: Data(source.utf8)),
+            sourceSeen: seen,
+            rendererVersion: version
+        )
+    }
+}
+
+/// Times that stand still until a test moves them.
+final class SettableClock: Sendable {
+    private struct Times {
+        var now = Date(timeIntervalSince1970: 1_900_000_000)
+        var uptime: Int64 = 1_000_000
+    }
+
+    private let times = Mutex(Times())
+
+    func advance(seconds: Double) {
+        times.withLock { times in
+            times.now += seconds
+            times.uptime += Int64(seconds * 1_000)
+        }
+    }
+
+    var storeClock: StoreClock {
+        StoreClock(
+            now: { self.times.withLock { $0.now } },
+            uptime: { self.times.withLock { $0.uptime } }
+        )
+    }
+}

@@ -1,0 +1,25 @@
+package import Foundation
+
+/// A folder of one test, removed with everything in it when the last reference goes.
+package final class TemporaryFolder: Sendable {
+    package let url: URL
+
+    package init() throws {
+        url = FileManager.default.temporaryDirectory
+            .resolvingSymlinksInPath()
+            .appending(path: "cameo-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    package var path: String { url.path }
+
+    package func path(_ name: String) -> String { url.appending(path: name).path }
+
+    @discardableResult
+    package func write(_ data: Data, to name: String) throws -> String {
+        try data.write(to: url.appending(path: name))
+        return path(name)
+    }
+}
