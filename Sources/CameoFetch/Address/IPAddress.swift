@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// An IPv4 or IPv6 address, without port and scope.
+package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// In host byte order: 127.0.0.1 is 0x7F000001.
+    case v4(UInt32)
+    case v6(UInt128)
+
+    /// Reads dotted decimal or RFC 4291 text, without brackets and scope; other spellings give nil.
+    package init?(_ text: some StringProtocol) {
+        let text = String(text)
+        var v4 = in_addr()
+        if inet_pton(AF_INET, text, &v4) == 1 {
+            self = .v4(UInt32(bigEndian: v4.s_addr))
+            return
+        }
+        var v6 = in6_addr()
+        guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
+        self = .v6(withUnsafeBytes(of: v6) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) })
+    }
+
+    /// Reads a `sockaddr_in` or `sockaddr_in6`; any other family, or too few bytes, gives nil.
+    package init?(socketAddress bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
+        switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
+            self = .v4(UInt32(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
+        case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size:
+            let address = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self = .v6(withUnsafeBytes(of: address) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) })
+        default:
+            return nil
+        }
+    }
+
+    /// Bits of an address of this kind.
+    package var width: Int {
+        switch self {
+        case .v4: 32
+        case .v6: 128
+        }
+    }
+
+    package var description: String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        switch self {
+        case .v4(let bits):
+            var address = in_addr(s_addr: bits.bigEndian)
+            inet_ntop(AF_INET, &address, &buffer, socklen_t(buffer.count))
+        case .v6(let bits):
+            var bytes = bits.bigEndian
+            inet_ntop(AF_INET6, &bytes, &buffer, socklen_t(buffer.count))
+        }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

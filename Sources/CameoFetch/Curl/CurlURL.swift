@@ -1,0 +1,84 @@
+internal import CCurl
+
+/// Sole owner of a URL as libcurl understands it: what is judged here and what libcurl connects to come from one
+/// parser, since two that differ are how address guards are passed.
+struct CurlURL: ~Copyable {
+    /// Part of a URL.
+    enum Part {
+        case scheme, user, password, host, port
+        /// Without credentials and fragment once ``removeCredentials()`` was called.
+        case whole
+
+        fileprivate var code: (CURLUPart, flags: Int32) {
+            switch self {
+            case .scheme: (CURLUPART_SCHEME, 0)
+            case .user: (CURLUPART_USER, CURLU_URLDECODE)
+            case .password: (CURLUPART_PASSWORD, CURLU_URLDECODE)
+            case .host: (CURLUPART_HOST, 0)
+            case .port: (CURLUPART_PORT, CURLU_DEFAULT_PORT)
+            case .whole: (CURLUPART_URL, 0)
+            }
+        }
+    }
+
+    private let handle: OpaquePointer
+
+    /// Spaces and bytes outside ASCII are percent-encoded, as browsers do; any scheme is accepted.
+    ///
+    /// - Parameters:
+    ///   - text: a URL, or a reference (RFC 3986, section 4.1).
+    ///   - base: the URL in which a reference stands.
+    /// - Throws: why it is not a URL.
+    init(parsing text: String, relativeTo base: String? = nil) throws(CurlURLError) {
+        guard let handle = curl_url() else { throw CurlURLError(CURLUE_OUT_OF_MEMORY) }
+        do throws(CurlURLError) {
+            if let base { try Self.set(base, on: handle) }
+            try Self.set(text, on: handle)
+        } catch {
+            curl_url_cleanup(handle)
+            throw error
+        }
+        self.handle = handle
+    }
+
+    deinit { curl_url_cleanup(handle) }
+
+    mutating func removeCredentials() {
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
+            curl_url_set(handle, part, nil, 0)
+        }
+    }
+
+    /// Nil for a part that is not there, or that decodes to a control character.
+    func text(_ part: Part) -> String? {
+        let (code, flags) = part.code
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, code, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
+    /// Whether the URL has the part, readable or not.
+    func has(_ part: Part) -> Bool {
+        var text: UnsafeMutablePointer<CChar>?
+        defer { curl_free(text) }
+        return curl_url_get(handle, part.code.0, &text, 0) == CURLUE_OK
+    }
+
+    private static func set(_ text: String, on handle: OpaquePointer) throws(CurlURLError) {
+        let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
+        let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
+        guard code == CURLUE_OK else { throw CurlURLError(code) }
+    }
+}
+
+/// A result code of libcurl's URL interface, with its text.
+struct CurlURLError: Error, CustomStringConvertible {
+    private let code: CURLUcode
+
+    init(_ code: CURLUcode) {
+        self.code = code
+    }
+
+    var description: String { String(cString: curl_url_strerror(code)) }
+}

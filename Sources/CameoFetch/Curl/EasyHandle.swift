@@ -1,0 +1,89 @@
+internal import CCurl
+internal import CameoModel
+
+/// What a transfer asks of its owner while it runs, on the thread that drives it.
+protocol EasyHandleDelegate: AnyObject {
+    /// - Returns: whether the transfer goes on; if not it ends with CURLE_WRITE_ERROR.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool
+    /// - Parameter address: a `sockaddr`.
+    /// - Returns: whether a socket may be opened for it.
+    func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
+}
+
+/// Sole owner of a libcurl easy handle: one transfer. Belongs to one thread; must leave its ``MultiHandle`` before it
+/// goes.
+final class EasyHandle {
+    /// For ``MultiHandle`` alone.
+    let pointer: UnsafeMutableRawPointer
+    private var headers = HeaderList()
+    weak var delegate: (any EasyHandleDelegate)?
+
+    /// - Parameter token: comes back from ``MultiHandle/takeFinished()``.
+    /// - Throws: CURLE_FAILED_INIT, or what libcurl says of an option.
+    init(token: Int) throws(CurlError) {
+        guard let pointer = curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT) }
+        self.pointer = pointer
+        try installCallbacks()
+        try check(cameo_curl_set_pointer(pointer, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: token)))
+    }
+
+    deinit { curl_easy_cleanup(pointer) }
+
+    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+        try check(cameo_curl_set_long(pointer, option, value))
+    }
+
+    func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+        try check(cameo_curl_set_string(pointer, option, value))
+    }
+
+    /// For options that take 64 bits also where a C long has 32.
+    func set(_ option: CURLoption, offset value: Int) throws(CurlError) {
+        try check(cameo_curl_set_offset(pointer, option, curl_off_t(value)))
+    }
+
+    /// Sets an option that older versions of the library lack and that can be done without.
+    func setIfKnown(_ option: CURLoption, _ value: Int) throws(CurlError) {
+        let code = cameo_curl_set_long(pointer, option, value)
+        guard code != CURLE_UNKNOWN_OPTION else { return }
+        try check(code)
+    }
+
+    /// - Parameter lines: see ``HeaderList/append(_:)``.
+    /// - Throws: CURLE_OUT_OF_MEMORY.
+    func setHeaders(_ lines: [String]) throws(CurlError) {
+        var list = HeaderList()
+        for line in lines { try list.append(line) }
+        try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, list.pointer))
+        headers = list
+    }
+
+    func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        return cameo_curl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func offset(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        return cameo_curl_get_offset(pointer, info, &value) == CURLE_OK ? Int(value) : 0
+    }
+
+    func string(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard cameo_curl_get_string(pointer, info, &value) == CURLE_OK, let value else { return nil }
+        return String(cString: value)
+    }
+
+    /// The first header of this name in the final response.
+    func responseHeader(_ name: String) -> String? {
+        var header: UnsafeMutablePointer<curl_header>?
+        guard curl_easy_header(pointer, name, 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value
+        else { return nil }
+        return String(cString: value)
+    }
+
+    func check(_ code: CURLcode) throws(CurlError) {
+        guard code == CURLE_OK else { throw CurlError(code) }
+    }
+}

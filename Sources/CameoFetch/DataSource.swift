@@ -1,0 +1,49 @@
+internal import CameoModel
+internal import Foundation
+
+/// `data:`: the picture is inside its own URI.
+struct DataSource: SourceProvider {
+    let schemes = ["data"]
+    let maximumBytes: Int
+
+    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource {
+        let name = SourceName.of(source)
+        // Percent-encoding takes the most room, three characters a byte: far beyond that nothing need be decoded.
+        guard source.utf8.count / 3 <= maximumBytes + 1_024 else { throw tooLarge(name, "more") }
+        let uri: DataURI
+        do throws(InvalidRequest) {
+            uri = try DataURI(parsing: source)
+        } catch {
+            throw JobFailure.fetch(.sourceInvalid, "\(name) cannot be read: \(error.reason)")
+        }
+        guard !uri.bytes.isEmpty else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
+        guard uri.bytes.count <= maximumBytes else { throw tooLarge(name, "\(uri.bytes.count)") }
+        if let type = uri.mediaType, let signature = ImageSignature(mediaType: type), !signature.matches(uri.bytes) {
+            throw JobFailure.fetch(.sourceInvalid, "\(name) says that it is \(type), but its bytes are not")
+        }
+        return try memory(uri, name: name)
+    }
+
+    func shutdown() {}
+
+    private func memory(_ uri: DataURI, name: String) throws(JobFailure) -> FetchedSource {
+        do throws(Errno) {
+            var download = try Download()
+            for region in uri.bytes.regions {
+                let failure = region.withUnsafeBytes { bytes -> Errno? in
+                    do throws(Errno) { try download.append(bytes) } catch { return error }
+                    return nil
+                }
+                if let failure { throw failure }
+            }
+            let body = try download.finish()
+            return FetchedSource(sealed: body.file, bytes: body.bytes, digest: body.digest, mediaType: uri.mediaType)
+        } catch {
+            throw .fetch(name, lacking: error)
+        }
+    }
+
+    private func tooLarge(_ name: String, _ bytes: String) -> JobFailure {
+        .fetch(.sourceTooLarge, "\(name) has \(bytes) bytes, more than the allowed \(maximumBytes)")
+    }
+}

@@ -1,0 +1,46 @@
+package import CameoModel
+
+/// The bytes of a source, ready for a renderer.
+package struct FetchedSource: Sendable {
+    /// For `file:` the opened file itself, else a sealed memory file. Its offset is 0.
+    package let file: OpenFile
+    /// Length of the file.
+    package let bytes: Int
+    /// SHA-256 of the bytes.
+    package let digest: BlobDigest
+    /// As declared by the server or the `data:` URI: in lower case, without parameters.
+    package let mediaType: String?
+    private let opened: OpenedFile?
+
+    /// A source whose bytes nobody can change any more: `file` is a sealed memory file.
+    package init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?) {
+        self.file = file
+        self.bytes = bytes
+        self.digest = digest
+        self.mediaType = mediaType
+        opened = nil
+    }
+
+    /// A file of the file system, which others may go on writing to.
+    init(_ file: OpenFile, digest: BlobDigest, as opened: OpenedFile) {
+        self.file = file
+        bytes = opened.snapshot.size
+        self.digest = digest
+        mediaType = nil
+        self.opened = opened
+    }
+
+    /// Nil, or `source.changed` when the file is no longer what was opened (size, times of modification and change):
+    /// what was rendered from it may then be half of one picture and half of another.
+    package func changeSinceOpened() -> JobFailure? {
+        guard let opened, file.status().map(FileSnapshot.init) != opened.snapshot else { return nil }
+        return .fetch(.sourceChanged, "\(opened.name) changed while it was read")
+    }
+}
+
+/// A file as it was when it was opened.
+struct OpenedFile: Sendable {
+    /// For messages.
+    let name: String
+    let snapshot: FileSnapshot
+}

@@ -1,0 +1,54 @@
+internal import CameoModel
+
+/// Gets the bytes behind a source: the way into the room.
+package final class Fetcher: Sendable {
+    private let providers: [any SourceProvider]
+
+    /// - Throws: ``FetchConfigurationError``, which names the root that does not exist, and so on.
+    package init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
+        try configuration.validate()
+        let data = DataSource(maximumBytes: configuration.maximumBytes)
+        let files = try FileSource(configuration)
+        do throws(FetchConfigurationError) {
+            providers = [data, files, try HTTPSource(configuration)]
+        } catch {
+            files.shutdown()
+            throw error
+        }
+    }
+
+    deinit { shutdown() }
+
+    /// - Parameters:
+    ///   - source: a URI with one of the supported schemes, in any case.
+    ///   - headers: sent with an HTTP request, to the source's own origin only.
+    /// - Returns: its bytes, complete and hashed.
+    /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled (the transfer is
+    ///   aborted at once) or the fetcher was shut down.
+    package func fetch(_ source: String, headers: [String: String] = [:]) async throws -> FetchedSource {
+        try Task.checkCancellation()
+        return try await provider(for: source).open(source, headers: headers)
+    }
+
+    /// Ends the threads; what is under way ends with `CancellationError`.
+    package func shutdown() {
+        for provider in providers { provider.shutdown() }
+    }
+
+    private func provider(for source: String) throws(JobFailure) -> any SourceProvider {
+        guard let scheme = URIScheme.of(source) else {
+            throw .fetch(
+                .sourceInvalid,
+                "\(SourceName.of(source)) has no scheme; a file is written file:///folder/picture.jpg"
+            )
+        }
+        guard let provider = providers.first(where: { $0.schemes.contains(scheme) }) else {
+            let supported = providers.flatMap(\.schemes).map { "\($0):" }.joined(separator: ", ")
+            throw .fetch(
+                .sourceUnsupportedScheme,
+                "\(SourceName.of(source)) has the scheme \(SourceName.of(scheme)):, which is not one of \(supported)"
+            )
+        }
+        return provider
+    }
+}

@@ -1,0 +1,71 @@
+internal import CameoModel
+internal import Glibc
+
+/// All folders below which files may be read.
+struct AllowedRoots: Sendable {
+    private let roots: [AllowedRoot]
+
+    init(_ paths: [String]) throws(FetchConfigurationError) {
+        var roots: [AllowedRoot] = []
+        for path in paths { roots.append(try AllowedRoot(path)) }
+        self.roots = roots
+    }
+
+    /// Opens (O_PATH) what lies below one of the roots.
+    ///
+    /// - Parameter path: absolute and normalized.
+    /// - Returns: a file of any kind.
+    /// - Throws: `source.forbidden` for what is outside, `source.notFound`, and what else opening can end in.
+    func open(_ path: String) throws(JobFailure) -> OpenFile {
+        let name = SourceName.ofPath(path)
+        do throws(Errno) {
+            if let file = try openBeneath(path) { return file }
+            // The kernel lets no absolute link pass below a root, not even one that points to the inside. So where a
+            // link was in the way, what it leads to is opened by its own name, under the same rule.
+            if roots.contains(where: { $0.relative(path) != nil }) {
+                if let real = Self.resolved(path), !real.utf8.elementsEqual(path.utf8), let file = try openBeneath(real)
+                {
+                    return file
+                }
+                throw Errno(EXDEV)
+            }
+        } catch {
+            guard error.code == EXDEV else { throw .fetch(openingFile: name, error) }
+            throw .fetch(
+                .sourceForbidden,
+                "\(name) is reached by a link that leads outside the allowed folders (\(names)); start the worker with "
+                    + "--allow-root for the folder that it leads to, to allow it"
+            )
+        }
+        let folder = String(
+            decoding: path.utf8[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)],
+            as: UTF8.self
+        )
+        throw .fetch(
+            .sourceForbidden,
+            "\(name) is outside the allowed folders (\(names)); start the worker with "
+                + "--allow-root \(folder.isEmpty ? "/" : SourceName.ofPath(folder)) to allow it"
+        )
+    }
+
+    private var names: String { roots.isEmpty ? "none" : roots.map(\.name).joined(separator: ", ") }
+
+    /// Nil when the path is below no root, or leads out of every one that it is below.
+    private func openBeneath(_ path: String) throws(Errno) -> OpenFile? {
+        for root in roots {
+            guard let relative = root.relative(path) else { continue }
+            do throws(Errno) {
+                return try root.open(relative)
+            } catch {
+                guard error.code == EXDEV else { throw error }
+            }
+        }
+        return nil
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

@@ -1,0 +1,93 @@
+internal import CameoModel
+internal import Foundation
+internal import Glibc
+
+/// `file:`: regular files below the allowed roots.
+///
+/// A producer may hand on a stranger's string, so a path is walked by the kernel below a root and opened O_PATH,
+/// which neither reads nor waits nor wakes a device; only what then proves to be a regular file outside the store is
+/// opened to be read.
+final class FileSource: SourceProvider {
+    let schemes = ["file"]
+    private let maximumBytes: Int
+    private let roots: AllowedRoots
+    private let fence: StoreFence?
+    private let threads: BlockingThreads
+
+    init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
+        maximumBytes = configuration.maximumBytes
+        roots = try AllowedRoots(configuration.allowedRoots)
+        if let store = configuration.deniedDirectory {
+            fence = try StoreFence(around: store)
+        } else {
+            fence = nil
+        }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        threads = BlockingThreads(count: min(max(cores, 2), 8), name: "cameo-files")
+    }
+
+    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource {
+        let path = try FileURL(parsing: source).path
+        return try await threads.run { [self] cancellation in try read(path, unless: cancellation) }
+    }
+
+    func shutdown() { threads.shutdown() }
+
+    private func read(_ path: String, unless cancellation: CancellationFlag) throws -> FetchedSource {
+        let name = SourceName.ofPath(path)
+        let candidate = try roots.open(path)
+        try checkKind(of: candidate, name: name)
+        let file = try reopen(candidate, name: name)
+        guard let status = file.status() else { throw JobFailure.fetch(openingFile: name, Errno(EBADF)) }
+        let opened = OpenedFile(name: name, snapshot: FileSnapshot(status))
+        let size = opened.snapshot.size
+        guard size > 0 else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
+        guard size <= maximumBytes else {
+            throw JobFailure.fetch(.sourceTooLarge, "\(name) has \(size) bytes, more than the allowed \(maximumBytes)")
+        }
+        let digest = try digest(of: file, as: opened, unless: cancellation)
+        let source = FetchedSource(file, digest: digest, as: opened)
+        if let change = source.changeSinceOpened() { throw change }
+        return source
+    }
+
+    private func checkKind(of candidate: OpenFile, name: String) throws(JobFailure) {
+        guard let status = candidate.status() else { throw .fetch(openingFile: name, Errno(EBADF)) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw .fetch(.sourceInvalid, "\(name) is a folder, not a file")
+        default: throw .fetch(.sourceInvalid, "\(name) is not a regular file")
+        }
+    }
+
+    private func reopen(_ candidate: OpenFile, name: String) throws(JobFailure) -> OpenFile {
+        do throws(Errno) {
+            let isOfTheStore = try fence?.encloses(candidate) ?? false
+            if !isOfTheStore { return try candidate.reopenedForReading() }
+        } catch {
+            throw .fetch(openingFile: name, error)
+        }
+        throw .fetch(.sourceForbidden, "\(name) belongs to the store, whose files cannot be sources")
+    }
+
+    /// Reads at offsets of its own, so that the file's stays 0.
+    private func digest(
+        of file: OpenFile,
+        as opened: OpenedFile,
+        unless cancellation: CancellationFlag
+    ) throws -> BlobDigest {
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 262_144)
+        var offset = 0
+        while offset < opened.snapshot.size {
+            try cancellation.check()
+            let count = pread(file.descriptor, &buffer, min(buffer.count, opened.snapshot.size - offset), offset)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw JobFailure.fetch(readingFile: opened.name, Errno()) }
+            guard count > 0 else { throw JobFailure.fetch(.sourceChanged, "\(opened.name) shrank while it was read") }
+            buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            offset += count
+        }
+        return hash.finalize()
+    }
+}

@@ -1,0 +1,72 @@
+internal import CameoModel
+internal import Glibc
+
+/// Keeps `file:` away from the store's own files.
+///
+/// DESIGN: closing any descriptor of SQLite's files drops the POSIX locks that the process holds on them, and then
+/// acknowledged writes can be lost. So a candidate, opened O_PATH, which is harmless, is compared by identity (device
+/// and inode) with the store's folder and everything that lies directly in it or among its locks, and so is every
+/// folder above the candidate. That finds hard links, bind mounts and a store that was renamed; a comparison of paths
+/// finds none of these.
+struct StoreFence: Sendable {
+    private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
+    private static let dot = CChar(bitPattern: UInt8(ascii: "."))
+
+    private let directory: OpenFile
+
+    init(around path: String) throws(FetchConfigurationError) {
+        do throws(Errno) {
+            directory = try OpenFile.directory(path)
+        } catch {
+            throw .store(path: path, error)
+        }
+    }
+
+    /// - Parameter candidate: opened O_PATH.
+    /// - Returns: whether it is one of the store's files, or lies in one of its folders.
+    /// - Throws: the errno of what could not be looked at; the candidate must then not be opened.
+    func encloses(_ candidate: OpenFile) throws(Errno) -> Bool {
+        guard let status = candidate.status() else { throw Errno(EBADF) }
+        let own = try identities()
+        guard !own.contains(FileIdentity(status)) else { return true }
+        var path = try candidate.path()
+        while let slash = path.lastIndex(of: Self.slash) {
+            path = Array(path[..<slash])
+            if own.contains(try FileIdentity(ofPath: path.isEmpty ? [Self.slash] : path)) { return true }
+        }
+        return false
+    }
+
+    /// At this moment: SQLite makes and removes its `-wal` and `-shm` as it goes.
+    private func identities() throws(Errno) -> Set<FileIdentity> {
+        guard let status = directory.status() else { throw Errno(EBADF) }
+        var identities = try Self.identities(in: directory.magicLink)
+        identities.insert(FileIdentity(status))
+        do throws(Errno) {
+            identities.formUnion(try Self.identities(in: directory.magicLink + "/workers"))
+        } catch {
+            guard error.code == ENOENT else { throw error }  // no worker has made it yet
+        }
+        return identities
+    }
+
+    private static func identities(in folder: String) throws(Errno) -> Set<FileIdentity> {
+        guard let stream = opendir(folder) else { throw Errno() }
+        defer { closedir(stream) }
+        let prefix = folder.utf8.map(CChar.init(bitPattern:)) + [slash]
+        var identities: Set<FileIdentity> = []
+        while let entry = readdir(stream), let start = MemoryLayout<dirent>.offset(of: \.d_name) {
+            // `d_name` is declared with 256 bytes; as many as the name has are there.
+            let name = UnsafeRawPointer(entry).advanced(by: start).assumingMemoryBound(to: CChar.self)
+            let path = prefix + UnsafeBufferPointer(start: name, count: strlen(name))
+            // The store's parent is not the store's.
+            guard path != prefix + [dot], path != prefix + [dot, dot] else { continue }
+            do throws(Errno) {
+                identities.insert(try FileIdentity(ofPath: path))
+            } catch {
+                guard error.code == ENOENT else { throw error }  // removed since it was listed
+            }
+        }
+        return identities
+    }
+}

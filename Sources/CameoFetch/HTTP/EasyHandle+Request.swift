@@ -1,0 +1,61 @@
+internal import CCurl
+
+extension EasyHandle {
+    /// Sets everything that a hop needs. What is left at libcurl's default is safe there: certificates are verified,
+    /// no cookie engine, no alternative services, no server push.
+    func configure(for request: TransferRequest, within limits: FetchConfiguration) throws(CurlError) {
+        try set(CURLOPT_URL, request.url.text)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try setConnection(limits)
+        try setLimits(limits, budget: request.budget)
+        // Redirects are followed by HTTPSource: libcurl would send the request's headers on to any host.
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try set(CURLOPT_ACCEPT_ENCODING, "")  // all that the library can decode
+        try set(CURLOPT_USERAGENT, limits.userAgent)
+        if let credentials = request.credentials {
+            try set(CURLOPT_HTTPAUTH, cameo_curl_auth_basic)
+            try set(CURLOPT_USERNAME, credentials.user)
+            try set(CURLOPT_PASSWORD, credentials.password)
+        }
+        try setHeaders(Self.lines(of: request.headers))
+    }
+
+    private func setConnection(_ limits: FetchConfiguration) throws(CurlError) {
+        // Timeouts by signals belong to single-threaded programs; the transfer thread blocks SIGPIPE itself.
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Without it, ending a transfer whose name is being looked up waits for the look-up, and with it every other
+        // transfer of the thread (https://github.com/curl/curl/issues/4852); the resolver's thread cleans up.
+        try setIfKnown(CURLOPT_QUICK_EXIT, 1)
+        // An empty string also keeps the environment's proxies out.
+        try set(CURLOPT_PROXY, limits.proxy ?? "")
+        try set(CURLOPT_NOPROXY, "")
+        try set(CURLOPT_BUFFERSIZE, 131_072)
+        if let file = limits.certificateAuthorityFile { try set(CURLOPT_CAINFO, file) }
+    }
+
+    private func setLimits(_ limits: FetchConfiguration, budget: Duration) throws(CurlError) {
+        // Only an announced length: what really comes is counted in Transfer.
+        try set(CURLOPT_MAXFILESIZE_LARGE, offset: limits.maximumBytes)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeout.wholeMilliseconds)
+        try set(CURLOPT_TIMEOUT_MS, budget.wholeMilliseconds)
+        try set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
+        try set(CURLOPT_LOW_SPEED_TIME, (limits.lowSpeedTime.wholeMilliseconds + 999) / 1_000)
+    }
+
+    private static func lines(of headers: [String: String]) -> [String] {
+        var lines = headers.map { name, value in value.isEmpty ? "\(name);" : "\(name): \(value)" }
+        if !headers.keys.contains(where: { $0.lowercased() == "accept" }) { lines.append("Accept: image/*,*/*;q=0.5") }
+        return lines
+    }
+}
+
+extension Duration {
+    /// At least 1, since libcurl takes 0 for no limit at all.
+    fileprivate var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return max(1, Int(clamping: min(seconds, 1_000_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}

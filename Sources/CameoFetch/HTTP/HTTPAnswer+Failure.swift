@@ -1,0 +1,67 @@
+internal import CCurl
+internal import CameoModel
+
+extension HTTPAnswer {
+    /// The one place that says what a result code of libcurl means. Its text is only quoted.
+    static func failure(
+        of hop: HTTPHop,
+        result: TransferResult,
+        budget: Duration,
+        limits: FetchConfiguration
+    ) -> JobFailure {
+        let name = hop.description
+        let reason = CurlError(result.code)
+        switch result.code {
+        case CURLE_OPERATION_TIMEDOUT:
+            return timeout(of: hop, result: result, budget: budget, limits: limits)
+        case CURLE_FILESIZE_EXCEEDED:
+            let announced = result.announcedBytes.map { "\($0) bytes" } ?? "more bytes"
+            return .fetch(
+                .sourceTooLarge,
+                "\(name) has \(announced), more than the allowed \(limits.maximumBytes)"
+            )
+        case CURLE_COULDNT_CONNECT where result.attemptedAddresses == 0:
+            guard let refusal = result.refusals.first else { fallthrough }
+            return Self.refusal(refusal, of: hop)
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY,
+            CURLE_SSL_CONNECT_ERROR, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING,
+            CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR,
+            CURLE_AGAIN, CURLE_NO_CONNECTION_AVAILABLE, CURLE_UNRECOVERABLE_POLL:
+            return .fetch(.sourceUnreachable, "\(name) cannot be reached: \(reason)")
+        case CURLE_PARTIAL_FILE:
+            return .fetch(.sourceUnreachable, "\(name) broke off before its end: \(reason)")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
+            return .fetch(.sourceUnreachable, "\(name) cannot be trusted: \(reason)", isRetryable: false)
+        case CURLE_BAD_CONTENT_ENCODING:
+            return .fetch(.sourceInvalid, "\(name) is wrongly encoded: \(reason)")
+        case CURLE_UNSUPPORTED_PROTOCOL:  // the scheme was checked before, so it is the answer: HTTP/0.9
+            return .fetch(.sourceInvalid, "\(name) is not served over HTTP/1.0 or later: \(reason)")
+        case CURLE_URL_MALFORMAT:
+            return .fetch(.sourceInvalid, "\(name) is not a valid URL: \(reason)")
+        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
+            return .fetch(.storeFailed, "this machine could not fetch \(name): \(reason)", isRetryable: true)
+        default:  // of other protocols, of options never set, or newer than this switch
+            return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
+        }
+    }
+
+    /// libcurl has one code for three limits, and counts whole milliseconds, so that its timer can be a little early.
+    private static func timeout(
+        of hop: HTTPHop,
+        result: TransferResult,
+        budget: Duration,
+        limits: FetchConfiguration
+    ) -> JobFailure {
+        if result.elapsed + .milliseconds(10) >= budget { return tooLong(hop, limits: limits) }
+        guard result.wasConnected else {
+            return .fetch(.sourceTimeout, "\(hop.description) was not connected within \(limits.connectTimeout)")
+        }
+        return .fetch(
+            .sourceTimeout,
+            "\(hop.description) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second "
+                + "for \(limits.lowSpeedTime)"
+        )
+    }
+}

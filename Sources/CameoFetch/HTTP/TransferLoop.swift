@@ -1,0 +1,90 @@
+internal import CCurl
+
+/// Everything that the transfer thread does, and all that belongs to it alone.
+struct TransferLoop: ~Copyable {
+    private let configuration: FetchConfiguration
+    private let multi: MultiHandle
+    private var admission: Admission<Mailbox.Arrival>
+    private var active: [Int: Transfer] = [:]
+    private var lastToken = 0
+
+    init(_ configuration: FetchConfiguration) {
+        self.configuration = configuration
+        multi = MultiHandle(connections: configuration.maximumConnections)
+        admission = Admission(
+            total: configuration.maximumConnections,
+            perOrigin: configuration.maximumConnectionsPerHost
+        )
+    }
+
+    /// Valid for as long as the loop lives.
+    var waker: MultiWaker { multi.waker }
+
+    /// One round: takes in what arrived, moves what can be moved, then sleeps until there is more to do.
+    mutating func turn(with arrivals: [Mailbox.Arrival]) {
+        for arrival in arrivals { admission.enqueue(arrival, for: arrival.request.url.origin) }
+        endCancelled()
+        startAdmitted()
+        guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
+        settleFinished()
+        startAdmitted()
+        guard multi.wait() else { return endAll(CURLE_OUT_OF_MEMORY) }
+    }
+
+    /// Ends everything, also the given arrivals, with `CancellationError`.
+    mutating func close(refusing arrivals: [Mailbox.Arrival]) {
+        for (token, transfer) in active {
+            finish(token)
+            transfer.arrival.continuation.resume(throwing: CancellationError())
+        }
+        for arrival in arrivals + admission.removeWaiting(where: { _ in true }) {
+            arrival.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private mutating func startAdmitted() {
+        while let arrival = admission.next() {
+            lastToken += 1
+            do throws(CurlError) {
+                let transfer = try Transfer(arrival, token: lastToken, configuration: configuration)
+                guard multi.add(transfer.easy) else { throw CurlError(CURLE_FAILED_INIT) }
+                active[lastToken] = transfer
+            } catch {
+                admission.release(arrival.request.url.origin)
+                arrival.continuation.resume(returning: TransferResult(code: error.code))
+            }
+        }
+    }
+
+    private mutating func endCancelled() {
+        for (token, transfer) in active where transfer.arrival.cancellation.isSet {
+            finish(token)
+            transfer.arrival.continuation.resume(throwing: CancellationError())
+        }
+        for arrival in admission.removeWaiting(where: \.cancellation.isSet) {
+            arrival.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private mutating func settleFinished() {
+        for finished in multi.takeFinished() { settle(finished.token, code: finished.code) }
+    }
+
+    /// The library itself failed: no transfer can be trusted to end.
+    private mutating func endAll(_ code: CURLcode) {
+        for token in active.keys { settle(token, code: code) }
+    }
+
+    private mutating func settle(_ token: Int, code: CURLcode) {
+        guard let transfer = active[token] else { return }
+        let result = transfer.result(code: code)
+        finish(token)
+        transfer.arrival.continuation.resume(returning: result)
+    }
+
+    private mutating func finish(_ token: Int) {
+        guard let transfer = active.removeValue(forKey: token) else { return }
+        multi.remove(transfer.easy)
+        admission.release(transfer.arrival.request.url.origin)
+    }
+}

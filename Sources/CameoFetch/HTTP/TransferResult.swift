@@ -1,0 +1,36 @@
+internal import CCurl
+internal import CameoModel
+
+/// How a hop ended. ``HTTPAnswer`` says what that means.
+struct TransferResult: Sendable {
+    /// Why the transfer was ended from this side.
+    enum Stop: Sendable {
+        /// More bytes came than may.
+        case tooLarge
+        /// Of an answer whose body is of no use, enough was read.
+        case unneededBody
+        /// The memory file could not take the bytes.
+        case memory(Errno)
+    }
+
+    var code: CURLcode
+    /// Of the final response; 0 when none came.
+    var status = 0
+    var location: String?
+    var mediaType: String?
+    /// The Content-Length, which counts encoded bytes; nil when there was none.
+    var announcedBytes: Int?
+    /// Nil unless a complete answer 200 had a body.
+    var body: Download.Body?
+    var stop: Stop?
+    /// What the address guard did not let pass, and how many addresses it did.
+    var refusals: [AddressGuard.Verdict] = []
+    var attemptedAddresses = 0
+    /// Whether a connection, with TLS where asked for, was there to send the request on.
+    var wasConnected = false
+    var elapsed: Duration = .zero
+
+    init(code: CURLcode) {
+        self.code = code
+    }
+}

@@ -1,0 +1,41 @@
+/// What a source is called in messages: recognizable, short, on one line, and without credentials.
+enum SourceName {
+    private static let maximumLength = 300
+    /// `data:` URIs are mostly payload.
+    private static let maximumDataLength = 60
+
+    static func of(_ source: String) -> String {
+        switch URIScheme.of(source) {
+        case "data": printable(source, limit: maximumDataLength)
+        case "file": printable(source, limit: maximumLength)
+        default: printable(withoutCredentials(source), limit: maximumLength)
+        }
+    }
+
+    static func ofPath(_ path: String) -> String { printable(path, limit: maximumLength) }
+
+    /// Text that could not be, or need not be, parsed as a URL may still hold a password: everything between the
+    /// scheme and the last "@" goes, too much rather than too little.
+    private static func withoutCredentials(_ source: String) -> String {
+        let bytes = source.utf8
+        guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return source }
+        let rest = bytes[bytes.index(after: at)...]
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon < at else {
+            return String(decoding: rest, as: UTF8.self)
+        }
+        let slashes = bytes[bytes.index(after: colon)...].prefix { $0 == UInt8(ascii: "/") }
+        return String(decoding: Array(bytes[..<min(slashes.endIndex, at)]) + Array(rest), as: UTF8.self)
+    }
+
+    private static func printable(_ text: String, limit: Int) -> String {
+        var result = ""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            guard count < limit else { return result + "…" }
+            let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
+            result += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+            count += 1
+        }
+        return result
+    }
+}

@@ -1,0 +1,15 @@
+/// A way to the bytes behind one kind of URI.
+package protocol SourceProvider: Sendable {
+    /// The URI schemes that it serves, in lower case.
+    var schemes: [String] { get }
+
+    /// - Parameters:
+    ///   - source: a URI of one of the schemes, in any case.
+    ///   - headers: sent with the request where the scheme has such.
+    /// - Returns: the bytes, complete and hashed.
+    /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
+    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource
+
+    /// Ends the provider's threads; what is under way ends with `CancellationError`.
+    func shutdown()
+}

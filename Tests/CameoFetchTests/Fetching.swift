@@ -1,0 +1,43 @@
+import CameoFetch
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+/// A fetch that must fail, and how it did.
+func failure(of source: String, headers: [String: String] = [:], with fetcher: Fetcher) async throws -> JobFailure {
+    let failure = await #expect(throws: JobFailure.self, "\(source)") {
+        _ = try await fetcher.fetch(source, headers: headers)
+    }
+    let found = try #require(failure)
+    #expect(found.stage == .fetch)
+    return found
+}
+
+extension FetchConfiguration {
+    /// Short limits, and loopback allowed.
+    static var forTests: FetchConfiguration {
+        var configuration = FetchConfiguration()
+        configuration.allowedNetworks = [AddressRange("127.0.0.0/8"), AddressRange("::1/128")].compactMap(\.self)
+        configuration.totalTimeout = .seconds(20)
+        return configuration
+    }
+
+    func with<Value>(_ field: WritableKeyPath<FetchConfiguration, Value>, _ value: Value) -> FetchConfiguration {
+        var copy = self
+        copy[keyPath: field] = value
+        return copy
+    }
+}
+
+extension FetchedSource {
+    /// All bytes, read at offset 0 as a renderer does.
+    func contents() throws -> Data {
+        var bytes = [UInt8](repeating: 0, count: self.bytes + 1)
+        let count = pread(file.descriptor, &bytes, bytes.count, 0)
+        return Data(bytes[..<(try #require(count >= 0 ? count : nil))])
+    }
+
+    /// Where the next read would begin.
+    var offset: Int { Int(lseek(file.descriptor, 0, SEEK_CUR)) }
+}

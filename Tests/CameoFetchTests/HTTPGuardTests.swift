@@ -1,0 +1,109 @@
+import CameoFetch
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.origin, .timeLimit(.minutes(1)))
+struct HTTPGuardTests {
+    private let origin: Origin
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+    }
+
+    private func fetcher(allowing hosts: [String] = []) throws -> Fetcher {
+        try Fetcher(FetchConfiguration().with(\.allowedHosts, hosts))
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]", "LOCALHOST", "0.0.0.0", "0", "foo.localhost", "127.0.0.1.", "①②⑦.⓪.⓪.①",
+        "user@127.0.0.1", "[::]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+    ])
+    func noSpellingOfLoopbackIsConnectedTo(host: String) async throws {
+        let origin = try await Origin.start()
+        let failure = try await failure(of: origin.url("/bytes", host: host), with: fetcher())
+        #expect([.sourceForbidden, .sourceUnreachable, .sourceInvalid].contains(failure.code), "\(failure.message)")
+        #expect(try await origin.counts().connections == 0)
+    }
+
+    @Test
+    func theRefusalNamesURLAddressAndOptions() async throws {
+        let url = origin.url("/bytes", host: "localhost")
+        let named = try await failure(of: url, with: fetcher())
+        #expect(named.code == .sourceForbidden)
+        #expect(!named.isRetryable)
+        for text in [url, "--allow-host localhost", "--allow-network"] { #expect(named.message.contains(text)) }
+        #expect(named.message.contains("127.0.0.1/32") || named.message.contains("::1/128"))
+
+        let literal = try await failure(of: origin.url("/bytes"), with: fetcher())
+        #expect(literal.message.contains("127.0.0.1 is in the private or reserved network 127.0.0.0/8"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "LOCALHOST", "[::1]", "::1", "192.0.2.1"])
+    func anAllowedHostIsExemptByItsOwnNameOnly(host: String) async throws {
+        let fetcher = try fetcher(allowing: [host])
+        for name in ["127.0.0.1", "localhost"] {
+            let url = origin.url("/bytes", host: name)
+            if name == host.lowercased() {
+                #expect(try await fetcher.fetch(url).bytes == 1_000)
+            } else {
+                #expect(try await failure(of: url, with: fetcher).code == .sourceForbidden)
+            }
+        }
+    }
+
+    @Test
+    func anAllowedHostWithAPortIsExemptAtThatPortOnly() async throws {
+        let other = try await Origin.start()
+        let fetcher = try fetcher(allowing: ["localhost:\(origin.port)"])
+        #expect(try await fetcher.fetch(origin.url("/bytes", host: "localhost")).bytes == 1_000)
+        let failure = try await failure(of: other.url("/bytes", host: "localhost"), with: fetcher)
+        #expect(failure.code == .sourceForbidden)
+    }
+
+    @Test(arguments: ["127.0.0.1", "0x7f.1", "[::ffff:127.0.0.1]"])
+    func aRedirectFromAnAllowedHostToAPrivateAddressIsRefused(host: String) async throws {
+        let fetcher = try fetcher(allowing: ["localhost"])
+        let target = origin.url("/bytes", host: host)
+        let url = origin.url("/redirect?to=\(target)", host: "localhost")
+        let failure = try await failure(of: url, with: fetcher)
+        #expect(failure.code == .sourceForbidden, "\(failure.message)")
+        #expect(failure.message.contains("to which \(origin.url("", host: "localhost"))/redirect"))
+        #expect(failure.message.contains("--allow-network"))
+    }
+
+    @Test
+    func aRedirectFromAnAllowedHostToANameOfAPrivateAddressIsRefused() async throws {
+        let fetcher = try fetcher(allowing: ["127.0.0.1"])
+        let target = origin.url("/bytes", host: "localhost")
+        let failure = try await failure(of: origin.url("/redirect?to=\(target)"), with: fetcher)
+        #expect(failure.code == .sourceForbidden)
+        #expect(failure.message.hasPrefix("\(target) (to which"))
+        #expect(failure.message.contains("localhost has the address"))
+    }
+
+    @Test
+    func aConnectionOfAnAllowedHostIsNotUsedForAnother() async throws {
+        let origin = try await Origin.start()
+        let fetcher = try fetcher(allowing: ["localhost"])
+        #expect(try await fetcher.fetch(origin.url("/bytes", host: "localhost")).bytes == 1_000)
+        #expect(try await failure(of: origin.url("/bytes"), with: fetcher).code == .sourceForbidden)
+        #expect(try await origin.counts().requests["/bytes"] == 1)
+    }
+
+    @Test
+    func anAllowedNetworkIsExemptByAnyName() async throws {
+        let fetcher = try Fetcher(.forTests)
+        for host in ["127.0.0.1", "localhost", "127.1"] {
+            #expect(try await fetcher.fetch(origin.url("/bytes", host: host)).bytes == 1_000)
+        }
+    }
+
+    @Test
+    func behindAProxyLiteralAddressesAreStillRefused() async throws {
+        let proxied = try Fetcher(FetchConfiguration().with(\.proxy, origin.url("")))
+        #expect(try await failure(of: "http://10.0.0.1/a.jpg", with: proxied).code == .sourceForbidden)
+    }
+}

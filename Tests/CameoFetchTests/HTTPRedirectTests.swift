@@ -1,0 +1,112 @@
+import CameoFetch
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.origin, .timeLimit(.minutes(1)))
+struct HTTPRedirectTests {
+    private let origin: Origin
+    private let fetcher: Fetcher
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+        fetcher = try Fetcher(.forTests)
+    }
+
+    private func redirect(to target: String, status: Int = 302, host: String = "127.0.0.1") throws -> String {
+        let encoded = try #require(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        return origin.url("/redirect?status=\(status)&to=\(encoded)", host: host)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func redirectsAreFollowed(status: Int) async throws {
+        for target in ["/bytes", origin.url("/bytes"), "bytes?count=1000", "//127.0.0.1:\(origin.port)/bytes#part"] {
+            #expect(try await fetcher.fetch(redirect(to: target, status: status)).bytes == 1_000)
+        }
+    }
+
+    @Test
+    func asManyRedirectsAsAllowedAreFollowedAndNoMore() async throws {
+        let two = try redirect(to: redirect(to: "/bytes"))
+        let generous = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 2))
+        #expect(try await generous.fetch(two).bytes == 1_000)
+        let strict = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 1))
+        let failure = try await failure(of: two, with: strict)
+        #expect(failure.code == .sourceForbidden)
+        #expect(failure.message.contains("more than the allowed once"))
+    }
+
+    @Test
+    func aLoopEnds() async throws {
+        let origin = try await Origin.start()
+        let failure = try await failure(of: origin.url("/loop"), with: fetcher)
+        #expect(failure.code == .sourceForbidden)
+        #expect(failure.message.contains("5 times"))
+        #expect(failure.message.contains("/loop"))
+        #expect(try await origin.counts().requests["/loop"] == 6)
+    }
+
+    @Test(arguments: [
+        "ftp://127.0.0.1/a.png", "file:///etc/passwd", "gopher://127.0.0.1/x", "data:image/png;base64,AAAA",
+        "javascript:x()",
+    ])
+    func aRedirectToAnotherSchemeIsRefused(target: String) async throws {
+        let failure = try await failure(of: redirect(to: target), with: fetcher)
+        #expect(failure.code == .sourceForbidden, "\(failure.message)")
+        #expect(failure.message.contains(target))
+    }
+
+    @Test
+    func aRedirectWithoutTargetIsAFailure() async throws {
+        let failure = try await failure(of: origin.url("/redirect"), with: fetcher)
+        #expect(failure.code == .sourceHTTPStatus)
+        #expect(failure.message == "GET \(origin.url("/redirect")) answered 302 Found")
+    }
+
+    @Test
+    func aFailureNamesBothEndsOfARedirect() async throws {
+        let start = try redirect(to: "/status/503")
+        let failure = try await failure(of: start, with: fetcher)
+        #expect(
+            failure.message
+                == "GET \(origin.url("/status/503")) (to which \(start) redirects) answered 503 Service Unavailable"
+        )
+    }
+
+    @Test
+    func headersAndPasswordStayWithTheirOrigin() async throws {
+        let headers = ["X-Token": "secret", "Authorization": "Bearer secret", "Cookie": "a=secret"]
+        let same = try await echo(redirect(to: "/headers", host: "u:p@127.0.0.1"), ["X-Token": "secret"])
+        #expect(same.contains("secret"))
+        #expect(same.contains("Basic"))
+
+        let otherHost = origin.url("/headers", host: "localhost")
+        #expect(!(try await echo(redirect(to: otherHost), headers)).contains("secret"))
+        #expect(!(try await echo(redirect(to: otherHost, host: "user:secret@127.0.0.1"), [:])).contains("Basic"))
+
+        let otherPort = try await Origin.start()
+        #expect(!(try await echo(redirect(to: otherPort.url("/headers")), headers)).contains("secret"))
+    }
+
+    @Test
+    func headersDoNotComeBackAfterAVisitElsewhere() async throws {
+        let back = try redirect(to: origin.url("/headers"), host: "localhost")
+        #expect(!(try await echo(redirect(to: back), ["X-Token": "secret"])).contains("secret"))
+    }
+
+    @Test
+    func credentialsInATargetAreNeitherUsedNorShown() async throws {
+        let target = origin.url("/headers", host: "user:hunter2@localhost")
+        #expect(!(try await echo(redirect(to: target), [:])).contains("Basic"))
+        let failure = try await failure(
+            of: redirect(to: origin.url("/status/500", host: "user:hunter2@localhost")),
+            with: fetcher
+        )
+        #expect(failure.message.hasPrefix("GET \(origin.url("/status/500", host: "localhost")) ("))
+    }
+
+    private func echo(_ url: String, _ headers: [String: String]) async throws -> String {
+        String(decoding: try await fetcher.fetch(url, headers: headers).contents(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,59 @@
+import CameoFetch
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct HTTPSTests {
+    private let folder: TemporaryFolder
+    private let origin: Origin
+    private let trusting: Fetcher
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        origin = try await Origin.start(tls: folder.path)
+        trusting = try Fetcher(
+            FetchConfiguration.forTests.with(\.certificateAuthorityFile, folder.path(of: "origin.pem"))
+        )
+    }
+
+    @Test
+    func aTrustedServerIsReadAndItsConnectionUsedAgain() async throws {
+        for _ in 0..<3 {
+            #expect(try await trusting.fetch(origin.url("/bytes", host: "localhost")).bytes == 1_000)
+        }
+        #expect(try await origin.counts().requests["/bytes"] == 3)
+    }
+
+    @Test
+    func anUntrustedCertificateIsAFailureForGood() async throws {
+        let failure = try await failure(of: origin.url("/bytes", host: "localhost"), with: Fetcher(.forTests))
+        #expect(failure.code == .sourceUnreachable)
+        #expect(!failure.isRetryable)
+        #expect(failure.message.contains("cannot be trusted"))
+    }
+
+    @Test
+    func aCertificateForAnotherNameIsAFailureForGood() async throws {
+        let failure = try await failure(of: origin.url("/bytes"), with: trusting)
+        #expect(failure.code == .sourceUnreachable)
+        #expect(!failure.isRetryable)
+    }
+
+    @Test
+    func aServerThatSpeaksNoTLSIsUnreachable() async throws {
+        let plain = try await Origin.start()
+        let failure = try await failure(of: "https://localhost:\(plain.port)/bytes", with: trusting)
+        #expect(failure.code == .sourceUnreachable)
+    }
+
+    @Test
+    func aRedirectToPlainHTTPLosesTheHeaders() async throws {
+        let plain = try await Origin.start()
+        let target = plain.url("/headers", host: "localhost")
+        let url = origin.url("/redirect?to=\(target)", host: "localhost")
+        let echo = try await trusting.fetch(url, headers: ["X-Token": "secret"]).contents()
+        #expect(!String(decoding: echo, as: UTF8.self).contains("secret"))
+    }
+}

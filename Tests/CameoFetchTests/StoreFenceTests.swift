@@ -1,0 +1,80 @@
+import CameoFetch
+import CameoModel
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StoreFenceTests {
+    private let folder: TemporaryFolder
+    private let fetcher: Fetcher
+    private static let files = [
+        "cameo.sqlite", "cameo.sqlite-wal", "cameo.sqlite-shm", "checkpoint.lock", "workers/1.lock",
+    ]
+
+    /// To Swift's characters the slash before a combining accent is none.
+    private static let blobs = ["blobs/ab/cdef", "\u{301}blob"]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in Self.files + Self.blobs {
+            try folder.write(Data("bytes".utf8), to: "store/\(name)")
+        }
+        fetcher = try Fetcher(
+            FetchConfiguration.forTests.with(\.allowedRoots, [folder.path])
+                .with(\.deniedDirectory, folder.path(of: "store"))
+        )
+    }
+
+    @Test(arguments: files + blobs)
+    func nothingBelowTheStoreIsOpened(name: String) async throws {
+        let failure = try await failure(of: folder.uri(of: "store/\(name)"), with: fetcher)
+        #expect(failure.code == .sourceForbidden)
+        #expect(failure.message.contains("belongs to the store"))
+    }
+
+    @Test(arguments: files)
+    func hardLinksToTheStoresFilesAreNotOpened(name: String) async throws {
+        try FileManager.default.linkItem(atPath: folder.path(of: "store/\(name)"), toPath: folder.path(of: "a.jpg"))
+        #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
+    }
+
+    @Test
+    func filesThatTheStoreMadeLaterAreKnown() async throws {
+        try folder.write(Data("x".utf8), to: "store/cameo.sqlite-journal")
+        try FileManager.default.linkItem(
+            atPath: folder.path(of: "store/cameo.sqlite-journal"),
+            toPath: folder.path(of: "a.jpg")
+        )
+        #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
+    }
+
+    @Test
+    func aLinkIntoTheStoreIsNotFollowed() async throws {
+        try FileManager.default.createSymbolicLink(atPath: folder.path(of: "link"), withDestinationPath: "store")
+        let failure = try await failure(of: folder.uri(of: "link/cameo.sqlite"), with: fetcher)
+        #expect(failure.code == .sourceForbidden)
+    }
+
+    @Test
+    func theStoreIsKnownAfterItWasRenamed() async throws {
+        try FileManager.default.moveItem(atPath: folder.path(of: "store"), toPath: folder.path(of: "moved"))
+        for name in Self.files + Self.blobs {
+            #expect(try await failure(of: folder.uri(of: "moved/\(name)"), with: fetcher).code == .sourceForbidden)
+        }
+    }
+
+    @Test
+    func otherFilesAreRead() async throws {
+        try folder.write(Data("x".utf8), to: "store-of-pictures/a.jpg")
+        #expect(try await fetcher.fetch(folder.uri(of: "store-of-pictures/a.jpg")).bytes == 1)
+    }
+
+    @Test
+    func aStoreAsTheAllowedRootGivesNothingAway() async throws {
+        let fetcher = try Fetcher(
+            FetchConfiguration.forTests.with(\.allowedRoots, [folder.path(of: "store/blobs")])
+                .with(\.deniedDirectory, folder.path(of: "store"))
+        )
+        #expect(try await failure(of: folder.uri(of: "store/blobs/ab/cdef"), with: fetcher).code == .sourceForbidden)
+    }
+}

@@ -1,0 +1,117 @@
+internal import CameoModel
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A child process that is asked by a line on its input and answers by a line on its output. Its output is read by a
+/// thread of its own, since that blocks; its input is closed with the last reference, which the child takes as its end.
+final class OriginChannel: Sendable {
+    private typealias Waiter = CheckedContinuation<String, any Error>
+
+    private struct State {
+        var answers: [String] = []
+        var waiters: [Waiter] = []
+        var hasEnded = false
+    }
+
+    /// What the reading thread shares; it must not keep the channel itself, whose end is the child's.
+    private final class Answers: Sendable {
+        private let state = Mutex(State())
+
+        func next(after question: () throws -> Void) async throws -> String {
+            try await withCheckedThrowingContinuation { (continuation: Waiter) in
+                let result: Result<String, any Error>? = state.withLock { state in
+                    guard !state.hasEnded else { return .failure(OriginError.ended) }
+                    // Asked under the lock, so that answers come in the order of those who wait for them.
+                    do { try question() } catch { return .failure(error) }
+                    guard state.answers.isEmpty else { return .success(state.answers.removeFirst()) }
+                    state.waiters.append(continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        }
+
+        func add(_ line: String) {
+            let waiter: Waiter? = state.withLock { state in
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                state.answers.append(line)
+                return nil
+            }
+            waiter?.resume(returning: line)
+        }
+
+        func end() {
+            let waiters = state.withLock { state in
+                state.hasEnded = true
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume(throwing: OriginError.ended) }
+        }
+    }
+
+    private let input: OpenFile
+    private let answers: Answers
+
+    private init(input: OpenFile, answers: Answers) {
+        self.input = input
+        self.answers = answers
+    }
+
+    static func open(running executable: String, _ arguments: [String]) async throws -> OriginChannel {
+        let answers = Answers()
+        let input = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<OpenFile, any Error>) in
+            let thread = Thread { run(executable, arguments, answers: answers, started: continuation) }
+            thread.name = "test-origin"
+            thread.start()
+        }
+        return OriginChannel(input: input, answers: answers)
+    }
+
+    /// The line that the child prints unasked, at its start.
+    func announcement() async throws -> String {
+        try await answers.next {}
+    }
+
+    func ask(_ question: String) async throws -> String {
+        try await answers.next {
+            try Array("\(question)\n".utf8).withUnsafeBytes { try input.write($0) }
+        }
+    }
+
+    private static func run(
+        _ executable: String,
+        _ arguments: [String],
+        answers: Answers,
+        started: CheckedContinuation<OpenFile, any Error>
+    ) {
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(filePath: executable)
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        do {
+            try process.run()
+        } catch {
+            started.resume(throwing: error)
+            return
+        }
+        let copy = fcntl(input.fileHandleForWriting.fileDescriptor, F_DUPFD_CLOEXEC, 3)
+        try? input.fileHandleForWriting.close()
+        started.resume(returning: OpenFile(adopting: copy))
+
+        var rest = Data()
+        while case let bytes = output.fileHandleForReading.availableData, !bytes.isEmpty {
+            rest += bytes
+            while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                answers.add(String(decoding: rest[..<newline], as: UTF8.self))
+                rest = Data(rest[rest.index(after: newline)...])
+            }
+        }
+        answers.end()
+        process.waitUntilExit()
+    }
+}

@@ -1,0 +1,282 @@
+"""An HTTP origin on loopback that behaves well and badly on request, for tests. Python 3, standard library only.
+
+    origin.py [--folder DIR] [--tls DIR]
+
+It prints one line of JSON with its port, then reads commands from standard input and answers each with one line of
+JSON; at the end of its input it exits, so it never outlives the test process.
+
+    counts                      connections, and requests, aborts and the most at one time for each path
+    await arrivals PATH N       returns when N requests for PATH have arrived
+    await aborts PATH N         returns when N clients have hung up in the middle of an answer from PATH
+
+Routes:
+    /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending)
+    /bytes?count=N&type=T       N bytes
+    /status/N                   an answer with that status and a small body
+    /redirect?to=URL&status=N   a redirect; without `to` one that has no Location
+    /loop                       a redirect to itself
+    /headers                    the request's headers as JSON
+    /count                      the same as the command `counts`
+    /empty /truncated /chunk-truncated /gzip /gzip-bomb?mib=N /bad-gzip /announced?bytes=N /endless
+    /never                      no answer
+    /stall                      an answer that stops in the middle
+    /slow                       one byte a second
+    /held                       answers when the command `release` comes
+    /http09 /garbage /hangup    no HTTP answer
+"""
+
+import argparse
+import collections
+import gzip
+import http.server
+import io
+import json
+import mimetypes
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+
+class Log:
+    """What happened so far; whoever waits for a change is told."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.connections = 0
+        self.released = False
+        self.counts = {name: collections.Counter() for name in ("arrivals", "aborts", "peaks", "current")}
+
+    def begin(self, path):
+        with self.changed:
+            self.counts["arrivals"][path] += 1
+            self.counts["current"][path] += 1
+            self.counts["peaks"][path] = max(self.counts["peaks"][path], self.counts["current"][path])
+            self.changed.notify_all()
+
+    def end(self, path, aborted):
+        with self.changed:
+            self.counts["current"][path] -= 1
+            if aborted:
+                self.counts["aborts"][path] += 1
+            self.changed.notify_all()
+
+    def wait(self, kind, path, count):
+        with self.changed:
+            return self.changed.wait_for(lambda: self.counts[kind][path] >= count, timeout=20)
+
+    def release(self):
+        with self.changed:
+            self.released = True
+            self.changed.notify_all()
+
+    def summary(self):
+        with self.changed:
+            return {
+                "connections": self.connections,
+                "requests": dict(self.counts["arrivals"]),
+                "aborts": dict(self.counts["aborts"]),
+                "peaks": dict(self.counts["peaks"]),
+            }
+
+
+class Aborted(Exception):
+    """The client hung up."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are written apart; a delayed ACK would cost 40 ms
+    log = Log()
+    folder = "."
+
+    def setup(self):
+        super().setup()
+        with self.log.changed:
+            self.log.connections += 1
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        self.query = dict(urllib.parse.parse_qsl(url.query))
+        name = url.path.strip("/").split("/")[0]
+        route = getattr(self, "get_" + name.replace("-", "_"), None)
+        if route is None and "file" in self.query:
+            route = self.serve_file
+        aborted = False
+        self.log.begin(url.path)
+        try:
+            (route or self.get_unknown)()
+        except (Aborted, BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            aborted = True
+            self.close_connection = True
+        finally:
+            self.log.end(url.path, aborted)
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        headers.setdefault("Content_Length", str(len(body)))
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def until_hangup(self):
+        self.wfile.flush()
+        self.connection.recv(1)
+        raise Aborted()
+
+    def serve_file(self):
+        path = os.path.join(self.folder, os.path.basename(self.query["file"]))
+        if not os.path.isfile(path):
+            return self.answer(404, b"no such file")
+        kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        with open(path, "rb") as file:
+            self.answer(200, file.read(), Content_Type=kind)
+
+    def get_unknown(self):
+        self.answer(404, b"no such route")
+
+    def get_bytes(self):
+        count = int(self.query.get("count", "1000"))
+        self.answer(200, b"x" * count, Content_Type=self.query.get("type", "image/png"))
+
+    def get_status(self):
+        status = int(self.path.split("?")[0].rsplit("/", 1)[1])
+        if status in (204, 304):
+            return self.answer(status, Content_Length=None)
+        self.answer(status, b"a small body")
+
+    def get_redirect(self):
+        status = int(self.query.get("status", "302"))
+        self.answer(status, b"elsewhere", Location=self.query.get("to"))
+
+    def get_loop(self):
+        self.answer(302, Location="/loop")
+
+    def get_headers(self):
+        self.answer(200, json.dumps(dict(self.headers.items())).encode(), Content_Type="application/json")
+
+    def get_count(self):
+        self.answer(200, json.dumps(self.log.summary()).encode(), Content_Type="application/json")
+
+    def get_empty(self):
+        self.answer(200, Content_Type="image/png")
+
+    def get_truncated(self):
+        self.answer(200, b"x" * 100, Content_Length="1000")
+        self.close_connection = True
+
+    def get_chunk_truncated(self):
+        self.answer(200, b"64\r\n" + b"x" * 50, Content_Length=None, Transfer_Encoding="chunked")
+        self.close_connection = True
+
+    def get_gzip(self):
+        self.answer(200, gzip.compress(b"picture" * 1000), Content_Encoding="gzip", Content_Type="image/png")
+
+    def get_gzip_bomb(self):
+        buffer = io.BytesIO()
+        with gzip.GzipFile(fileobj=buffer, mode="wb") as file:
+            for _ in range(int(self.query.get("mib", "64"))):
+                file.write(bytes(1 << 20))
+        self.answer(200, buffer.getvalue(), Content_Encoding="gzip", Content_Type="image/png")
+
+    def get_bad_gzip(self):
+        self.answer(200, b"this is no gzip stream", Content_Encoding="gzip", Content_Type="image/png")
+
+    def get_announced(self):
+        self.answer(200, Content_Length=self.query["bytes"], Content_Type="image/png")
+        self.until_hangup()
+
+    def get_endless(self):
+        self.answer(200, Content_Length=None, Transfer_Encoding="chunked")
+        while True:
+            self.wfile.write(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+
+    def get_never(self):
+        self.until_hangup()
+
+    def get_stall(self):
+        self.answer(200, b"x" * 100, Content_Length="1000")
+        self.until_hangup()
+
+    def get_slow(self):
+        self.answer(200, Content_Length="1000")
+        for _ in range(1000):
+            self.wfile.write(b"x")
+            self.wfile.flush()
+            time.sleep(1)
+
+    def get_held(self):
+        with self.log.changed:
+            self.log.changed.wait_for(lambda: self.log.released, timeout=20)
+        self.get_bytes()
+
+    def get_http09(self):
+        self.wfile.write(b"no status line, just bytes")
+        self.close_connection = True
+
+    def get_garbage(self):
+        self.wfile.write(b"HTTP/9.9 what?\r\n\r\n")
+        self.close_connection = True
+
+    def get_hangup(self):
+        self.close_connection = True
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        pass  # a client that hangs up, or does not like the certificate, is what the tests are about
+
+
+def secure(server, folder):
+    """Makes a certificate for the name localhost, which is its own authority: `origin.pem` in the folder."""
+    certificate, key = os.path.join(folder, "origin.pem"), os.path.join(folder, "origin.key")
+    subprocess.run(
+        [shutil.which("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+         "-keyout", key, "-out", certificate],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    # The handshake belongs to the connection's own thread, where a client that refuses disturbs no other.
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+
+
+def obey(command):
+    log = Handler.log
+    if command[:1] == ["await"]:
+        return {"done": log.wait(command[1], command[2], int(command[3]))}
+    if command == ["release"]:
+        log.release()
+        return {"done": True}
+    return log.summary()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", default=".")
+    parser.add_argument("--tls")
+    options = parser.parse_args()
+    Handler.folder = options.folder
+    server = Server(("127.0.0.1", 0), Handler)
+    if options.tls:
+        secure(server, options.tls)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(json.dumps({"port": server.server_address[1]}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(obey(line.split())), flush=True)
+    os._exit(0)
+
+
+main()
