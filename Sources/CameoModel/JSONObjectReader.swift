@@ -3,10 +3,8 @@ struct JSONObjectReader {
     let path: String
     private let members: [String: JSONValue]
 
-    /// - Parameters:
-    ///   - fields: every field that the object may have; others are refused by name, since a misspelt option that
-    ///     is silently ignored costs its user hours.
-    ///   - reserved: fields of a later version, refused with that reason.
+    /// Refuses every field that is not in `fields`, since a misspelt option that is silently ignored costs its user
+    /// hours; those in `reserved` belong to a later version and are refused with that reason.
     init(
         _ value: JSONValue,
         at path: String,

@@ -55,7 +55,7 @@ extension JSONValue {
 
 /// Number::toString of ECMA-262 (RFC 8785, section 3.2.2.3).
 enum ECMAScriptNumber {
-    /// - Parameter value: a finite number.
+    /// The text of a finite number.
     static func text(of value: Double) -> String {
         if value == 0 { return "0" }
         if value < 0 { return "-" + text(of: -value) }

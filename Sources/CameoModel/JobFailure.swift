@@ -39,7 +39,7 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
     /// Whether another attempt may succeed without anybody changing anything.
     package let isRetryable: Bool
 
-    /// - Parameter isRetryable: nil takes what the code says (``Code/isRetryable``).
+    /// Whether it is worth another attempt is what the code says (``Code/isRetryable``), unless told otherwise.
     package init(_ code: Code, at stage: Stage, _ message: String, isRetryable: Bool? = nil) {
         self.code = code
         self.stage = stage

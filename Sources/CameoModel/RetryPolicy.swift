@@ -11,12 +11,11 @@ package struct RetryPolicy: Hashable, Sendable {
         self.cap = cap
     }
 
-    /// The wait before the next attempt, or nil to give up.
-    /// - Parameters:
-    ///   - attempt: the attempt that failed, 1-based.
-    ///   - previous: how the attempt before failed. A picture that kills its renderer twice in a row, each time a fresh
-    ///     process, will do so for ever, so it gets no third.
-    ///   - jitter: a random number in 0…1; the wait is between half and all of its step.
+    /// The wait before the next attempt, or nil to give up. `attempt` is the one that failed, 1-based; `jitter` a random
+    /// number in 0…1: the wait is between half and all of its step.
+    ///
+    /// A picture that kills its renderer twice in a row (`previous` is how the attempt before failed), each time a fresh
+    /// process, will do so for ever: it gets no third.
     package func delay(
         afterAttempt attempt: Int,
         of maxAttempts: Int,

@@ -1,0 +1,177 @@
+package import CameoModel
+package import Foundation
+internal import Glibc
+internal import Synchronization
+
+// DESIGN. Foundation's Process notices the end of its child by a socket that grandchildren inherit, so a child that
+// leaves one behind never "ends". Here waitid tells. Output goes to memory files, not to pipes: no pipe can fill up,
+// and a grandchild that keeps one open holds up nobody. Waiting blocks, so it has a thread of its own.
+
+/// A running program, the leader of a process group of its own.
+package final class ChildProcess: Sendable {
+    /// How a program ended.
+    package enum Ending: Hashable, Sendable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    private enum State {
+        case running(waiting: [CheckedContinuation<Ending, Never>])
+        case ended(Ending)
+    }
+
+    package let processID: Int32
+    private let output: OpenFile
+    private let errorOutput: OpenFile
+    private let state = Mutex(State.running(waiting: []))
+
+    /// Starts a program; the parameters are those of ``run(_:_:input:environment:currentDirectory:timeout:)``.
+    package init(
+        _ executable: String,
+        _ arguments: [String] = [],
+        input: Data? = nil,
+        environment: [String: String?] = [:],
+        currentDirectory: URL? = nil
+    ) throws(Errno) {
+        output = try OpenFile.memory()
+        errorOutput = try OpenFile.memory()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let inputFile = try input.map { data throws(Errno) in try OpenFile.memory(containing: data) }
+        if let inputFile {
+            lseek(inputFile.descriptor, 0, SEEK_SET)
+            posix_spawn_file_actions_adddup2(&actions, inputFile.descriptor, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        posix_spawn_file_actions_adddup2(&actions, output.descriptor, 1)
+        posix_spawn_file_actions_adddup2(&actions, errorOutput.descriptor, 2)
+        _ = SpawnExtensions.closeFrom?(&actions, 3)
+        if let currentDirectory {
+            _ = SpawnExtensions.changeDirectory?(&actions, currentDirectory.path(percentEncoded: false))
+        }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var variables = ProcessInfo.processInfo.environment
+        for (name, value) in environment { variables[name] = value }
+        var started: pid_t = 0
+        let code = withCStrings([executable] + arguments) { arguments in
+            withCStrings(variables.map { "\($0)=\($1)" }) { variables in
+                posix_spawnp(&started, executable, &actions, &attributes, arguments, variables)
+            }
+        }
+        guard code == 0 else { throw Errno(code) }
+        processID = started
+        // Holds the child strongly until its program has ended, so that none is left unreaped.
+        Thread.detachNewThread { self.waitForEnd() }
+    }
+
+    /// Waits for its end, however often it is asked.
+    package var ending: Ending {
+        get async {
+            await withCheckedContinuation { continuation in
+                let ending = state.withLock { state -> Ending? in
+                    switch state {
+                    case .ended(let ending): return ending
+                    case .running(let waiting):
+                        state = .running(waiting: waiting + [continuation])
+                        return nil
+                    }
+                }
+                if let ending { continuation.resume(returning: ending) }
+            }
+        }
+    }
+
+    /// What it has written so far, also while it runs.
+    package var standardOutput: Data { Self.contents(of: output) }
+    package var standardError: Data { Self.contents(of: errorOutput) }
+
+    /// Sends a signal; false when it has ended.
+    @discardableResult
+    package func send(_ signal: Int32) -> Bool {
+        // Under the lock, since the process is reaped under it too: the number cannot belong to another by now.
+        state.withLock { state in
+            guard case .running = state else { return false }
+            return kill(processID, signal) == 0
+        }
+    }
+
+    /// SIGKILL to it and to everything that it started in its group; false when it has ended.
+    @discardableResult
+    package func killGroup() -> Bool {
+        state.withLock { state in
+            guard case .running = state else { return false }
+            return kill(-processID, SIGKILL) == 0
+        }
+    }
+
+    private func waitForEnd() {
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+        let (ending, waiting) = state.withLock { state -> (Ending, [CheckedContinuation<Ending, Never>]) in
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) == -1, errno == EINTR {}
+            let signal = status & 0x7F
+            let ending = signal == 0 ? Ending.exited(status >> 8 & 0xFF) : .signalled(signal)
+            guard case .running(let waiting) = state else { return (ending, []) }
+            state = .ended(ending)
+            return (ending, waiting)
+        }
+        for continuation in waiting { continuation.resume(returning: ending) }
+    }
+
+    /// Reads by position: the offset is shared with the program, which writes at it.
+    private static func contents(of file: OpenFile) -> Data {
+        var data = Data(count: file.status().map { Int($0.st_size) } ?? 0)
+        let count = data.withUnsafeMutableBytes { buffer in
+            var count = 0
+            while count < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                let read = pread(file.descriptor, rest.baseAddress, rest.count, off_t(count))
+                if read < 0, errno == EINTR { continue }
+                guard read > 0 else { break }
+                count += read
+            }
+            return count
+        }
+        return data.prefix(count)
+    }
+}
+
+/// Lends texts as a NULL-terminated array of C strings.
+private func withCStrings<Result>(
+    _ texts: [String],
+    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    let strings = texts.map { strdup($0) }
+    defer { for string in strings { free(string) } }
+    return (strings + [nil]).withUnsafeBufferPointer { buffer in
+        guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has an address") }
+        return body(base)
+    }
+}
+
+/// Functions of glibc that its Swift module does not show (they need _GNU_SOURCE).
+private enum SpawnExtensions {
+    typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
+
+    static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: (@convention(c) (Actions, Int32) -> Int32).self)
+    }
+    static let changeDirectory = dlsym(nil, "posix_spawn_file_actions_addchdir_np").map {
+        unsafeBitCast($0, to: (@convention(c) (Actions, UnsafePointer<CChar>) -> Int32).self)
+    }
+}

@@ -1,0 +1,10 @@
+package import Foundation
+
+/// Where the sources of this checkout are.
+package enum Repository {
+    package static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// A file by its path from the root, as `proto-json/README.md`.
+    package static func file(_ path: String) -> URL { root.appending(path: path) }
+}
