@@ -1,1 +1,15 @@
-print("placeholder")
+internal import CameoImaging
+internal import CameoRenderMessages
+internal import Glibc
+
+if CommandLine.arguments.dropFirst() == ["--version"] {
+    _ = VipsLibrary.start()
+    print(RenderService.rendererVersion)
+    exit(0)
+}
+guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
+    Refusal.end("cameo-renderer is started by cameo-worker")
+}
+Startup.run(arguments)
+var service = RenderService(channel: WorkerChannel(socket: RendererProtocol.socketDescriptor))
+service.run()

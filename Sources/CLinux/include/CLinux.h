@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxProcess.h"
+
 /// An open-file-description lock on the whole file (fcntl F_OFD_SETLK, write lock). The kernel drops it when the
 /// last descriptor of the description is closed, also at SIGKILL. 0 = taken, -1 with EAGAIN = someone holds it.
 int cameo_ofd_lock(int fd);

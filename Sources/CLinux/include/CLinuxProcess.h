@@ -1,0 +1,38 @@
+// What a worker and its renderer processes need of Linux and Swift cannot call: variadic functions, GNU extensions,
+// the CMSG macros, and a signal handler (which must not be Swift: the runtime is not async-signal-safe).
+// All return as the call itself does: -1 with errno set on failure, unless told otherwise.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// posix_spawn of `path` with exactly four descriptors: 0 and 1 /dev/null, 2 `error_fd`, 3 `socket_fd`; no signal
+/// blocked, every signal at its default. `argv` and `envp` end with NULL. 0, or the errno value (not -1).
+/// PR_SET_PDEATHSIG of the child fires when the calling *thread* ends.
+int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
+                            int error_fd);
+
+/// sendmsg(2) with `fd` as SCM_RIGHTS (none if negative) and MSG_NOSIGNAL. Bytes sent.
+ssize_t cameo_send_with_descriptor(int socket, const void *bytes, size_t count, int fd);
+/// recvmsg(2), waiting; *fd is the descriptor that came with the bytes (close-on-exec), or -1. Bytes received, 0 = end.
+ssize_t cameo_receive_with_descriptor(int socket, void *bytes, size_t count, int *fd);
+
+/// pidfd_open(2): becomes readable for poll when the process ends.
+int cameo_pidfd_open(pid_t pid);
+
+/// prctl(PR_SET_PDEATHSIG, SIGKILL), then -1 with ESRCH if `parent` is no longer the parent.
+int cameo_die_with_parent(pid_t parent);
+/// Lowers a limit (RLIMIT_…), soft and hard, to at most `value`; never raises one.
+int cameo_lower_limit(int resource, uint64_t value);
+
+/// From now on a crash (SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE) first writes one line to descriptor 2,
+/// "cameo-death errno=<n> VmPeak=<KiB>", and then ends the process by that same signal: after death the kernel shows
+/// no memory figures any more, and only they tell "out of memory" from other crashes.
+int cameo_report_crashes(void);
+
+/// eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK).
+int cameo_eventfd(void);
+/// pipe2(fds, O_CLOEXEC), the reading end non-blocking.
+int cameo_pipe_nonblocking_read(int fds[2]);
+/// pthread_setname_np of the calling thread; at most 15 characters.
+void cameo_name_thread(const char *name);

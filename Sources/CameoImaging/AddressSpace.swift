@@ -1,0 +1,13 @@
+internal import Glibc
+
+/// The process's address space, which its limit (RLIMIT_AS) keeps small.
+enum AddressSpace {
+    /// Whether a piece of this size could be had now.
+    static func hasRoom(for bytes: Int) -> Bool {
+        guard bytes > 0, let piece = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            piece != MAP_FAILED
+        else { return bytes <= 0 }
+        munmap(piece, bytes)
+        return true
+    }
+}

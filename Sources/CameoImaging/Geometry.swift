@@ -1,0 +1,59 @@
+package import CameoModel
+
+/// The sizes of one rendition, in upright pixels: what the source is resized to, and what is then cut or padded from it.
+///
+/// The rules are sharp's (`ResolveShrink` and its crop and embed in `pipeline.cc`), which for `inside` are those of
+/// `vipsthumbnail --size WxH`, for `cover` of `--smartcrop`, for `fill` of `--size WxH!`. One is ours: with one edge
+/// given, `fill` keeps the shape, as the request's documentation says.
+package struct Geometry: Hashable, Sendable {
+    /// The whole source, resized.
+    package let resized: PixelSize
+    /// What comes out: smaller than `resized` where it is cut, larger where it is padded.
+    package let final: PixelSize
+
+    package var isCut: Bool { final.width < resized.width || final.height < resized.height }
+    package var isPadded: Bool { final.width > resized.width || final.height > resized.height }
+
+    /// The source's size is in upright pixels.
+    package init(of rendition: Rendition, source: PixelSize) {
+        let (horizontal, vertical) = Self.shrinks(of: rendition, source: source)
+        resized = PixelSize(
+            Self.rounded(Double(source.width) / horizontal),
+            Self.rounded(Double(source.height) / vertical)
+        )
+        // An edge that was not asked for follows from the resized picture.
+        let width = rendition.width ?? resized.width
+        let height = rendition.height ?? resized.height
+        switch rendition.fit {
+        case .cover: final = PixelSize(min(width, resized.width), min(height, resized.height))
+        case .contain: final = PixelSize(max(width, resized.width), max(height, resized.height))
+        case .inside, .fill, .outside: final = resized
+        }
+    }
+
+    /// By how much each axis shrinks; below 1 it grows.
+    private static func shrinks(of rendition: Rendition, source: PixelSize) -> (Double, Double) {
+        let horizontal = rendition.width.map { Double(source.width) / Double($0) }
+        let vertical = rendition.height.map { Double(source.height) / Double($0) }
+        var shrinks: (Double, Double)
+        if let horizontal, let vertical {
+            switch rendition.fit {
+            case .inside, .contain:
+                shrinks = (max(horizontal, vertical), max(horizontal, vertical))
+            case .cover, .outside:
+                shrinks = (min(horizontal, vertical), min(horizontal, vertical))
+            case .fill:
+                shrinks = (horizontal, vertical)
+            }
+        } else {
+            let only = horizontal ?? vertical ?? 1
+            shrinks = (only, only)
+        }
+        if rendition.withoutEnlargement { shrinks = (max(1, shrinks.0), max(1, shrinks.1)) }
+        // No axis shrinks to less than one pixel.
+        return (min(shrinks.0, Double(source.width)), min(shrinks.1, Double(source.height)))
+    }
+
+    /// As vips_resize rounds: half a pixel goes up.
+    private static func rounded(_ edge: Double) -> Int { Int(edge + 0.5) }
+}

@@ -1,0 +1,15 @@
+/// A width and a height in pixels.
+package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    package var width: Int
+    package var height: Int
+
+    package init(_ width: Int, _ height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Width and height exchanged, as a quarter turn does.
+    package var turned: PixelSize { PixelSize(height, width) }
+
+    package var description: String { "\(width) × \(height)" }
+}

@@ -1,0 +1,32 @@
+internal import CameoModel
+internal import Glibc
+
+/// A source's bytes in memory, mapped and not copied, for as long as the value lives.
+///
+/// Decoders read it directly. A file that someone truncates meanwhile ends the process by SIGBUS, which the worker
+/// reports as `source.changed`; a sealed memory file cannot be truncated.
+package struct SourceMapping: ~Copyable {
+    let bytes: UnsafeRawBufferPointer
+
+    /// Maps a regular file or a memory file that is open for reading; the descriptor may be closed afterwards.
+    package init(_ descriptor: Int32) throws(ImagingError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable("\(Errno())") }
+        guard status.st_size > 0 else {
+            bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+            return
+        }
+        let size = Int(status.st_size)
+        guard let start = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), start != MAP_FAILED else {
+            throw .unreadable("\(Errno())")
+        }
+        bytes = UnsafeRawBufferPointer(start: start, count: size)
+    }
+
+    /// The first bytes, copied.
+    package func prefix(_ count: Int) -> [UInt8] { Array(bytes.prefix(count)) }
+
+    deinit {
+        if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+    }
+}

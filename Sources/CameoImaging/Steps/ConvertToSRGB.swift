@@ -1,0 +1,22 @@
+internal import CVips
+
+/// Applies the embedded profile. Grey stays one band.
+enum ConvertToSRGB: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        let isGrey = picture.colorBands < 3
+        guard picture.hasDeviceNumbers, picture.hasProfile || picture.isCMYK else { return picture }
+        if let converted = picture.isCMYK ? picture.convertedFromCMYK() : picture.convertedByProfile() {
+            guard isGrey else { return converted }
+            if let grey = converted.converted(to: VIPS_INTERPRETATION_B_W) { return grey }
+        }
+        // The profile is damaged or one of another kind of pixels: what sharp does then is to ignore it.
+        _ = VipsLibrary.takeErrorText()
+        guard picture.canBeConverted,
+            let converted = picture.converted(to: isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
+        else { throw .unsupportedPixels(picture.pixelDescription) }
+        return converted
+    }
+}

@@ -1,0 +1,39 @@
+internal import CVips
+internal import CameoModel
+
+/// Fills the box around a picture that does not reach its edges.
+enum Pad: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard plan.geometry.isPadded else { return picture }
+        let box = plan.geometry.final
+        let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
+        guard let ready = prepared(picture, for: plan.background),
+            let padded = ready.embedded(
+                left: place.left,
+                top: place.top,
+                width: box.width,
+                height: box.height,
+                background: numbers(of: plan.background, for: ready)
+            )
+        else { throw .processingFailed(step: "padding", detail: VipsLibrary.takeErrorText()) }
+        return padded
+    }
+
+    /// With the bands that the background needs: colour, alpha.
+    private static func prepared(_ picture: consuming VipsPicture, for background: Color) -> VipsPicture? {
+        var ready = picture
+        if !background.isNeutral, ready.colorBands < 3 {
+            guard let colored = ready.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+            ready = colored
+        }
+        if background.alpha < 255, !ready.hasAlpha {
+            guard let withAlpha = ready.addingAlpha() else { return nil }
+            ready = withAlpha
+        }
+        return ready
+    }
+
+    private static func numbers(of background: Color, for picture: borrowing VipsPicture) -> [Double] {
+        background.numbers(bands: picture.colorBands) + (picture.hasAlpha ? [Double(background.alpha)] : [])
+    }
+}

@@ -1,0 +1,40 @@
+internal import CVips
+internal import CameoModel
+
+/// Lets the background show through transparent pixels. Formats without alpha end on white at the latest.
+enum ShowBackground: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard picture.hasAlpha else { return picture }
+        guard let shown = shown(picture, plan) else {
+            throw .processingFailed(step: "background", detail: VipsLibrary.takeErrorText())
+        }
+        return shown
+    }
+
+    private static func shown(_ picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        let background = plan.background
+        if background.alpha == 255 { return flattened(picture, on: background) }
+        var result = picture
+        if background.alpha > 0 {
+            guard let blended = composited(result, over: background) else { return nil }
+            result = blended
+        }
+        guard !plan.format.hasAlpha else { return result }
+        return flattened(result, on: .white)
+    }
+
+    private static func flattened(_ picture: borrowing VipsPicture, on color: Color) -> VipsPicture? {
+        if color.isNeutral || picture.colorBands >= 3 {
+            return picture.flattened(background: color.numbers(bands: picture.colorBands))
+        }
+        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+        return colored.flattened(background: color.numbers(bands: 3))
+    }
+
+    private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
+        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB),
+            let blended = colored.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
+        else { return nil }
+        return blended.cast(to: VIPS_FORMAT_UCHAR)
+    }
+}

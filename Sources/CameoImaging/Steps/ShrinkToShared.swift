@@ -1,0 +1,9 @@
+/// Down to the size from which every rendition is made.
+enum ShrinkToShared: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        try Resampling.resize(picture, to: preparation.sharedSize)
+    }
+}

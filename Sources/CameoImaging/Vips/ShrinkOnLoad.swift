@@ -1,0 +1,28 @@
+/// How much smaller a decoder may make the picture by itself, at almost no cost.
+enum ShrinkOnLoad: Hashable {
+    case none
+    /// JPEG: 2, 4 or 8.
+    case divisor(Int)
+    /// WebP: 0 < scale < 1.
+    case scale(Double)
+
+    var divisor: Int32 { if case .divisor(let divisor) = self { Int32(divisor) } else { 1 } }
+
+    var scale: Double { if case .scale(let scale) = self { scale } else { 1 } }
+
+    /// As vips_thumbnail decides: a JPEG keeps a factor of two for the resize proper, since its decoder's shrink is a
+    /// plain block average; a WebP is scaled by its decoder all the way.
+    init(for format: PictureFormat, from source: PixelSize, to target: PixelSize) {
+        let common = min(
+            Double(source.width) / Double(target.width),
+            Double(source.height) / Double(target.height)
+        )
+        switch format {
+        case .jpeg where common >= 16: self = .divisor(8)
+        case .jpeg where common >= 8: self = .divisor(4)
+        case .jpeg where common >= 4: self = .divisor(2)
+        case .webp where common > 1: self = .scale(1 / common)
+        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif: self = .none
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import CVips
+internal import Glibc
+
+/// The library as a whole: initialised once, before anything else of this module is used.
+package enum VipsLibrary {
+    /// Loads libvips and its modules and settles what Cameo relies on: no operation cache, one thread a pipeline,
+    /// untrusted loaders blocked, warnings dropped instead of written to standard error.
+    ///
+    /// - Returns: false if libvips could not be initialised.
+    package static func start() -> Bool {
+        let started = vips_init("cameo-renderer") == 0
+        guard started else { return false }
+        vips_cache_set_max(0)
+        vips_concurrency_set(1)
+        vips_block_untrusted_set(1)
+        // A message that ends the process (g_error: out of memory) is the one that must be seen.
+        let keepFatalMessages: GLogFunc = { domain, level, message, data in
+            guard level.rawValue & (G_LOG_FLAG_FATAL.rawValue | G_LOG_LEVEL_ERROR.rawValue) != 0 else { return }
+            g_log_default_handler(domain, level, message, data)
+        }
+        g_log_set_default_handler(keepFatalMessages, nil)
+        return true
+    }
+
+    /// As in `8.14.1`, of the library that runs, not of the header that was compiled.
+    package static var version: String { (0..<3).map { "\(vips_version(Int32($0)))" }.joined(separator: ".") }
+
+    /// What libvips said last: its first line, printable, at most 200 characters; empty if it said nothing. For
+    /// messages only, never for decisions.
+    static func takeErrorText() -> String {
+        defer { vips_error_clear() }
+        guard let text = vips_error_buffer() else { return "" }
+        let line = String(cString: text).prefix { $0 != "\n" }
+        let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(200)
+        return String(String.UnicodeScalarView(printable))
+    }
+}

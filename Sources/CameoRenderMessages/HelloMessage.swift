@@ -1,0 +1,25 @@
+package import CameoModel
+
+/// The renderer's first message: it is ready, and this is what it is.
+package struct HelloMessage: RenderMessage, Hashable {
+    package static let kind = FrameHeader.Kind.hello
+
+    package let protocolVersion: Int
+    /// As in `cameo-1 libvips-8.14.1`: two renderers of one version make the same bytes of the same job.
+    package let rendererVersion: String
+
+    package init(protocolVersion: Int = RendererProtocol.version, rendererVersion: String) {
+        self.protocolVersion = protocolVersion
+        self.rendererVersion = rendererVersion
+    }
+
+    package init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
+        protocolVersion = try reader.integer("protocolVersion", in: 0...Int(Int32.max))
+        rendererVersion = try reader.string("rendererVersion", maximumBytes: 256)
+    }
+
+    package var json: JSONValue {
+        .object(["protocolVersion": .integer(Int64(protocolVersion)), "rendererVersion": .string(rendererVersion)])
+    }
+}

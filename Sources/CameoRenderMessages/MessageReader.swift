@@ -1,0 +1,52 @@
+internal import CameoModel
+
+/// Reads the members of one JSON object out of a message, with a bound for every number.
+struct MessageReader {
+    private let members: [String: JSONValue]
+
+    init(_ json: JSONValue) throws(MalformedMessage) {
+        guard case .object(let members) = json else { throw MalformedMessage("expected an object, not \(json.kind)") }
+        self.members = members
+    }
+
+    func integer(_ key: String, in range: ClosedRange<Int>) throws(MalformedMessage) -> Int {
+        guard case .integer(let value)? = members[key], let integer = Int(exactly: value), range.contains(integer)
+        else {
+            throw MalformedMessage("\(key) must be a whole number in \(range)")
+        }
+        return integer
+    }
+
+    func string(_ key: String, maximumBytes: Int) throws(MalformedMessage) -> String {
+        guard case .string(let text)? = members[key], text.utf8.count <= maximumBytes else {
+            throw MalformedMessage("\(key) must be a string of at most \(maximumBytes) bytes")
+        }
+        return text
+    }
+
+    func bool(_ key: String) throws(MalformedMessage) -> Bool {
+        guard case .bool(let value)? = members[key] else { throw MalformedMessage("\(key) must be true or false") }
+        return value
+    }
+
+    func choice<Choice: RawRepresentable>(
+        _ key: String,
+        _ type: Choice.Type
+    ) throws(MalformedMessage) -> Choice where Choice.RawValue == String {
+        let word = try string(key, maximumBytes: 64)
+        guard let choice = Choice(rawValue: word) else { throw MalformedMessage("\(key) is no \(type)") }
+        return choice
+    }
+
+    func array(_ key: String, maximumCount: Int) throws(MalformedMessage) -> [JSONValue] {
+        guard case .array(let values)? = members[key], values.count <= maximumCount else {
+            throw MalformedMessage("\(key) must be an array of at most \(maximumCount) entries")
+        }
+        return values
+    }
+
+    func value(_ key: String) throws(MalformedMessage) -> JSONValue {
+        guard let value = members[key] else { throw MalformedMessage("\(key) is missing") }
+        return value
+    }
+}

@@ -1,0 +1,17 @@
+internal import Glibc
+
+/// Arrays of C strings that end with NULL, as exec takes them.
+enum CStrings {
+    static func withPointers<Result>(
+        to strings: [String],
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = strings.map { strdup($0) }
+        pointers.append(nil)
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { preconditionFailure("the list has its NULL at least") }
+            return body(start)
+        }
+    }
+}

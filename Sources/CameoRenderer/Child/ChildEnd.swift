@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// How a process ended, as wait(2) tells it.
+enum ChildEnd: Hashable, CustomStringConvertible {
+    case exited(Int32)
+    case killed(signal: Int32)
+    /// Somebody else reaped it.
+    case unknown
+
+    init(waitStatus status: Int32) {
+        let signal = status & 0x7F
+        self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+    }
+
+    var description: String {
+        switch self {
+        case .exited(let code): "exit code \(code)"
+        case .killed(let signal): Self.name(of: signal)
+        case .unknown: "unknown cause"
+        }
+    }
+
+    private static func name(of signal: Int32) -> String {
+        let names: [Int32: String] = [
+            SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE",
+            SIGKILL: "SIGKILL", SIGSEGV: "SIGSEGV", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU",
+            SIGXFSZ: "SIGXFSZ", SIGSYS: "SIGSYS", SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT",
+        ]
+        return names[signal] ?? "signal \(signal)"
+    }
+}

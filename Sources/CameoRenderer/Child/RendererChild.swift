@@ -1,0 +1,155 @@
+internal import CLinux
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Glibc
+
+/// One `cameo-renderer` process. It belongs to the thread that spawned it and is killed and reaped at the latest when
+/// its owner lets go of it.
+struct RendererChild: ~Copyable {
+    let pid: pid_t
+    let socket: OpenFile
+    /// Readable once the process has ended (pidfd_open).
+    private let process: OpenFile
+    var errors: ErrorTail
+    /// Set by ``greet()``, once it is ready for jobs.
+    private(set) var version: String?
+    private(set) var pictures = 0
+    private var hello = ReplyReader(expecting: .noPicture)
+    private var end: ChildEnd?
+
+    /// Its whole environment. Two malloc arenas keep its memory flat; Swift's backtracer would outlive its deadline.
+    private static let environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no"]
+
+    private init(pid: pid_t, process: OpenFile, socket: OpenFile, errors: ErrorTail) {
+        self.pid = pid
+        self.process = process
+        self.socket = socket
+        self.errors = errors
+    }
+
+    /// Starts the process; it says hello when it is ready, after about a tenth of a second.
+    static func spawn(_ configuration: RendererConfiguration) throws(Errno) -> RendererChild {
+        var sockets: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets) == 0 else {
+            throw Errno()
+        }
+        let (socket, childSocket) = (OpenFile(adopting: sockets[0]), OpenFile(adopting: sockets[1]))
+        var pipe: [Int32] = [-1, -1]
+        guard cameo_pipe_nonblocking_read(&pipe) == 0 else { throw Errno() }
+        let (errors, childErrors) = (OpenFile(adopting: pipe[0]), OpenFile(adopting: pipe[1]))
+
+        let arguments = RendererArguments(parent: getpid(), memoryLimitBytes: configuration.memoryLimitBytes)
+        var pid: pid_t = 0
+        let result = CStrings.withPointers(to: [configuration.executable] + arguments.words) { argv in
+            CStrings.withPointers(to: environment) { envp in
+                cameo_spawn_with_socket(
+                    &pid,
+                    configuration.executable,
+                    argv,
+                    envp,
+                    childSocket.descriptor,
+                    childErrors.descriptor
+                )
+            }
+        }
+        guard result == 0 else { throw Errno(result) }
+        let process = cameo_pidfd_open(pid)
+        guard process >= 0 else {
+            let error = Errno()
+            kill(pid, SIGKILL)
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            throw error
+        }
+        return RendererChild(
+            pid: pid,
+            process: OpenFile(adopting: process),
+            socket: socket,
+            errors: ErrorTail(pipe: errors)
+        )
+    }
+
+    deinit {
+        guard end == nil else { return }
+        kill(pid, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// For polling; nil once the child has closed its standard error.
+    var errorDescriptor: Int32? { errors.isOpen ? errors.pipe.descriptor : nil }
+
+    /// Takes in what has arrived of its hello.
+    ///
+    /// - Returns: whether it is ready.
+    /// - Throws: if it ended, or is of another version than this worker.
+    mutating func greet() throws(MalformedMessage) -> Bool {
+        guard version == nil else { return true }
+        errors.drain()
+        switch try hello.read(from: socket.descriptor) {
+        case .incomplete:
+            return false
+        case .complete(.hello(let message)):
+            guard message.protocolVersion == RendererProtocol.version else {
+                throw MalformedMessage("it speaks protocol \(message.protocolVersion), not \(RendererProtocol.version)")
+            }
+            version = message.rendererVersion
+            return true
+        case .complete:
+            throw MalformedMessage("it did not say hello")
+        case .ended:
+            throw MalformedMessage("it ended at its start")
+        }
+    }
+
+    /// Hands over a job with its source.
+    mutating func send(_ job: JobMessage, source: OpenFile) throws(Errno) {
+        pictures += 1
+        var rest = job.frame[...]
+        var descriptor = source.descriptor
+        while !rest.isEmpty {
+            // A job of 32 renditions is a few kilobytes: the socket's empty buffer takes it at once.
+            let count = rest.withUnsafeBytes {
+                cameo_send_with_descriptor(socket.descriptor, $0.baseAddress, $0.count, descriptor)
+            }
+            guard count > 0 else { throw Errno() }
+            rest = rest.dropFirst(count)
+            descriptor = -1
+        }
+    }
+
+    /// Lets it use this much more processor time than it has used so far, as a backstop behind the deadline.
+    func allow(processorSeconds seconds: Int) {
+        var clock: clockid_t = 0
+        var used = timespec()
+        var limit = rlimit()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0,
+            getrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0
+        else { return }
+        _ = cameo_limit_cpu_seconds(pid, UInt64(Int(used.tv_sec) + seconds), UInt64(limit.rlim_max))
+    }
+
+    /// SIGKILL, and its end; idempotent.
+    @discardableResult
+    mutating func killAndReap() -> ChildEnd {
+        if end == nil { kill(pid, SIGKILL) }
+        return reap()
+    }
+
+    /// Waits for its end, which is near: it was killed or has closed its socket. One that only closed its socket is
+    /// killed after a second.
+    mutating func reap() -> ChildEnd {
+        if let end { return end }
+        var watch = Watch()
+        watch.add(process.descriptor)
+        watch.wait(milliseconds: 1_000)
+        if !watch.isReady(process.descriptor) { kill(pid, SIGKILL) }
+        var status: Int32 = 0
+        var result: pid_t
+        repeat { result = waitpid(pid, &status, 0) } while result < 0 && errno == EINTR
+        let found = result == pid ? ChildEnd(waitStatus: status) : .unknown
+        errors.drain()
+        end = found
+        return found
+    }
+}

@@ -1,0 +1,86 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+internal import Glibc
+
+/// Puts a message together from whatever has arrived. Trusts nothing: every length is checked before memory is taken
+/// for it.
+struct ReplyReader {
+    enum Progress {
+        /// More has to arrive.
+        case incomplete
+        case complete(Reply)
+        /// The child closed its end.
+        case ended
+    }
+
+    private enum Phase {
+        case header
+        case text(FrameHeader)
+        case blobs(PictureMessage)
+    }
+
+    /// What the job asked for; a picture that answers something else is refused before its bytes are read.
+    private let expectation: ReplyExpectation
+    private var phase = Phase.header
+    private var buffer = Data(count: FrameHeader.byteCount)
+    private var filled = 0
+    private var blobs: [Data] = []
+
+    init(expecting expectation: ReplyExpectation) {
+        self.expectation = expectation
+    }
+
+    /// Reads without waiting, until the message is complete or nothing more is there.
+    mutating func read(from socket: Int32) throws(MalformedMessage) -> Progress {
+        while true {
+            while filled < buffer.count {
+                let offset = filled
+                let count = buffer.withUnsafeMutableBytes { bytes in
+                    recv(socket, bytes.baseAddress?.advanced(by: offset), bytes.count - offset, Int32(MSG_DONTWAIT))
+                }
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN { return .incomplete }
+                guard count > 0 else { return .ended }
+                filled += count
+            }
+            if let reply = try advance() { return .complete(reply) }
+        }
+    }
+
+    /// Takes in the full buffer and prepares the next one.
+    private mutating func advance() throws(MalformedMessage) -> Reply? {
+        switch phase {
+        case .header:
+            let header = try FrameHeader(decoding: buffer)
+            expect(header.length, .text(header))
+            return nil
+        case .text(let header):
+            switch header.kind {
+            case .hello: return .hello(try HelloMessage(decoding: buffer))
+            case .refusal: return .refusal(try RefusalMessage(decoding: buffer))
+            case .job: throw MalformedMessage("a renderer does not send jobs")
+            case .picture:
+                let picture = try PictureMessage(decoding: buffer)
+                try expectation.check(picture)
+                return try next(of: picture)
+            }
+        case .blobs(let picture):
+            try expectation.check(buffer, of: picture.renditions[blobs.count])
+            blobs.append(buffer)
+            return try next(of: picture)
+        }
+    }
+
+    private mutating func next(of picture: PictureMessage) throws(MalformedMessage) -> Reply? {
+        guard blobs.count < picture.renditions.count else { return .picture(picture, blobs) }
+        expect(picture.renditions[blobs.count].byteCount, .blobs(picture))
+        return nil
+    }
+
+    private mutating func expect(_ count: Int, _ phase: Phase) {
+        self.phase = phase
+        buffer = Data(count: count)
+        filled = 0
+    }
+}

@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// Where tasks hand in tickets and slots come for them. All state is under one lock; bells are rung and continuations
+/// resumed outside it.
+final class JobDesk: Sendable {
+    private let state: Mutex<DeskState>
+    private let doorbells: [Doorbell]
+    private let ended: Mutex<[CheckedContinuation<Void, Never>]> = Mutex([])
+
+    init(doorbells: [Doorbell]) {
+        self.doorbells = doorbells
+        state = Mutex(DeskState(slots: doorbells.count))
+    }
+
+    func announce() -> RenderTicket.ID { state.withLock { $0.announce() } }
+
+    func submit(_ ticket: RenderTicket) { carryOut(state.withLock { $0.submit(ticket) }) }
+
+    func cancel(_ id: RenderTicket.ID) { carryOut(state.withLock { $0.cancel(id) }) }
+
+    func shutDown() { carryOut(state.withLock { $0.shutDown() }) }
+
+    var isReady: Bool { state.withLock { $0.isReady } }
+
+    var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
+
+    func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
+
+    func doorbell(of slot: Int) -> Doorbell { doorbells[slot] }
+
+    func next(for slot: Int) -> RenderTicket? { state.withLock { $0.next(for: slot) } }
+
+    func slot(_ slot: Int, became newState: DeskState.Slot) {
+        carryOut(state.withLock { $0.slot(slot, became: newState) })
+    }
+
+    func finish(_ ticket: RenderTicket, in slot: Int, _ outcome: Result<RenderedPicture, any Error>) {
+        state.withLock { $0.finish(ticket.id, in: slot) }
+        ticket.continuation.resume(with: outcome)
+    }
+
+    /// A slot's thread is over and its children are reaped.
+    func slotEnded(_ slot: Int, count: Int = 1) {
+        for index in slot..<slot + count { self.slot(index, became: .ended) }
+        resumeIfAllEnded()
+    }
+
+    func allSlotsEnded() async {
+        await withCheckedContinuation { continuation in
+            ended.withLock { $0.append(continuation) }
+            resumeIfAllEnded()
+        }
+    }
+
+    private func resumeIfAllEnded() {
+        guard state.withLock({ $0.allEnded }) else { return }
+        let waiters = ended.withLock { waiters in
+            defer { waiters = [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
+
+    /// Resident sizes are read now.
+    var statistics: RendererStatistics {
+        var statistics = state.withLock { $0.fullStatistics }
+        for pid in statistics.residentBytes.keys {
+            statistics.residentBytes[pid] = ProcessMemory(of: pid)?.residentBytes ?? 0
+        }
+        return statistics
+    }
+
+    private func carryOut(_ action: DeskState.Action) {
+        for slot in action.ring { doorbells[slot].ring() }
+        for (ticket, error) in action.refuse { ticket.continuation.resume(throwing: error) }
+    }
+}

@@ -1,0 +1,87 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Glibc
+
+/// Every failure of a render and its sentence. Decided by what the worker saw for itself (its own kill, the wait
+/// status, the child's peak memory), then by what the child said.
+enum RenderFailure {
+    /// Of the memory limit: a failure or death from here on is one of memory, whatever it looks like. Under an
+    /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
+    private static let memoryShare = 0.75
+
+    static func cannotStart(_ reason: String, source: String) -> JobFailure {
+        // Not the picture's fault: it is worth another attempt when the installation is mended.
+        JobFailure(
+            .renderFailed,
+            at: .render,
+            "\(source) could not be rendered: no renderer starts: \(reason)",
+            isRetryable: true
+        )
+    }
+
+    static func timedOut(_ source: String, after limit: Duration) -> JobFailure {
+        JobFailure(.renderTimedOut, at: .render, "\(source) took longer to render than the limit of \(seconds(limit))")
+    }
+
+    /// An answer that cannot be believed.
+    static func misbehaved(_ malformed: MalformedMessage, source: String) -> JobFailure {
+        JobFailure(.renderFailed, at: .render, "\(source): the renderer's answer was refused: \(malformed)")
+    }
+
+    /// What the child answered.
+    static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
+        let message = "\(source) \(printable(refusal.predicate))"
+        switch refusal.reason {
+        case .unsupportedFormat: return JobFailure(.imageUnsupportedFormat, at: .render, message)
+        case .tooManyPixels: return JobFailure(.imageTooManyPixels, at: .render, message)
+        case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
+        case .corrupt, .failed:
+            if isExhausted(peakBytes, of: limitBytes) { return outOfMemory(source, limitBytes: limitBytes) }
+            return JobFailure(refusal.reason == .corrupt ? .imageCorrupt : .renderFailed, at: .render, message)
+        }
+    }
+
+    /// The child ended by itself while it rendered.
+    static func died(
+        _ end: ChildEnd,
+        source: String,
+        note: DeathNote?,
+        lastWords: String,
+        limitBytes: Int
+    ) -> JobFailure {
+        if let note, isExhausted(note.peakBytes, of: limitBytes) || note.errno == ENOMEM {
+            return outOfMemory(source, limitBytes: limitBytes)
+        }
+        switch end {
+        case .killed(SIGXCPU):
+            return JobFailure(
+                .renderTimedOut,
+                at: .render,
+                "\(source) took more processor time than its limit to render"
+            )
+        case .killed(SIGBUS):
+            return JobFailure(.sourceChanged, at: .render, "\(source) was truncated while it was read")
+        case .killed, .exited, .unknown:
+            let words = lastWords.isEmpty ? "" : " (\(lastWords))"
+            return JobFailure(.renderCrashed, at: .render, "\(source) crashed its renderer: \(end)\(words)")
+        }
+    }
+
+    private static func outOfMemory(_ source: String, limitBytes: Int) -> JobFailure {
+        let message = "\(source) needs more memory to render than the limit of \(limitBytes >> 20) MiB"
+        return JobFailure(.renderOutOfMemory, at: .render, message)
+    }
+
+    private static func isExhausted(_ peakBytes: Int, of limitBytes: Int) -> Bool {
+        Double(peakBytes) >= Double(limitBytes) * memoryShare
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+
+    private static func printable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+    }
+}

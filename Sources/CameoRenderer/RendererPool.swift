@@ -1,0 +1,86 @@
+package import CameoModel
+internal import Glibc
+
+/// The worker's renderer processes.
+///
+/// DESIGN: every slot is a permanent thread with a child of its own. The thread spawns it (the kernel kills a child
+/// when the *thread* that spawned it ends, so it has to be a permanent one), sends it jobs, polls for the answer with an
+/// absolute deadline, kills, reaps and replaces it. Nothing blocks in the cooperative pool: a task that renders only
+/// waits for its continuation. The slots share one ``JobDesk``.
+package final class RendererPool: Sendable {
+    private let desk: JobDesk
+
+    /// Starts the children; does not wait until they are ready.
+    ///
+    /// - Throws: ``RendererUnavailable`` if the executable is missing or no slot can be set up.
+    package init(_ configuration: RendererConfiguration) throws {
+        guard access(configuration.executable, X_OK) == 0 else {
+            throw RendererUnavailable("the renderer \(configuration.executable) cannot be run: \(Errno())")
+        }
+        let count = max(1, configuration.processes)
+        var doorbells: [Doorbell] = []
+        for _ in 0..<count { doorbells.append(try Doorbell()) }
+        let desk = JobDesk(doorbells: doorbells)
+        self.desk = desk
+        for index in 0..<count {
+            do throws(Errno) {
+                try PermanentThread.start(named: "renderer-\(index)") {
+                    var slot = RendererSlot(index: index, configuration: configuration, desk: desk)
+                    slot.run()
+                }
+            } catch {
+                desk.slotEnded(index, count: count - index)
+                desk.shutDown()
+                throw RendererUnavailable("no thread for renderer \(index): \(error)")
+            }
+        }
+    }
+
+    deinit { desk.shutDown() }
+
+    /// Makes all renditions of a picture, or none.
+    ///
+    /// - Parameters:
+    ///   - renditions: at most `ThumbnailRequest.maximumRenditions`.
+    ///   - source: a regular or memory file; read from its start whatever its offset.
+    ///   - name: what messages call the source.
+    ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
+    /// - Returns: the renditions in the order asked for.
+    /// - Throws: `JobFailure` of stage `render`; `CancellationError` when the task is cancelled or the pool shut down
+    ///   (the child is killed at once).
+    package func render(
+        _ renditions: [Rendition],
+        of source: OpenFile,
+        named name: String,
+        timeout: Duration? = nil
+    ) async throws -> RenderedPicture {
+        let id = desk.announce()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let ticket = RenderTicket(
+                    id: id,
+                    renditions: renditions,
+                    source: source,
+                    name: name,
+                    timeout: timeout,
+                    continuation: continuation
+                )
+                desk.submit(ticket)
+            }
+        } onCancel: {
+            desk.cancel(id)
+        }
+    }
+
+    /// Whether a child has started and said which version it is, in at least one slot.
+    package var isReady: Bool { desk.isReady }
+
+    package var statistics: RendererStatistics { desk.statistics }
+
+    /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw
+    /// `CancellationError`.
+    package func shutdown() async {
+        desk.shutDown()
+        await desk.allSlotsEnded()
+    }
+}

@@ -1,0 +1,87 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Glibc
+
+extension RendererSlot {
+    /// Waits until ``current`` is ready. False if it could not be made ready (a wait lies behind that already) or the
+    /// pool shuts down.
+    mutating func prepareChild() -> Bool {
+        if current == nil { current = spare.take() }
+        do throws(MalformedMessage) {
+            if current == nil { current = try spawn() }
+            let deadline = Deadline(after: Self.startLimit)
+            while try current?.greet() == false {
+                guard !desk.isShuttingDown else { return false }
+                guard !deadline.hasPassed else { throw MalformedMessage("it was not ready after \(Self.startLimit)") }
+                waitForHello(deadline)
+            }
+            return true
+        } catch {
+            backOff(after: error)
+            return false
+        }
+    }
+
+    /// Starts the child after the current one, unless starts fail; the next picture that is served clears that.
+    mutating func prepareSpare() {
+        guard spare == nil, failedStarts == 0 else { return }
+        do throws(MalformedMessage) { spare = try spawn() } catch { failedStarts += 1 }
+    }
+
+    mutating func greetSpare() {
+        // Something to read after its hello can only be its end.
+        if spare?.version == nil {
+            do throws(MalformedMessage) {
+                _ = try spare?.greet()
+                return
+            } catch {}
+        }
+        failedStarts += 1
+        retire(spare.take()) { $0.crashed += 1 }
+    }
+
+    private func spawn() throws(MalformedMessage) -> RendererChild {
+        do throws(Errno) {
+            let child = try RendererChild.spawn(configuration)
+            let pid = child.pid
+            desk.count { statistics in
+                statistics.spawned += 1
+                statistics.residentBytes[pid] = 0
+            }
+            return child
+        } catch {
+            throw MalformedMessage("\(configuration.executable): \(error)")
+        }
+    }
+
+    private mutating func waitForHello(_ deadline: Deadline) {
+        var watch = Watch()
+        watch.add(doorbell.descriptor)
+        if let socket = current?.socket.descriptor { watch.add(socket) }
+        if let pipe = current?.errorDescriptor { watch.add(pipe) }
+        watch.wait(milliseconds: deadline.pollMilliseconds)
+        if watch.isReady(doorbell.descriptor) { doorbell.silence() }
+    }
+
+    /// Waits before the next start: 0.1 s, doubling up to 5 s. A start may fail once by bad luck (killed from outside, no
+    /// memory at that moment); only after some in a row is the slot reported broken, and pictures fail for it.
+    mutating func backOff(after reason: MalformedMessage) {
+        failedStarts += 1
+        let end = current?.killAndReap()
+        let words = current?.errors.text ?? ""
+        retire(current.take()) { $0.crashed += 1 }
+        retire(spare.take()) { $0.crashed += 1 }
+        let details = [reason.description, end.map(\.description) ?? "", words].filter { !$0.isEmpty }
+        let isBroken = failedStarts >= Self.startsBeforeBroken
+        desk.slot(index, became: isBroken ? .broken(reason: details.joined(separator: ", ")) : .starting)
+
+        let pause = min(.milliseconds(100) * (1 << min(failedStarts - 1, 10)), Duration.seconds(5))
+        let deadline = Deadline(after: pause)
+        while !desk.isShuttingDown, !deadline.hasPassed {
+            var watch = Watch()
+            watch.add(doorbell.descriptor)
+            watch.wait(milliseconds: deadline.pollMilliseconds)
+            doorbell.silence()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+internal import Glibc
+
+/// What one permanent thread does: keeps a child ready and a spare behind it, and renders one ticket after another.
+struct RendererSlot: ~Copyable {
+    let index: Int
+    let configuration: RendererConfiguration
+    let desk: JobDesk
+    let doorbell: Doorbell
+    var current: RendererChild?
+    /// Started already, so that the picture after a crash does not wait for a start.
+    var spare: RendererChild?
+    /// Starts that failed since the last picture.
+    var failedStarts = 0
+
+    /// How long a child may take to say hello.
+    static let startLimit = Duration.seconds(15)
+
+    /// Starts that fail in a row before pictures fail for want of a renderer.
+    static let startsBeforeBroken = 3
+
+    init(index: Int, configuration: RendererConfiguration, desk: JobDesk) {
+        self.index = index
+        self.configuration = configuration
+        self.desk = desk
+        doorbell = desk.doorbell(of: index)
+    }
+
+    /// Returns when the pool shuts down; all children are reaped then.
+    mutating func run() {
+        while !desk.isShuttingDown {
+            guard prepareChild() else { continue }
+            // Not before the first pictures: a start costs as much processor time as a picture or two.
+            if (current?.pictures ?? 0) >= 8 { prepareSpare() }
+            if let ticket = desk.next(for: index) {
+                serve(ticket)
+            } else {
+                prepareSpare()
+                sleepUntilCalled()
+            }
+        }
+        retire(current.take()) { _ in }
+        retire(spare.take()) { _ in }
+        desk.slotEnded(index)
+    }
+
+    private mutating func serve(_ ticket: RenderTicket) {
+        guard var child = current.take() else { return }
+        let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)
+        let (outcome, fate) = attempt.run(with: &child)
+        failedStarts = 0
+        switch fate {
+        case .keep: current = consume child
+        case .recycle: retire(child) { $0.recycled += 1 }
+        case .killed: retire(child) { $0.killed += 1 }
+        case .died: retire(child) { $0.crashed += 1 }
+        }
+        desk.count { if case .success = outcome { $0.pictures += 1 } }
+        desk.finish(ticket, in: index, outcome)
+    }
+
+    /// Until the doorbell rings or a child stirs, which it has no business to.
+    private mutating func sleepUntilCalled() {
+        var watch = Watch()
+        watch.add(doorbell.descriptor)
+        if let socket = current?.socket.descriptor { watch.add(socket) }
+        if let pipe = current?.errorDescriptor { watch.add(pipe) }
+        if let socket = spare?.socket.descriptor { watch.add(socket) }
+        if let pipe = spare?.errorDescriptor { watch.add(pipe) }
+        watch.wait(milliseconds: nil)
+        if watch.isReady(doorbell.descriptor) { doorbell.silence() }
+        current?.errors.drain()
+        spare?.errors.drain()
+        if let socket = current?.socket.descriptor, watch.isReady(socket) {
+            guard current?.pictures == 0 else {
+                desk.slot(index, became: .starting)
+                retire(current.take()) { $0.crashed += 1 }
+                return
+            }
+            // Without this a child that always ends before its first picture would be replaced for ever, in haste.
+            backOff(after: MalformedMessage("it ended while it was idle"))
+            return
+        }
+        if let socket = spare?.socket.descriptor, watch.isReady(socket) { greetSpare() }
+    }
+
+    /// Kills a child, if there is one, and notes it in the statistics.
+    func retire(_ child: consuming RendererChild?, _ note: (inout RendererStatistics) -> Void) {
+        guard var child else { return }
+        let pid = child.pid
+        child.killAndReap()
+        desk.count { statistics in
+            statistics.residentBytes[pid] = nil
+            note(&statistics)
+        }
+    }
+}

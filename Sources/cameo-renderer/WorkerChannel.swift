@@ -1,0 +1,63 @@
+internal import CLinux
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+internal import Glibc
+
+/// The renderer's end of the socket. Blocking: the renderer has nothing else to do.
+struct WorkerChannel {
+    let socket: Int32
+
+    /// Waits for a job. Nil when the worker closed the socket.
+    func receiveJob() throws -> (job: JobMessage, source: OpenFile)? {
+        var start = [UInt8](repeating: 0, count: FrameHeader.byteCount)
+        var descriptor: Int32 = -1
+        let count = cameo_receive_with_descriptor(socket, &start, start.count, &descriptor)
+        guard count != 0 else { return nil }
+        guard count > 0 else { throw Errno() }
+        guard descriptor >= 0 else { throw MalformedMessage("a job came without its source's descriptor") }
+        let source = OpenFile(adopting: descriptor)
+        try receive(into: &start, from: count)
+        let header = try FrameHeader(decoding: start)
+        guard header.kind == .job else { throw MalformedMessage("expected a job, not \(header.kind)") }
+        var text = [UInt8](repeating: 0, count: header.length)
+        try receive(into: &text, from: 0)
+        return (try JobMessage(decoding: text), source)
+    }
+
+    func send(_ message: some RenderMessage) throws(Errno) {
+        try send(Data(message.frame))
+    }
+
+    func send(_ data: Data) throws(Errno) {
+        // Data's own withUnsafeBytes rethrows untyped errors only, so the error travels as a value.
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try send(bytes) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let count = cameo_send_with_descriptor(socket, part.baseAddress, part.count, -1)
+            guard count >= 0 else { throw Errno() }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func receive(into bytes: inout [UInt8], from offset: Int) throws {
+        var filled = offset
+        while filled < bytes.count {
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                recv(socket, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, 0)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Errno() }
+            guard count > 0 else { throw MalformedMessage("the worker hung up within a message") }
+            filled += count
+        }
+    }
+}
