@@ -14,6 +14,8 @@ final class BlobFiles: Sendable {
     /// Bytes up to which a blob stands in the database; SQLite is faster than files up to about there
     /// (https://www.sqlite.org/fasterthanfs.html).
     static let inlineLimit = 100 * 1_024
+    /// Bytes of the disk that blobs leave free: a job that fails because the disk is full must find room to say so.
+    static let margin = 4 * 1_048_576
 
     private let directory: StoreDirectory
     private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)
@@ -24,6 +26,7 @@ final class BlobFiles: Sendable {
 
     /// Makes the bytes durable unless they are to stand in their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
+        guard freeBytes >= data.count + Self.margin else { throw .full(path: directory.path) }
         let isInline = data.count <= Self.inlineLimit
         if !isInline {
             try await perform { directory in try Self.write(data, as: digest, in: directory) }
@@ -44,6 +47,12 @@ final class BlobFiles: Sendable {
                 throw StoreError.damagedBlob(digest: digest.description)
             }
         }
+    }
+
+    private var freeBytes: Int {
+        var status = statvfs()
+        guard statvfs(directory.path, &status) == 0 else { return .max }  // writing will tell what is wrong
+        return Int(status.f_bavail) * Int(status.f_frsize)
     }
 
     private func perform<Value: Sendable>(

@@ -27,12 +27,11 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
     private let database: DatabaseQueue
-    private let afterCommit: @Sendable (Database) -> Void
+    private let checkpointer: Checkpointer
 
-    /// Calls `afterCommit` on the connection's thread after every group, outside a transaction.
-    init(database: DatabaseQueue, afterCommit: @escaping @Sendable (Database) -> Void) {
+    init(database: DatabaseQueue, checkpointer: Checkpointer) {
         self.database = database
-        self.afterCommit = afterCommit
+        self.checkpointer = checkpointer
     }
 
     /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
@@ -72,36 +71,46 @@ final class CommitQueue: Sendable {
             }
             if group.isEmpty { return }
             commit(group, in: db)
-            afterCommit(db)
+            checkpointer.checkpointIfLogIsLong(db)
         }
     }
 
     private func commit(_ group: [Operation], in db: Database) {
         do {
-            try db.beginTransaction(.immediate)
+            try runInOneTransaction(group, db)
         } catch {
-            for operation in group { operation.fail(error) }
-            return
+            switch (error as? DatabaseError)?.resultCode {
+            case .SQLITE_BUSY:
+                for operation in group { operation.fail(error) }
+                return
+            case .SQLITE_FULL: checkpointer.checkpoint(db)  // the log may take the room that is missing
+            default: break
+            }
+            for operation in group {
+                do { try runInOneTransaction([operation], db) } catch { operation.fail(error) }
+            }
         }
-        var answers: [@Sendable () -> Void] = []
+    }
+
+    /// Commits and answers all, or throws and has answered none.
+    private func runInOneTransaction(_ group: [Operation], _ db: Database) throws {
+        try db.beginTransaction(.immediate)
         do {
+            var answers: [@Sendable () -> Void] = []
             for operation in group {
                 answers.append(try runInSavepoint(operation, db))
             }
             try db.commit()
+            for answer in answers { answer() }
         } catch {
             Self.rollBack(db)
-            if group.count == 1 {
-                group[0].fail(error)
-            } else {
-                for operation in group { commit([operation], in: db) }
-            }
-            return
+            throw error
         }
-        for answer in answers { answer() }
     }
 
-    /// - Throws: only when the transaction as a whole is gone; an operation's own error becomes its answer.
+    /// An operation's own error becomes its answer.
+    ///
+    /// - Throws: only when the transaction as a whole is gone, or had better be.
     private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
         do {
             var answer: @Sendable () -> Void = {}
@@ -111,7 +120,8 @@ final class CommitQueue: Sendable {
             }
             return answer
         } catch {
-            guard db.isInsideTransaction else { throw error }
+            let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+            guard db.isInsideTransaction, !isFull else { throw error }
             return { operation.fail(error) }
         }
     }

@@ -23,6 +23,7 @@ package final class Store: Sendable {
         clock: StoreClock = .system
     ) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: creating)
+        guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
         let patience = Connection.Patience()
         do {
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
@@ -70,7 +71,7 @@ package final class Store: Sendable {
         reader = try Connection.open(directory.database, readAccess)
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
-        writes = writer.map { CommitQueue(database: $0, afterCommit: checkpointer.checkpointIfLogIsLong) }
+        writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer) }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
             throw StoreError.failed(

@@ -27,7 +27,7 @@ struct LogOptions: ParsableArguments {
     )
     var logLevel: Level?
 
-    /// - Parameter quiet: a progress bar is on the same terminal.
+    /// A logger as the options say; `quiet` when a progress bar is on the same terminal.
     func logger(quiet: Bool) -> Logger {
         var logger = Logger(label: "cameo-worker") { _ in
             switch logFormat {

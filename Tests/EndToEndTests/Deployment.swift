@@ -1,0 +1,112 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+
+/// A store and a folder of pictures of one test's own, and the commands that were built, run as real processes.
+struct Deployment {
+    let folder: TemporaryFolder
+    let pictures: String
+    let store: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        pictures = folder.path("pictures")
+        store = folder.path("store")
+        try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
+    }
+
+    /// The commands stand beside the test program.
+    static func executable(_ name: String) throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    }
+
+    /// Runs a command on the store to its end.
+    func command(
+        _ name: String,
+        _ arguments: [String] = [],
+        input: Data? = nil,
+        environment: [String: String?] = [:],
+        timeout: Duration = .seconds(120)
+    ) async throws -> ProcessResult {
+        try await run(
+            try Self.executable(name),
+            arguments,
+            input: input,
+            environment: ["CAMEO_STORE": store].merging(environment) { $1 },
+            currentDirectory: folder.url,
+            timeout: timeout
+        )
+    }
+
+    func enqueue(_ arguments: String..., input: Data? = nil) async throws -> [EnqueueReceipt] {
+        let result = try await command("cameo-enqueue", arguments + ["--json"], input: input)
+        guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
+        return try result.outputText.split(separator: "\n").map {
+            try WireFormat.decode(EnqueueReceipt.self, from: Data($0.utf8))
+        }
+    }
+
+    /// Works until nothing is left.
+    func drain(_ arguments: String...) async throws -> ProcessResult {
+        try await command("cameo-worker", ["--drain", "--allow-root", pictures] + arguments)
+    }
+
+    func startWorker(_ arguments: String...) throws -> ChildProcess {
+        try ChildProcess(
+            try Self.executable("cameo-worker"),
+            ["--allow-root", pictures] + arguments,
+            environment: ["CAMEO_STORE": store],
+            currentDirectory: folder.url
+        )
+    }
+
+    func status() async throws -> StatusReport {
+        let result = try await command("cameo-status", ["--json"])
+        guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
+        return try WireFormat.decode(StatusReport.self, from: result.standardOutput)
+    }
+
+    func job(_ id: Int64) async throws -> Job {
+        let result = try await command("cameo-status", ["job", "\(id)", "--json"])
+        guard !result.standardOutput.isEmpty else { throw CommandFailed(result: result) }
+        return try WireFormat.decode(Job.self, from: result.standardOutput)
+    }
+
+    /// Returns when the store satisfies a condition; every commit of any process is a moment to look again.
+    func waitUntil(_ condition: (Store) async throws -> Bool) async throws {
+        let store = try Store(at: store)
+        var version: Int?
+        while true {
+            let current = try await store.dataVersion()
+            if current != version, try await condition(store) { return }
+            version = current
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func sql(_ text: String) async throws -> String {
+        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
+        let result = try await run("sqlite3", ["\(store)/cameo.sqlite"], input: Data(script.utf8))
+        guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
+        // The first line answers the PRAGMA.
+        return result.outputText.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+            .joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Puts a picture of the fixtures into the folder of pictures, under a name of its own.
+    @discardableResult
+    func add(_ fixture: String, as name: String) throws -> String {
+        let path = "\(pictures)/\(name)"
+        try FileManager.default.linkItem(atPath: fixture, toPath: path)
+        return path
+    }
+}
+
+/// A command that should have succeeded.
+struct CommandFailed: Error, CustomStringConvertible {
+    let result: ProcessResult
+
+    var description: String { "exit \(result.exitStatus): \(result.errorText)\(result.outputText)" }
+}
