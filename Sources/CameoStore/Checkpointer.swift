@@ -1,5 +1,3 @@
-internal import CLinux
-internal import CameoModel
 internal import Foundation
 internal import GRDB
 
@@ -23,10 +21,7 @@ struct Checkpointer: Sendable {
     /// Moves the log into the database, unless another process is doing so or a reader needs it. Best effort: the log
     /// is valid as it stands, and whoever commits next tries again.
     func checkpoint(_ db: Database) {
-        let descriptor = open(directory.checkpointLock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        let lock = OpenFile(adopting: descriptor)
-        guard cameo_ofd_lock(lock.descriptor) == 0 else { return }
+        guard let lock = try? FileLock(directory.checkpointLock) else { return }
         patience.set(Self.patienceForReaders)
         defer { patience.set(Connection.Patience.usual) }
         _ = try? Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")

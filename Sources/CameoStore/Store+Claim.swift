@@ -39,13 +39,23 @@ extension Store {
         }
     }
 
-    /// Whether a suspect waits (see ``ClaimKind/suspect``).
-    package func hasSuspects() async throws(StoreError) -> Bool {
-        try await read { db in
-            try Bool.fetchOne(
-                db,
-                sql: "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'available' AND crash_count >= 3)"
-            ) ?? false
+    /// Milliseconds after its last attempt from which a suspect no longer waits for all other jobs to be done.
+    private static let suspectPatience: Int64 = 60_000
+
+    /// Whether a suspect (see ``ClaimKind/suspect``) has waited for long enough.
+    package func hasOverdueSuspect(queues: [String]?) async throws(StoreError) -> Bool {
+        let limit = nowMilliseconds - Self.suspectPatience
+        return try await read { db in
+            let names = try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT DISTINCT queue FROM job
+                        WHERE state = 'available' AND crash_count >= 3 AND attempted_at <= ?
+                        """
+                ),
+                arguments: [limit]
+            )
+            return try !Set(names).isDisjoint(with: Self.claimableQueues(db, queues))
         }
     }
 

@@ -7,9 +7,18 @@ package struct RescueReport: Hashable, Sendable {
     /// Jobs that wait again.
     package var rescued = 0
     /// Jobs given up as `worker.lost`, after too many deaths.
-    package var discarded = 0
+    package var discarded: [LostJob] = []
     /// Ids of the workers that were dead or silent.
     package var workers: [String] = []
+}
+
+/// A job that was given up because its workers died.
+package struct LostJob: Hashable, Sendable {
+    package let id: Int64
+    package let source: String?
+    package let queue: String
+    package let attempt: Int
+    package let failure: JobFailure
 }
 
 extension Store {
@@ -127,15 +136,25 @@ extension Store {
                 """,
             arguments: [now, lost.id]
         )
-        try db.execute(
+        let discarded = try Row.fetchAll(
+            db,
             sql: """
                 UPDATE job SET state = 'discarded', finalized_at = ?, failure = ?, crash_count = crash_count + 1,
                   claim_token = NULL, worker = NULL
                 WHERE state = 'running' AND worker = ? AND crash_count + 1 >= ?
+                RETURNING id, json_extract(request, '$.source') AS source, queue, attempt
                 """,
             arguments: [now, try failure.stored, lost.id, ClaimKind.discardAfterCrashes]
         )
-        report.discarded += db.changesCount
+        report.discarded += discarded.map { row in
+            LostJob(
+                id: row["id"],
+                source: row["source"],
+                queue: row["queue"],
+                attempt: row["attempt"],
+                failure: failure
+            )
+        }
         try db.execute(
             sql: """
                 UPDATE job SET state = 'available', attempt = attempt - 1, crash_count = crash_count + 1,

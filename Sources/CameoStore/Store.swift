@@ -27,7 +27,10 @@ package final class Store: Sendable {
         let patience = Connection.Patience()
         do {
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            try writer.writeWithoutTransaction { db in try Schema.migrate(db, at: directory.path) }
+            // Making a file a WAL database needs it alone, and then SQLite does not ask the busy handler.
+            try FileLock.hold(directory.setUpLock) {
+                try writer.writeWithoutTransaction { db in try Schema.migrate(db, at: directory.path) }
+            }
             try self.init(
                 directory: directory,
                 clock: clock,

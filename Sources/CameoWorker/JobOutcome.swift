@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoStore
 
 /// What became of one attempt, for the log and the progress.
 package struct JobOutcome: Sendable {
@@ -21,4 +22,18 @@ package struct JobOutcome: Sendable {
     package let attempt: Int
     package let kind: Kind
     package let timings: AttemptTimings
+}
+
+extension JobOutcome {
+    /// A job given up because worker after worker died of it.
+    init(lost job: LostJob) {
+        self.init(
+            jobID: job.id,
+            source: job.source,
+            queue: job.queue,
+            attempt: job.attempt,
+            kind: .discarded(job.failure),
+            timings: AttemptTimings()
+        )
+    }
 }

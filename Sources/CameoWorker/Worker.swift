@@ -113,18 +113,20 @@ package final class Worker: Service {
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
         guard !phase.isExclusive else { return [] }
-        if try await store.hasSuspects() {
-            // Let what runs end, then run one suspect with nothing beside it: if the worker dies of it, only it is blamed.
-            guard running.count == 0 else { return [] }
-            let suspects = try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
-            if !suspects.isEmpty {
-                phase.isExclusive = true
-                return suspects
-            }
-        }
+        if try await store.hasOverdueSuspect(queues: configuration.queues) { return try await claimSuspect() }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
-        return try await store.claim(limit: room, queues: configuration.queues, for: id)
+        let jobs = try await store.claim(limit: room, queues: configuration.queues, for: id)
+        return jobs.isEmpty ? try await claimSuspect() : jobs
+    }
+
+    /// Lets what runs end, then takes one suspect, to run with nothing beside it: if the worker dies of it, only it is
+    /// blamed. Innocents go first: a suspect waits until nothing else does, or has waited for long enough.
+    private func claimSuspect() async throws(StoreError) -> [ClaimedJob] {
+        guard running.count == 0 else { return [] }
+        let suspects = try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
+        phase.isExclusive = !suspects.isEmpty
+        return suspects
     }
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
@@ -148,7 +150,7 @@ package final class Worker: Service {
             metadata: ["jobs": "\(running.count)", "grace": "\(configuration.grace)"]
         )
         group.addTask {
-            try await Task.sleep(for: self.configuration.grace)
+            guard (try? await Task.sleep(for: self.configuration.grace)) != nil else { return }
             self.running.stopAll(.shutdown)
         }
         while running.count > 0 {
@@ -210,8 +212,13 @@ package final class Worker: Service {
             "took back the jobs of lost workers",
             metadata: [
                 "workers": "\(report.workers.joined(separator: " "))", "jobs": "\(report.rescued)",
-                "discarded": "\(report.discarded)",
+                "discarded": "\(report.discarded.count)",
             ]
         )
+        for job in report.discarded {
+            let outcome = JobOutcome(lost: job)
+            log(outcome)
+            observe(outcome)
+        }
     }
 }

@@ -80,10 +80,13 @@ struct ClaimTests {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET crash_count = 3 WHERE id = 1") }
-        #expect(try await fixture.store.hasSuspects())
+        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET attempted_at = 1 WHERE id = 1") }
+        #expect(try await fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await !fixture.store.hasOverdueSuspect(queues: ["other"]))
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [1])
-        #expect(try await !fixture.store.hasSuspects())
+        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
     }
 
     @Test func theClaimWalksItsIndex() async throws {

@@ -18,18 +18,21 @@ struct CommandTests {
         #expect(version.outputText == "\(CameoVersion.current)\n")
     }
 
-    @Test(arguments: [
-        ("cameo-enqueue", []), ("cameo-enqueue", ["--nonsense", "a.jpg"]), ("cameo-enqueue", ["a.jpg", "--size", "10"]),
-        ("cameo-enqueue", ["a.jpg", "--size", "0x10"]), ("cameo-enqueue", ["a.jpg", "--size", "10x10:round"]),
-        ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["a.jpg", "--queue", "Über"]),
-        ("cameo-enqueue", ["a.jpg", "--at", "tomorrow"]), ("cameo-enqueue", ["a.jpg", "--header", "nothing"]),
-        ("cameo-enqueue", ["a.jpg", "--metadata", "[1]"]), ("cameo-enqueue", ["--data"]),
-        ("cameo-enqueue", ["a.jpg", "--wait-timeout", "3"]), ("cameo-enqueue", ["/none/*.jpg"]),
-        ("cameo-status", ["nonsense"]), ("cameo-status", ["cat", "cameo://thumb/xyz"]),
-        ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["job", "seven"]),
-        ("cameo-admin", ["retry"]), ("cameo-worker", ["--concurrency", "0"]),
-        ("cameo-worker", ["--allow-network", "everything"]), ("cameo-worker", ["--allow-root", "/nowhere"]),
-    ] as [(String, [String])])
+    @Test(
+        arguments: [
+            ("cameo-enqueue", []), ("cameo-enqueue", ["--nonsense", "a.jpg"]),
+            ("cameo-enqueue", ["a.jpg", "--size", "10"]),
+            ("cameo-enqueue", ["a.jpg", "--size", "0x10"]), ("cameo-enqueue", ["a.jpg", "--size", "10x10:round"]),
+            ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["a.jpg", "--queue", "Über"]),
+            ("cameo-enqueue", ["a.jpg", "--at", "tomorrow"]), ("cameo-enqueue", ["a.jpg", "--header", "nothing"]),
+            ("cameo-enqueue", ["a.jpg", "--metadata", "[1]"]), ("cameo-enqueue", ["--data"]),
+            ("cameo-enqueue", ["a.jpg", "--wait-timeout", "3"]), ("cameo-enqueue", ["/none/*.jpg"]),
+            ("cameo-status", ["nonsense"]), ("cameo-status", ["cat", "cameo://thumb/xyz"]),
+            ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["job", "seven"]),
+            ("cameo-admin", ["retry"]), ("cameo-worker", ["--concurrency", "0"]),
+            ("cameo-worker", ["--allow-network", "everything"]), ("cameo-worker", ["--allow-root", "/nowhere"]),
+        ] as [(String, [String])]
+    )
     func badUsageIsTwoAndSaysWhy(command: String, arguments: [String]) async throws {
         let result = try await Deployment().command(command, arguments)
         #expect(result.exitStatus == 2, "\(result.errorText)")
@@ -38,7 +41,9 @@ struct CommandTests {
 
     @Test func aMissingStoreIsFour() async throws {
         let deployment = try Deployment()
-        for (command, arguments) in [("cameo-status", []), ("cameo-admin", ["check"]), ("cameo-admin", ["retry", "1"])] {
+        for (command, arguments) in [
+            ("cameo-status", []), ("cameo-admin", ["check"]), ("cameo-admin", ["retry", "1"]),
+        ] {
             let result = try await deployment.command(command, arguments)
             #expect(result.exitStatus == 4)
             #expect(result.errorText.contains(deployment.store))
@@ -60,7 +65,8 @@ struct CommandTests {
         let deployment = try Deployment()
         _ = try await deployment.enqueue("a.jpg")
         for (command, arguments) in [
-            ("cameo-status", ["job", "99"]), ("cameo-status", ["cat", "cameo://thumb/00000000000000000000000000000000"]),
+            ("cameo-status", ["job", "99"]),
+            ("cameo-status", ["cat", "cameo://thumb/00000000000000000000000000000000"]),
             ("cameo-admin", ["cancel", "99"]),
         ] {
             #expect(try await deployment.command(command, arguments).exitStatus == 1)
@@ -81,7 +87,9 @@ struct CommandTests {
     @Test func cancelAndRetryByHand() async throws {
         let deployment = try Deployment()
         let id = try #require(try await deployment.enqueue("a.jpg").first).id
-        #expect(try await deployment.command("cameo-admin", ["cancel", "\(id)"]).outputText == "job \(id) is cancelled\n")
+        #expect(
+            try await deployment.command("cameo-admin", ["cancel", "\(id)"]).outputText == "job \(id) is cancelled\n"
+        )
         #expect(try await deployment.job(id).state == .cancelled)
         let again = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
         #expect(again.outputText == "job \(id) had ended already: cancelled\n")
@@ -140,7 +148,10 @@ struct CommandTests {
     @Test func exportNeitherOverwritesNorFollowsLinksNorLeavesItsFolder() async throws {
         let deployment = try Deployment()
         for name in ["photo.jpg", "other/photo.jpg", "..%2F..%2Fescape.jpg"] {
-            try FileManager.default.createDirectory(atPath: "\(deployment.pictures)/other", withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: "\(deployment.pictures)/other",
+                withIntermediateDirectories: true
+            )
             try deployment.add(try await Pictures.photo("jpg"), as: name)
         }
         _ = try await deployment.enqueue(
@@ -205,11 +216,16 @@ struct CommandTests {
         let results = try await withThrowingTaskGroup(of: ProcessResult.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    try await deployment.command("cameo-enqueue", ["pictures/*", "--size", "\(30 + index)x30", "--size", "20x"])
+                    try await deployment.command(
+                        "cameo-enqueue",
+                        ["pictures/*", "--size", "\(30 + index)x30", "--size", "20x"]
+                    )
                 }
             }
             for _ in 0..<3 {
-                group.addTask { try await deployment.command("cameo-worker", ["--drain", "--allow-root", deployment.pictures]) }
+                group.addTask {
+                    try await deployment.command("cameo-worker", ["--drain", "--allow-root", deployment.pictures])
+                }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -220,6 +236,8 @@ struct CommandTests {
         #expect(try await deployment.drain().exitStatus == 0)
         let status = try await deployment.status()
         #expect((status.count(.completed), status.jobs.values.reduce(0, +)) == (64, 64))
-        #expect(try await deployment.sql("SELECT count(*) FROM attempt;") == "64")
+        #expect(
+            try await deployment.sql("SELECT outcome, count(*), failure FROM attempt GROUP BY 1, 3;") == "completed|64|"
+        )
     }
 }

@@ -42,7 +42,9 @@ struct KillTests {
 
     @Test func twentyKillsLoseNothingDoubleNothingAndChargeNobody() async throws {
         let deployment = try Deployment()
-        let photos = [try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp")]
+        let photos = [
+            try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp"),
+        ]
         for index in 0..<500 {
             let photo = photos[index % photos.count]
             try deployment.add(photo, as: "p\(index).\(URL(filePath: photo).pathExtension)")
@@ -64,10 +66,15 @@ struct KillTests {
             #expect(!children.isEmpty)
             #expect(try await areGoneWithinASecond(children))
         }
-        let interrupted = try await deployment.sql("SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';")
+        let interrupted = try await deployment.sql(
+            "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
+        )
         // The last one killed is only seen by the next worker.
         #expect(try #require(Int(interrupted)) >= 14)
-        #expect(try await deployment.status().count(.completed) < 500, "all was done before the last kill: nothing was tested")
+        #expect(
+            try await deployment.status().count(.completed) < 500,
+            "all was done before the last kill: nothing was tested"
+        )
 
         let drained = try await deployment.drain("--log-level", "error")
         #expect(drained.exitStatus == 0, "\(drained.errorText)")
@@ -76,7 +83,9 @@ struct KillTests {
         #expect(status.jobs.values.reduce(0, +) == 500)
         #expect(status.workers.isEmpty)
         #expect(status.thumbnails == 1_000)
-        let kills = try await deployment.sql("SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';")
+        let kills = try await deployment.sql(
+            "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
+        )
         #expect(try #require(Int(kills)) >= 15)
         // One completed attempt a job, charged as the first; every other was interrupted.
         let attempts = """
@@ -128,7 +137,10 @@ struct KillTests {
         let job = try await deployment.job(hang.id)
         #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
         #expect(job.attempts?.map(\.failure?.code) == [.renderCrashed, .renderCrashed])
-        let good = try await deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"])
+        let good = try await deployment.command(
+            "cameo-enqueue",
+            ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
+        )
         #expect(good.exitStatus == 0, "\(good.errorText)")
         worker.send(SIGTERM)
         #expect(await worker.ending == .exited(0))
@@ -195,13 +207,23 @@ struct KillTests {
         let deployment = try Deployment()
         try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
         let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-        let worker = try deployment.startWorker("--render-timeout", "60", "--concurrency", "1", "--render-concurrency", "1")
+        let worker = try deployment.startWorker(
+            "--render-timeout",
+            "60",
+            "--concurrency",
+            "1",
+            "--render-concurrency",
+            "1"
+        )
         try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
         let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.id)"])
         #expect(cancelled.outputText == "job \(receipt.id) is cancelled\n")
         // The only slot is free again long before the renderer's deadline.
         try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let next = try await deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"])
+        let next = try await deployment.command(
+            "cameo-enqueue",
+            ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"]
+        )
         #expect(next.exitStatus == 0, "\(next.errorText)")
         #expect(try await deployment.job(receipt.id).state == .cancelled)
         worker.send(SIGTERM)

@@ -61,7 +61,9 @@ struct MainFlowTests {
         let worker = try deployment.startWorker()
         try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
         let request = #"{"source":"file://\#(path)","renditions":[{"width":32,"format":"png"}],"metadata":{"user":7}}"#
-        let id = try await deployment.sql("INSERT INTO job(request) VALUES (json('\(request)')); SELECT last_insert_rowid();")
+        let id = try await deployment.sql(
+            "INSERT INTO job(request) VALUES (json('\(request)')); SELECT last_insert_rowid();"
+        )
         let waited = try await deployment.command("cameo-status", ["job", id, "--wait", "--timeout", "30", "--json"])
         #expect(waited.exitStatus == 0, "\(waited.errorText)")
         let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
@@ -102,7 +104,10 @@ struct MainFlowTests {
         let deployment = try Deployment()
         try deployment.add(try await Pictures.photo("webp"), as: "photo.webp")
         let origin = try await Origin.start(serving: deployment.pictures)
-        _ = try await deployment.enqueue(origin.url("/a.webp?file=photo.webp"), origin.url("/redirect?to=/b.webp%3Ffile%3Dphoto.webp"))
+        _ = try await deployment.enqueue(
+            origin.url("/a.webp?file=photo.webp"),
+            origin.url("/redirect?to=/b.webp%3Ffile%3Dphoto.webp")
+        )
         let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
         #expect(drained.exitStatus == 0, "\(drained.errorText)")
         #expect(try await deployment.status().count(.completed) == 2)
@@ -112,14 +117,23 @@ struct MainFlowTests {
         let deployment = try Deployment()
         try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
         let worker = try deployment.startWorker()
-        let good = try await deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"])
+        let good = try await deployment.command(
+            "cameo-enqueue",
+            ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
+        )
         #expect(good.exitStatus == 0, "\(good.errorText)")
-        let bad = try await deployment.command("cameo-enqueue", ["pictures/none.jpg", "--wait", "--wait-timeout", "60"])
+        let bad = try await deployment.command(
+            "cameo-enqueue",
+            ["pictures/none.jpg", "--wait", "--wait-timeout", "60"]
+        )
         #expect(bad.exitStatus == 1)
         #expect(bad.errorText.contains("source.notFound"))
         worker.send(SIGINT)
         #expect(await worker.ending == .exited(0))
-        let late = try await deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--wait", "--wait-timeout", "0.2"])
+        let late = try await deployment.command(
+            "cameo-enqueue",
+            ["pictures/photo.jpg", "--wait", "--wait-timeout", "0.2"]
+        )
         #expect(late.exitStatus == 3)
     }
 

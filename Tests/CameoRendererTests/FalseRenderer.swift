@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+
+/// A program that a pool takes for `cameo-renderer` and that lies.
+struct FalseRenderer {
+    private let folder: TemporaryFolder
+    let path: String
+
+    /// The script is Python, run once the socket is there as `s`; `say(kind, object)` sends a message, `hear()` receives
+    /// a job, `hello()` says a good hello.
+    init(_ script: String) throws {
+        folder = try TemporaryFolder()
+        let program = """
+            #!/usr/bin/python3
+            import json, os, socket, struct, sys, time
+            s = socket.socket(fileno=3)
+            def say(kind, value):
+                text = json.dumps(value).encode()
+                s.sendall(kind.encode() + struct.pack("<I", len(text)) + text)
+            def hello():
+                say("HEL1", {"protocolVersion": 1, "rendererVersion": "false"})
+            def hear():
+                s.recv(65536)
+            def picture(*renditions):
+                source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False}
+                say("PIC1", {"source": source, "renditions": list(renditions)})
+            def rendition(**changes):
+                return {"format": "png", "width": 1, "height": 1, "bytes": 8, **changes}
+            def wait():
+                s.recv(1)
+            PNG = b"\\x89PNG\\r\\n\\x1a\\n"
+            \(script)
+            """
+        path = try folder.write(Data(program.utf8), to: "cameo-renderer")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+}

@@ -1,0 +1,61 @@
+import CameoModel
+import CameoRenderMessages
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct MessageTests {
+    @Test(arguments: FrameHeader.Kind.allCases)
+    func headersComeBack(_ kind: FrameHeader.Kind) throws {
+        for length in [0, 1, 255, 256, RendererProtocol.maximumMessageBytes] {
+            let header = FrameHeader(kind: kind, length: length)
+            #expect(try FrameHeader(decoding: header.bytes) == header)
+        }
+    }
+
+    @Test(
+        arguments: [[], [1, 2, 3], Array("HEL1".utf8) + [0, 0, 0, 1, 0], Array("HEL2".utf8) + [1, 0, 0, 0]] as [[UInt8]]
+    )
+    func headerOfTheWrongShapeIsRefused(_ bytes: [UInt8]) {
+        #expect(throws: MalformedMessage.self) { try FrameHeader(decoding: bytes) }
+    }
+
+    @Test(arguments: [[1, 0, 16, 0], [0, 0, 0, 128], [255, 255, 255, 255]] as [[UInt8]])
+    func lengthOverTheLimitIsRefused(_ length: [UInt8]) {
+        #expect(throws: MalformedMessage.self) { try FrameHeader(decoding: Array("PIC1".utf8) + length) }
+    }
+
+    @Test func messagesComeBack() throws {
+        func back<Message: RenderMessage & Equatable>(_ message: Message) throws {
+            #expect(try Message(decoding: message.frame.dropFirst(FrameHeader.byteCount)) == message)
+            let header = try FrameHeader(decoding: message.frame.prefix(FrameHeader.byteCount))
+            #expect(header == FrameHeader(kind: Message.kind, length: message.frame.count - FrameHeader.byteCount))
+        }
+        try back(HelloMessage(rendererVersion: "cameo-1 libvips-8.14.1"))
+        try back(RefusalMessage(.corrupt, predicate: "is a damaged “JPEG” file\n"))
+        let renditions = [
+            Rendition(width: 3), Rendition(height: 4, fit: .fill, withoutEnlargement: false, format: .avif, quality: 7),
+            Rendition(width: 9, height: 9, fit: .contain, gravity: .north, background: Color("#12345678")),
+        ]
+        try back(JobMessage(renditions: renditions, maximumPixels: 7))
+        let source = PictureMessage.Source(format: "jpeg", width: 5, height: 6, pages: 7, hasAlpha: true)
+        let announcement = PictureMessage.Announcement(format: .webp, width: 16_383, height: 1, byteCount: 99)
+        try back(PictureMessage(source: source, renditions: [announcement]))
+    }
+
+    @Test func jobWithoutRenditionsIsRefused() {
+        let job = JobMessage(renditions: [], maximumPixels: 1)
+        #expect(throws: MalformedMessage.self) {
+            try JobMessage(decoding: job.frame.dropFirst(FrameHeader.byteCount))
+        }
+    }
+
+    @Test func onlyAWorkersOwnArgumentsStartARenderer() {
+        let arguments = RendererArguments(parent: 42, memoryLimitBytes: 1 << 30)
+        #expect(RendererArguments(arguments.words) == arguments)
+        for words in [
+            [], ["serve"], ["serve", "1", "0", "5"], ["serve", "1", "5", "-1"], ["serve", "1", "5", "5", "5"],
+        ] {
+            #expect(RendererArguments(words) == nil)
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// What happens to children, by sources that make a debug build's renderer die on purpose.
+@Suite(.timeLimit(.minutes(2)))
+struct PoolTests {
+    private func hook(_ word: String) async throws -> String {
+        try await Pictures.bytes("\(word).jpg", Array("CAMEO-TEST-\(word)".utf8))
+    }
+
+    private func expectHealthy(_ pool: RendererPool) async throws {
+        let picture = try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
+        #expect(picture.renditions[0].edges == [64, 43])
+    }
+
+    @Test func crashCostsOnlyItsPicture() async throws {
+        let crash = try await hook("CRASH")
+        try await Renderers.withPool { pool in
+            for _ in 0..<3 {
+                let failure = await failure { try await pool.render(Rendition(width: 64), of: crash) }
+                #expect(failure?.code == .renderCrashed)
+                #expect(failure?.message.contains("SIGSEGV") == true)
+                #expect(failure?.message.contains(crash) == true)
+                #expect(failure?.isRetryable == true)
+                try await expectHealthy(pool)
+            }
+            #expect(pool.statistics.crashed == 3)
+        }
+    }
+
+    @Test func neighboursOfACrashAreUnharmed() async throws {
+        let crash = try await hook("CRASH")
+        let photo = try await Pictures.photo("jpg")
+        try await Renderers.withPool(Renderers.configuration(processes: 2)) { pool in
+            let outcomes = await withTaskGroup(of: Bool.self) { group in
+                for index in 0..<30 {
+                    group.addTask {
+                        let path = index % 5 == 0 ? crash : photo
+                        return (try? await pool.render(Rendition(width: 64), of: path)) != nil
+                    }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(outcomes == 24)
+        }
+    }
+
+    @Test func hangIsKilledAtItsDeadline() async throws {
+        let hang = try await hook("HANG")
+        try await Renderers.withPool { pool in
+            let start = ContinuousClock.now
+            let failure = await failure {
+                try await pool.render(Rendition(width: 64), of: hang, timeout: .milliseconds(300))
+            }
+            #expect(failure?.code == .renderTimedOut)
+            #expect(failure?.message.contains("300 ms") == true)
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+            try await expectHealthy(pool)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test(arguments: ["ALLOCATE", "ONE-ALLOCATION"])
+    func memoryBombIsOutOfMemory(_ word: String) async throws {
+        let bomb = try await hook(word)
+        try await Renderers.withPool { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: bomb) }
+            #expect(failure?.code == .renderOutOfMemory)
+            #expect(failure?.message.contains("1536 MiB") == true)
+            try await expectHealthy(pool)
+        }
+    }
+
+    @Test func realPictureOverTheMemoryLimitIsOutOfMemoryNotCorrupt() async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.memoryLimitBytes = 400 << 20
+        let large = try await Pictures.largeInterlacedPNG()
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: large) }
+            #expect(failure?.code == .renderOutOfMemory)
+            try await expectHealthy(pool)
+        }
+    }
+
+    @Test func pictureThatAsksForTooMuchAtOnceIsOutOfMemoryNotCorrupt() async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.memoryLimitBytes = 330 << 20
+        let large = try await Pictures.largeInterlacedPNG()
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: large) }
+            #expect(failure?.code == .renderOutOfMemory)
+            try await expectHealthy(pool)
+        }
+    }
+
+    @Test func sourceTruncatedWhileReadIsChanged() async throws {
+        let bus = try await hook("TRUNCATED-SOURCE")
+        try await Renderers.withPool { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: bus) }
+            #expect(failure?.code == .sourceChanged)
+            try await expectHealthy(pool)
+        }
+    }
+
+    /// Signals that come from outside: the kernel's processor limit, its OOM killer, an operator.
+    @Test(arguments: [
+        (SIGXCPU, JobFailure.Code.renderTimedOut, "processor time"), (SIGKILL, .renderCrashed, "SIGKILL"),
+        (SIGTERM, .renderCrashed, "SIGTERM"),
+    ])
+    func signalFromOutsideIsNamed(_ signal: Int32, code: JobFailure.Code, word: String) async throws {
+        let hang = try await hook("HANG")
+        try await Renderers.withPool { pool in
+            let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
+            try await expectBusy(pool)
+            for child in pool.statistics.residentBytes.keys { kill(child, signal) }
+            let failure = await failure { try await task.value }
+            #expect(failure?.code == code)
+            #expect(failure?.message.contains(word) == true)
+            try await expectHealthy(pool)
+        }
+    }
+
+    @Test func answerThatCannotBeBelievedIsRefused() async throws {
+        let babble = try await hook("BABBLE")
+        try await Renderers.withPool { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: babble) }
+            #expect(failure?.code == .renderFailed)
+            try await expectHealthy(pool)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func cancelledRenderEndsAtOnceAndKillsItsChild() async throws {
+        let hang = try await hook("HANG")
+        try await Renderers.withPool { pool in
+            let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
+            try await expectBusy(pool)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await expectHealthy(pool)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func cancelledBeforeItBeginsNeverReachesAChild() async throws {
+        try await Renderers.withPool { pool in
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
+            }
+            await #expect(throws: (any Error).self) { try await task.value }
+            try await expectHealthy(pool)
+            #expect(pool.statistics.killed == 0)
+        }
+    }
+
+    @Test func waitingRenderCanBeCancelled() async throws {
+        let hang = try await hook("HANG")
+        let photo = try await Pictures.photo("jpg")
+        try await Renderers.withPool { pool in
+            let first = Task { try await pool.render(Rendition(width: 64), of: hang) }
+            try await expectBusy(pool)
+            let second = Task { try await pool.render(Rendition(width: 64), of: photo) }
+            second.cancel()
+            await #expect(throws: CancellationError.self) { try await second.value }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+        }
+    }
+
+    @Test func childrenAreRecycledAfterTheirPictures() async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.recycleAfterPictures = 2
+        try await Renderers.withPool(configuration) { pool in
+            for _ in 0..<6 { try await expectHealthy(pool) }
+            #expect(pool.statistics.recycled >= 2)
+            #expect(pool.statistics.pictures == 6)
+        }
+    }
+
+    @Test func childrenAreRecycledWhenTheyHaveGrown() async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.recycleAfterResidentBytes = 1 << 20
+        try await Renderers.withPool(configuration) { pool in
+            for _ in 0..<3 { try await expectHealthy(pool) }
+            #expect(pool.statistics.recycled >= 2)
+        }
+    }
+
+    @Test func shutdownReapsEveryChildAndCancelsWhatRuns() async throws {
+        let hang = try await hook("HANG")
+        let pool = try RendererPool(Renderers.configuration(processes: 2))
+        let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
+        try await expectBusy(pool)
+        let children = pool.statistics.residentBytes.keys
+        await pool.shutdown()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!children.isEmpty)
+        for child in children { #expect(kill(child, 0) == -1) }
+        #expect(pool.statistics.residentBytes.isEmpty)
+        await #expect(throws: CancellationError.self) {
+            try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
+        }
+    }
+
+    /// The pool has no event for the start of a render, so this looks again and again.
+    private func expectBusy(_ pool: RendererPool) async throws {
+        while pool.statistics.rendering == 0 { try await Task.sleep(for: .milliseconds(2)) }
+    }
+}

@@ -1,0 +1,67 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import Testing
+
+/// Real pools of real `cameo-renderer` processes.
+enum Renderers {
+    /// The program that was built beside this test bundle.
+    static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appending(path: "cameo-renderer").path
+
+    /// For tests that do nothing to their renderer; lives as long as the process.
+    static let shared = Result { try RendererPool(configuration()) }
+
+    static func configuration(processes: Int = 2) -> RendererConfiguration {
+        RendererConfiguration(executable: executable, processes: processes)
+    }
+
+    /// A pool for one test, shut down after it.
+    static func withPool<Result>(
+        _ configuration: RendererConfiguration = configuration(processes: 1),
+        _ body: (RendererPool) async throws -> Result
+    ) async throws -> Result {
+        let pool = try RendererPool(configuration)
+        do {
+            let result = try await body(pool)
+            await pool.shutdown()
+            return result
+        } catch {
+            await pool.shutdown()
+            throw error
+        }
+    }
+}
+
+extension RendererPool {
+    func render(
+        _ renditions: Rendition...,
+        of path: String,
+        timeout: Duration? = nil
+    ) async throws -> RenderedPicture {
+        try await render(renditions, of: try OpenFile(reading: path), named: path, timeout: timeout)
+    }
+}
+
+extension OpenFile {
+    convenience init(reading path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        self.init(adopting: descriptor)
+    }
+}
+
+/// The failure of a render that must fail.
+func failure(of render: () async throws -> RenderedPicture) async -> JobFailure? {
+    await #expect(throws: JobFailure.self) { _ = try await render() }
+}
+
+extension SourceFacts {
+    /// Width and height.
+    var edges: [Int] { [width, height] }
+}
+
+extension EncodedRendition {
+    /// Width and height.
+    var edges: [Int] { [width, height] }
+}

@@ -1,0 +1,93 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Renderers that do not start, and their end with their worker.
+@Suite(.timeLimit(.minutes(2)))
+struct StartTests {
+    @Test func missingExecutableIsNamed() throws {
+        let configuration = RendererConfiguration(executable: "/nowhere/cameo-renderer", processes: 1)
+        let error = #expect(throws: RendererUnavailable.self) { _ = try RendererPool(configuration) }
+        #expect(error?.description.contains("/nowhere/cameo-renderer") == true)
+    }
+
+    @Test(arguments: [
+        ("sys.stderr.write('no such library'); sys.exit(127)", "no such library"),
+        ("say('HEL1', {'protocolVersion': 99, 'rendererVersion': 'new'}); wait()", "protocol 99"),
+        ("s.sendall(b'bash: bad substitution'); wait()", "no message has kind"),
+        ("picture(rendition()); wait()", "nobody asked for"),
+    ])
+    func rendererThatDoesNotStartFailsItsJobsAndSaysWhy(_ script: String, words: String) async throws {
+        let renderer = try FalseRenderer(script)
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 2)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            #expect(failure?.code == .renderFailed)
+            #expect(failure?.isRetryable == true)
+            #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+            #expect(!pool.isReady)
+            #expect(pool.statistics.spawned <= 20, "it backs off")
+        }
+    }
+
+    @Test func rendererIsNotForRunningByHand() async throws {
+        let result = try await run(Renderers.executable)
+        #expect(result.exitStatus == 2)
+        #expect(result.errorText == "cameo-renderer is started by cameo-worker\n")
+        #expect(try await run(Renderers.executable, ["serve", "1", "1", "1000000000"]).exitStatus == 2)
+    }
+
+    @Test func rendererSaysItsVersion() async throws {
+        let result = try await run(Renderers.executable, ["--version"])
+        #expect(result.exitStatus == 0)
+        #expect(result.outputText.hasPrefix("cameo-1 libvips-8."))
+    }
+
+    @Test func childHasFourDescriptorsAndItsOwnEnvironment() async throws {
+        let renderer = try FalseRenderer(
+            """
+            words = ' '.join(sorted(os.listdir('/proc/self/fd'))[:-1] + sorted(os.environ))
+            hello(); hear(); say('REF1', {'reason': 'failed', 'predicate': words}); wait()
+            """
+        )
+        try await Renderers.withPool(RendererConfiguration(executable: renderer.path, processes: 1)) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            #expect(
+                failure?.message.hasSuffix("0 1 2 3 LC_CTYPE MALLOC_ARENA_MAX SWIFT_BACKTRACE VIPS_CONCURRENCY") == true
+            )
+        }
+    }
+
+    /// The worker here is a copy of this test process that is killed as it would be by the OOM killer.
+    @Test func childrenDieWithTheirWorker() async throws {
+        let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardErrorContent]) {
+            let pool = try RendererPool(Renderers.configuration(processes: 2))
+            _ = try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            let children = pool.statistics.residentBytes.keys.map(String.init).joined(separator: " ")
+            FileHandle.standardError.write(Data("children: \(children)\n".utf8))
+            kill(getpid(), SIGKILL)
+        }
+        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        let line = try #require(output.split(separator: "\n").first { $0.hasPrefix("children: ") })
+        let children = line.dropFirst(10).split(separator: " ").compactMap { Int32($0) }
+        #expect(children.count >= 2)
+        for child in children { try await Self.expectGone(child) }
+    }
+
+    /// Whether a process has ended, given two seconds: the kernel's signal is sent at the parent's death, not before.
+    private static func expectGone(_ process: Int32) async throws {
+        let end = ContinuousClock.now + .seconds(2)
+        while isRunning(process), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(!isRunning(process))
+    }
+
+    /// A zombie that nobody reaps does not run.
+    private static func isRunning(_ process: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let name = text.range(of: "(cameo-renderer) ")
+        else { return false }
+        return text[name.upperBound] != "Z"
+    }
+}
