@@ -69,7 +69,12 @@ let package = Package(
             dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux"]
         ),
 
-        .target(name: "TestSupport", dependencies: ["CameoModel", "CLinux"], path: "Tests/TestSupport", exclude: ["origin.py"]),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CameoModel", "CLinux"],
+            path: "Tests/TestSupport",
+            exclude: ["origin.py"]
+        ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
