@@ -46,7 +46,7 @@ package struct ContactSheet {
             <style>
             body { font: 14px/1.4 system-ui, sans-serif; margin: 2rem; background: #f4f4f2; color: #222; }
             h1 { font-size: 1.3rem; } main { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
-            section { background: #fff; border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; max-width: 34rem; }
+            section { background: #fff; border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; max-width: 38rem; }
             h2 { font-size: .8rem; font-weight: 500; margin: 0 0 .5rem; overflow-wrap: anywhere; color: #666; }
             figure { display: inline-block; margin: 0 .6rem 0 0; vertical-align: top; }
             img { max-width: 16rem; max-height: 16rem; display: block;

@@ -179,7 +179,9 @@ package final class Worker: Service {
                     let held = running.tokens
                     running.stop(held, notIn: try await store.extendLease(registration))
                 }
-                let current = try await store.dataVersion()
+                // A worker that is full is woken by its own jobs; polling would only take time from its renderers.
+                let hasRoom = running.count < configuration.concurrency
+                let current = hasRoom ? try await store.dataVersion() : version
                 if current != version {
                     version = current
                     due = try await store.nextDueTime()

@@ -18,6 +18,8 @@ struct RendererSlot: ~Copyable {
     /// How long a child may take to say hello.
     static let startLimit = Duration.seconds(15)
 
+    /// Milliseconds of idleness after which a spare is started.
+    static let idleBeforeSpare: Int32 = 1_000
     /// Starts that fail in a row before pictures fail for want of a renderer.
     static let startsBeforeBroken = 3
 
@@ -32,18 +34,22 @@ struct RendererSlot: ~Copyable {
     mutating func run() {
         while !desk.isShuttingDown {
             guard prepareChild() else { continue }
-            // Not before the first pictures: a start costs as much processor time as a picture or two.
-            if (current?.pictures ?? 0) >= 8 { prepareSpare() }
+            if isSoonRecycled() { prepareSpare() }
             if let ticket = desk.next(for: index) {
                 serve(ticket)
             } else {
-                prepareSpare()
                 sleepUntilCalled()
             }
         }
         retire(current.take()) { _ in }
         retire(spare.take()) { _ in }
         desk.slotEnded(index)
+    }
+
+    /// A start costs as much processor time as a picture or two, so a spare is started only shortly before it is needed,
+    /// or when there is nothing else to do.
+    private mutating func isSoonRecycled() -> Bool {
+        (current?.pictures ?? 0) >= max(8, configuration.recycleAfterPictures - 8)
     }
 
     private mutating func serve(_ ticket: RenderTicket) {
@@ -69,7 +75,8 @@ struct RendererSlot: ~Copyable {
         if let pipe = current?.errorDescriptor { watch.add(pipe) }
         if let socket = spare?.socket.descriptor { watch.add(socket) }
         if let pipe = spare?.errorDescriptor { watch.add(pipe) }
-        watch.wait(milliseconds: nil)
+        let mayHaveSpare = spare == nil && failedStarts == 0
+        guard watch.wait(milliseconds: mayHaveSpare ? Self.idleBeforeSpare : nil) else { return prepareSpare() }
         if watch.isReady(doorbell.descriptor) { doorbell.silence() }
         current?.errors.drain()
         spare?.errors.drain()

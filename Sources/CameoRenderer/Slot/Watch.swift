@@ -8,11 +8,11 @@ struct Watch {
         entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
 
-    /// Waits until a descriptor is readable or closed.
-    /// - Parameter milliseconds: nil waits without end.
-    mutating func wait(milliseconds: Int32?) {
+    /// Waits until a descriptor is readable or closed, without end for nil milliseconds. False if time ran out.
+    @discardableResult
+    mutating func wait(milliseconds: Int32?) -> Bool {
         // EINTR is a reason to look again, as any other.
-        _ = poll(&entries, nfds_t(entries.count), milliseconds ?? -1)
+        poll(&entries, nfds_t(entries.count), milliseconds ?? -1) != 0
     }
 
     func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
