@@ -35,7 +35,7 @@ package struct ContactSheet {
     }
 
     package func html(title: String) -> Data {
-        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(bytes) bytes"
+        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(AmountText.bytes(bytes))"
         return Data(
             """
             <!DOCTYPE html>
@@ -64,7 +64,7 @@ package struct ContactSheet {
         let format = thumbnail.format.flatMap(Rendition.Format.init)
         let type = format?.mediaType ?? "application/octet-stream"
         let size = "\(thumbnail.width ?? 0)×\(thumbnail.height ?? 0)"
-        let caption = "\(thumbnail.name) · \(size) \(thumbnail.format ?? "") · \(data.count) bytes"
+        let caption = "\(thumbnail.name) · \(size) \(thumbnail.format ?? "") · \(AmountText.bytes(data.count))"
         return """
             <figure><img src="data:\(type);base64,\(data.base64EncodedString())" width="\(thumbnail.width ?? 0)" \
             style="height:auto" alt=""><figcaption>\(Self.escaped(caption))</figcaption></figure>

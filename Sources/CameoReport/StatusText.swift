@@ -12,7 +12,7 @@ package enum StatusText {
         lines.append("queues")
         if report.queues.isEmpty { lines.append("  none yet") }
         for queue in report.queues {
-            let waiting = queue.oldestWaitingSeconds.map { ", oldest waits \(duration($0))" } ?? ""
+            let waiting = queue.oldestWaitingSeconds.map { ", oldest waits \(AmountText.duration($0))" } ?? ""
             let counts = ["available", "running", "retryable", "scheduled"].map { "\(queue.jobs[$0] ?? 0) \($0)" }
             lines.append("  " + escape(queue.name).padded(to: 12) + " " + counts.joined(separator: ", ") + waiting)
         }
@@ -27,12 +27,9 @@ package enum StatusText {
                 "  \(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state)"
             )
         }
-        lines.append("\(report.thumbnails) thumbnails in \(report.blobs.count) blobs, \(report.blobs.bytes) bytes")
+        let size = AmountText.bytes(report.blobs.bytes)
+        lines.append("\(report.thumbnails) thumbnails; \(report.blobs.count) blobs, \(size)")
         return lines
-    }
-
-    private static func duration(_ seconds: Double) -> String {
-        seconds < 120 ? String(format: "%.1f s", seconds) : "\(Int(seconds / 60)) min"
     }
 }
 

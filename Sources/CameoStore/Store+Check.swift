@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 internal import Foundation
 internal import GRDB
 

@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 package import Foundation
 internal import GRDB
 

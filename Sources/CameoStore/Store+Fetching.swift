@@ -1,5 +1,5 @@
 package import CameoModel
-package import Foundation
+internal import Foundation
 internal import GRDB
 
 /// What the store knows when the fetch of a claimed job begins.

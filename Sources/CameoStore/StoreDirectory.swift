@@ -1,6 +1,6 @@
 internal import CLinux
 internal import CameoModel
-package import Foundation
+internal import Foundation
 
 /// The files of a store and where they lie.
 package struct StoreDirectory: Hashable, Sendable {

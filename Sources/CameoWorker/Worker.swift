@@ -1,10 +1,10 @@
 package import CameoFetch
-package import CameoModel
+internal import CameoModel
 package import CameoRenderer
 package import CameoStore
 internal import Foundation
 package import Logging
-package import ServiceLifecycle
+internal import ServiceLifecycle
 
 // DESIGN. One loop claims, one task a job works, one task watches. The loop sleeps until something may have changed: a
 // job ended here, another process committed, a job came due, or a shutdown was asked for. Each of these only wakes it;

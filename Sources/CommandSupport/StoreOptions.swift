@@ -1,5 +1,5 @@
 package import ArgumentParser
-package import CameoStore
+internal import CameoStore
 internal import Foundation
 
 /// Where the store is, for every command.

@@ -4,207 +4,215 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each ends as the named failure of its own job, and the good job beside it is done.
-@Suite(.timeLimit(.minutes(3)))
-struct BadInputTests {
-    private static let limits = [
-        "--allow-network", "127.0.0.0/8", "--fetch-timeout", "3", "--connect-timeout", "1", "--low-speed", "100",
-    ]
+extension EndToEnd {
+    /// Each ends as the named failure of its own job, and the good job beside it is done.
+    @Suite(.timeLimit(.minutes(3)))
+    struct BadInputTests {
+        private static let limits = [
+            "--allow-network", "127.0.0.0/8", "--fetch-timeout", "3", "--connect-timeout", "1", "--low-speed", "100",
+        ]
 
-    /// Runs one source to its end beside a good picture; returns its job.
-    private func outcome(
-        of source: (Deployment) async throws -> String,
-        worker: [String] = Self.limits,
-        environment: [String: String] = [:]
-    ) async throws -> Job {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
-        let bad = try #require(
-            try await deployment.enqueue(try await source(deployment), "--max-attempts", "1", "--size", "64x64").first
-        )
-        let good = try #require(try await deployment.enqueue("pictures/good.jpg", "--size", "64x64").first)
-        let drained = try await deployment.command(
-            "cameo-worker",
-            ["--drain", "--allow-root", deployment.pictures] + worker
-        )
-        #expect(drained.exitStatus == 1, "\(drained.errorText)")
-        #expect(drained.outputText.contains("1 completed (1 thumbnails), 1 discarded"))
-        #expect(try await deployment.job(good.id).state == .completed)
-        #expect(try await deployment.status().thumbnails == 1)
-        return try await deployment.job(bad.id)
-    }
-
-    private func expect(_ job: Job, _ code: JobFailure.Code, naming text: String) {
-        #expect(job.state == .discarded)
-        #expect(job.failure?.code == code, "\(job.failure?.message ?? "no failure")")
-        #expect(job.failure?.message.contains(text) == true, "\(job.failure?.message ?? "no failure")")
-    }
-
-    @Test func missingFile() async throws {
-        let job = try await outcome { _ in "pictures/none.jpg" }
-        expect(job, .sourceNotFound, naming: "pictures/none.jpg")
-    }
-
-    @Test func folder() async throws {
-        let job = try await outcome { deployment in
-            try FileManager.default.createDirectory(
-                atPath: "\(deployment.pictures)/folder",
-                withIntermediateDirectories: false
+        /// Runs one source to its end beside a good picture; returns its job.
+        private func outcome(
+            of source: (Deployment) async throws -> String,
+            worker: [String] = Self.limits,
+            environment: [String: String] = [:]
+        ) async throws -> Job {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
+            let bad = try #require(
+                try await deployment.enqueue(try await source(deployment), "--max-attempts", "1", "--size", "64x64")
+                    .first
             )
-            return "pictures/folder"
+            let good = try #require(try await deployment.enqueue("pictures/good.jpg", "--size", "64x64").first)
+            let drained = try await deployment.command(
+                "cameo-worker",
+                ["--drain", "--allow-root", deployment.pictures] + worker
+            )
+            #expect(drained.exitStatus == 1, "\(drained.errorText)")
+            #expect(drained.outputText.contains("1 completed (1 thumbnails), 1 discarded"))
+            #expect(try await deployment.job(good.id).state == .completed)
+            #expect(try await deployment.status().thumbnails == 1)
+            return try await deployment.job(bad.id)
         }
-        expect(job, .sourceInvalid, naming: "pictures/folder")
-    }
 
-    @Test(arguments: [
-        ("empty.jpg", Data(), JobFailure.Code.sourceInvalid),
-        ("text.jpg", Data("Dear Sir or Madam,\n".utf8), .imageUnsupportedFormat),
-        (
-            "picture.svg", Data("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>".utf8),
-            .imageUnsupportedFormat
-        ),
-        ("page.pdf", Data("%PDF-1.7\n".utf8), .imageUnsupportedFormat),
-    ])
-    func fileThatIsNoPicture(name: String, data: Data, code: JobFailure.Code) async throws {
-        let job = try await outcome { deployment in
-            try data.write(to: URL(filePath: "\(deployment.pictures)/\(name)"))
-            return "pictures/\(name)"
+        private func expect(_ job: Job, _ code: JobFailure.Code, naming text: String) {
+            #expect(job.state == .discarded)
+            #expect(job.failure?.code == code, "\(job.failure?.message ?? "no failure")")
+            #expect(job.failure?.message.contains(text) == true, "\(job.failure?.message ?? "no failure")")
         }
-        expect(job, code, naming: name)
-    }
 
-    @Test(arguments: ["jpg", "png", "webp", "gif", "tif"])
-    func truncatedPicture(ending: String) async throws {
-        let job = try await outcome { deployment in
-            try deployment.add(try await Pictures.truncated(ending, share: 0.6), as: "cut.\(ending)")
+        @Test func missingFile() async throws {
+            let job = try await outcome { _ in "pictures/none.jpg" }
+            expect(job, .sourceNotFound, naming: "pictures/none.jpg")
         }
-        expect(job, .imageCorrupt, naming: "cut.\(ending)")
-    }
 
-    @Test func pictureThatClaimsToBeHuge() async throws {
-        let job = try await outcome { deployment in
-            try deployment.add(try await Pictures.pngHeader(claiming: 60_000, 60_000), as: "huge.png")
+        @Test func folder() async throws {
+            let job = try await outcome { deployment in
+                try FileManager.default.createDirectory(
+                    atPath: "\(deployment.pictures)/folder",
+                    withIntermediateDirectories: false
+                )
+                return "pictures/folder"
+            }
+            expect(job, .sourceInvalid, naming: "pictures/folder")
         }
-        expect(job, .imageTooManyPixels, naming: "100000000")
-    }
 
-    @Test func fileOutsideTheAllowedFolders() async throws {
-        let job = try await outcome { _ in "file:///etc/passwd" }
-        expect(job, .sourceForbidden, naming: "--allow-root")
-    }
+        @Test(arguments: [
+            ("empty.jpg", Data(), JobFailure.Code.sourceInvalid),
+            ("text.jpg", Data("Dear Sir or Madam,\n".utf8), .imageUnsupportedFormat),
+            (
+                "picture.svg", Data("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>".utf8),
+                .imageUnsupportedFormat
+            ),
+            ("page.pdf", Data("%PDF-1.7\n".utf8), .imageUnsupportedFormat),
+        ])
+        func fileThatIsNoPicture(name: String, data: Data, code: JobFailure.Code) async throws {
+            let job = try await outcome { deployment in
+                try data.write(to: URL(filePath: "\(deployment.pictures)/\(name)"))
+                return "pictures/\(name)"
+            }
+            expect(job, code, naming: name)
+        }
 
-    @Test func filesOfTheStoreItself() async throws {
-        for name in ["store/cameo.sqlite", "pictures/link.jpg"] {
+        @Test(arguments: ["jpg", "png", "webp", "gif", "tif"])
+        func truncatedPicture(ending: String) async throws {
+            let job = try await outcome { deployment in
+                try deployment.add(try await Pictures.truncated(ending, share: 0.6), as: "cut.\(ending)")
+            }
+            expect(job, .imageCorrupt, naming: "cut.\(ending)")
+        }
+
+        @Test func pictureThatClaimsToBeHuge() async throws {
+            let job = try await outcome { deployment in
+                try deployment.add(try await Pictures.pngHeader(claiming: 60_000, 60_000), as: "huge.png")
+            }
+            expect(job, .imageTooManyPixels, naming: "100000000")
+        }
+
+        @Test func fileOutsideTheAllowedFolders() async throws {
+            let job = try await outcome { _ in "file:///etc/passwd" }
+            expect(job, .sourceForbidden, naming: "--allow-root")
+        }
+
+        @Test func filesOfTheStoreItself() async throws {
+            for name in ["store/cameo.sqlite", "pictures/link.jpg"] {
+                let job = try await outcome(
+                    of: { deployment in
+                        _ = try await deployment.enqueue("--data", "--at", "2090-01-01T00:00:00Z", input: Data([1]))
+                        // A second name of the database's file, in a folder that may be read.
+                        try FileManager.default.linkItem(
+                            atPath: "\(deployment.store)/cameo.sqlite",
+                            toPath: "\(deployment.pictures)/link.jpg"
+                        )
+                        return name
+                    },
+                    worker: ["--allow-root", "/"]
+                )
+                expect(job, .sourceForbidden, naming: "store")
+            }
+        }
+
+        @Test(arguments: [
+            ("/status/404", JobFailure.Code.sourceNotFound, "404"),
+            ("/status/503", .sourceHTTPStatus, "503"),
+            ("/never", .sourceTimeout, "3"),
+            ("/slow", .sourceTimeout, "/slow"),
+            ("/empty", .sourceInvalid, "/empty"),
+            ("/redirect?to=ftp://example.com/a.jpg", .sourceForbidden, "ftp"),
+        ])
+        func serverThatMisbehaves(path: String, code: JobFailure.Code, text: String) async throws {
+            let origin = try await Origin.start()
+            let job = try await outcome { _ in origin.url(path) }
+            expect(job, code, naming: text)
+        }
+
+        @Test func redirectToThisMachine() async throws {
+            let origin = try await Origin.start()
+            let target = origin.url("/status/200")
             let job = try await outcome(
-                of: { deployment in
-                    _ = try await deployment.enqueue("--data", "--at", "2090-01-01T00:00:00Z", input: Data([1]))
-                    // A second name of the database's file, in a folder that may be read.
-                    try FileManager.default.linkItem(
-                        atPath: "\(deployment.store)/cameo.sqlite",
-                        toPath: "\(deployment.pictures)/link.jpg"
-                    )
-                    return name
-                },
-                worker: ["--allow-root", "/"]
+                of: { _ in origin.url("/redirect?to=\(target)", host: "localhost") },
+                worker: ["--allow-host", "localhost"]
             )
-            expect(job, .sourceForbidden, naming: "store")
+            expect(job, .sourceForbidden, naming: "127.0.0.1")
         }
-    }
 
-    @Test(arguments: [
-        ("/status/404", JobFailure.Code.sourceNotFound, "404"),
-        ("/status/503", .sourceHTTPStatus, "503"),
-        ("/never", .sourceTimeout, "3"),
-        ("/slow", .sourceTimeout, "/slow"),
-        ("/empty", .sourceInvalid, "/empty"),
-        ("/redirect?to=ftp://example.com/a.jpg", .sourceForbidden, "ftp"),
-    ])
-    func serverThatMisbehaves(path: String, code: JobFailure.Code, text: String) async throws {
-        let origin = try await Origin.start()
-        let job = try await outcome { _ in origin.url(path) }
-        expect(job, code, naming: text)
-    }
-
-    @Test func redirectToThisMachine() async throws {
-        let origin = try await Origin.start()
-        let target = origin.url("/status/200")
-        let job = try await outcome(
-            of: { _ in origin.url("/redirect?to=\(target)", host: "localhost") },
-            worker: ["--allow-host", "localhost"]
-        )
-        expect(job, .sourceForbidden, naming: "127.0.0.1")
-    }
-
-    @Test func privateAddressUnlessAllowed() async throws {
-        let origin = try await Origin.start()
-        let job = try await outcome(of: { _ in origin.url("/bytes?count=9") }, worker: [])
-        expect(job, .sourceForbidden, naming: "--allow-network")
-    }
-
-    @Test func serverThatIsNotThere() async throws {
-        let origin = try await Origin.start()
-        let url = "http://127.0.0.1:\(origin.port == 1 ? 2 : 1)/a.jpg"
-        let job = try await outcome { _ in url }
-        expect(job, .sourceUnreachable, naming: url)
-    }
-
-    @Test func unsupportedScheme() async throws {
-        let job = try await outcome { _ in "ftp://example.com/a.jpg" }
-        expect(job, .sourceUnsupportedScheme, naming: "ftp")
-    }
-
-    @Test func sourceThatIsTooLarge() async throws {
-        let job = try await outcome(
-            of: { deployment in try deployment.add(try await Pictures.photo("png"), as: "large.png") },
-            worker: ["--max-source-bytes", "200000"]
-        )
-        // The good picture is smaller than the limit.
-        expect(job, .sourceTooLarge, naming: "200000")
-    }
-
-    @Test func requestThatOnlyTheWorkerCanRefuse() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
-        _ = try await deployment.enqueue("pictures/good.jpg")
-        for request in [
-            #"{"source":"file:///a.jpg","renditions":[{"width":-3}]}"#,
-            #"{"source":"file:///a.jpg","renditions":[{"width":3,"blur":2}]}"#,
-            #"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1,"priority":2}"#,
-            #"{"source":"file:///a.jpg","renditions":[{"width":3}],"colour":"red"}"#,
-        ] {
-            _ = try await deployment.sql("INSERT INTO job(request) VALUES ('\(request)');")
+        @Test func privateAddressUnlessAllowed() async throws {
+            let origin = try await Origin.start()
+            let job = try await outcome(of: { _ in origin.url("/bytes?count=9") }, worker: [])
+            expect(job, .sourceForbidden, naming: "--allow-network")
         }
-        let drained = try await deployment.drain()
-        #expect(drained.outputText.contains("1 completed (1 thumbnails), 4 discarded"), "\(drained.outputText)")
-        let reasons = try await deployment.sql(
-            "SELECT failure_code, failure_message FROM job_status WHERE state = 'discarded';"
-        )
-        .split(separator: "\n")
-        #expect(reasons.count == 4)
-        for (reason, text) in zip(reasons, ["renditions[0].width", "renditions[0].blur", "duplicate key", "colour"]) {
-            #expect(reason.hasPrefix("request.invalid|"))
-            #expect(reason.contains(text), "\(reason)")
+
+        @Test func serverThatIsNotThere() async throws {
+            let origin = try await Origin.start()
+            let url = "http://127.0.0.1:\(origin.port == 1 ? 2 : 1)/a.jpg"
+            let job = try await outcome { _ in url }
+            expect(job, .sourceUnreachable, naming: url)
         }
-    }
 
-    @Test func malformedRequestFile() async throws {
-        let deployment = try Deployment()
-        let path = try deployment.folder.write(Data("{\"source\": \"a.jpg\",".utf8), to: "request.json")
-        let result = try await deployment.command("cameo-enqueue", ["--request", path])
-        #expect(result.exitStatus == 2)
-        #expect(result.errorText.contains("request.json") && result.errorText.contains("malformed JSON"))
-        #expect(!FileManager.default.fileExists(atPath: deployment.store))
-    }
+        @Test func unsupportedScheme() async throws {
+            let job = try await outcome { _ in "ftp://example.com/a.jpg" }
+            expect(job, .sourceUnsupportedScheme, naming: "ftp")
+        }
 
-    @Test func retriesAreMadeAndCounted() async throws {
-        let deployment = try Deployment()
-        let origin = try await Origin.start()
-        let receipt = try #require(try await deployment.enqueue(origin.url("/status/503"), "--max-attempts", "3").first)
-        let drained = try await deployment.drain("--allow-network", "127.0.0.0/8", "--retry-base", "0.05")
-        #expect(drained.exitStatus == 1)
-        let job = try await deployment.job(receipt.id)
-        #expect((job.state, job.attempt) == (.discarded, 3))
-        #expect(job.attempts?.map(\.outcome) == [.retryable, .retryable, .discarded])
-        #expect(try await origin.counts().requests["/status/503"] == 3)
+        @Test func sourceThatIsTooLarge() async throws {
+            let job = try await outcome(
+                of: { deployment in try deployment.add(try await Pictures.photo("png"), as: "large.png") },
+                worker: ["--max-source-bytes", "200000"]
+            )
+            // The good picture is smaller than the limit.
+            expect(job, .sourceTooLarge, naming: "200000")
+        }
+
+        @Test func requestThatOnlyTheWorkerCanRefuse() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
+            _ = try await deployment.enqueue("pictures/good.jpg")
+            for request in [
+                #"{"source":"file:///a.jpg","renditions":[{"width":-3}]}"#,
+                #"{"source":"file:///a.jpg","renditions":[{"width":3,"blur":2}]}"#,
+                #"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1,"priority":2}"#,
+                #"{"source":"file:///a.jpg","renditions":[{"width":3}],"colour":"red"}"#,
+            ] {
+                _ = try await deployment.sql("INSERT INTO job(request) VALUES ('\(request)');")
+            }
+            let drained = try await deployment.drain()
+            #expect(drained.outputText.contains("1 completed (1 thumbnails), 4 discarded"), "\(drained.outputText)")
+            let reasons = try await deployment.sql(
+                "SELECT failure_code, failure_message FROM job_status WHERE state = 'discarded';"
+            )
+            .split(separator: "\n")
+            #expect(reasons.count == 4)
+            for (reason, text) in zip(
+                reasons,
+                ["renditions[0].width", "renditions[0].blur", "duplicate key", "colour"]
+            ) {
+                #expect(reason.hasPrefix("request.invalid|"))
+                #expect(reason.contains(text), "\(reason)")
+            }
+        }
+
+        @Test func malformedRequestFile() async throws {
+            let deployment = try Deployment()
+            let path = try deployment.folder.write(Data("{\"source\": \"a.jpg\",".utf8), to: "request.json")
+            let result = try await deployment.command("cameo-enqueue", ["--request", path])
+            #expect(result.exitStatus == 2)
+            #expect(result.errorText.contains("request.json") && result.errorText.contains("malformed JSON"))
+            #expect(!FileManager.default.fileExists(atPath: deployment.store))
+        }
+
+        @Test func retriesAreMadeAndCounted() async throws {
+            let deployment = try Deployment()
+            let origin = try await Origin.start()
+            let receipt = try #require(
+                try await deployment.enqueue(origin.url("/status/503"), "--max-attempts", "3").first
+            )
+            let drained = try await deployment.drain("--allow-network", "127.0.0.0/8", "--retry-base", "0.05")
+            #expect(drained.exitStatus == 1)
+            let job = try await deployment.job(receipt.id)
+            #expect((job.state, job.attempt) == (.discarded, 3))
+            #expect(job.attempts?.map(\.outcome) == [.retryable, .retryable, .discarded])
+            #expect(try await origin.counts().requests["/status/503"] == 3)
+        }
     }
 }

@@ -4,240 +4,254 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What scripts rely on: exit codes, JSON that keeps its contract, output that cannot be abused.
-@Suite(.timeLimit(.minutes(2)))
-struct CommandTests {
-    private static let commands = ["cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin"]
+extension EndToEnd {
+    /// What scripts rely on: exit codes, JSON that keeps its contract, output that cannot be abused.
+    @Suite(.timeLimit(.minutes(2)))
+    struct CommandTests {
+        private static let commands = ["cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin"]
 
-    @Test(arguments: commands)
-    func helpHasExamplesAndExitCodes(command: String) async throws {
-        let result = try await run(try Deployment.executable(command), ["--help"])
-        #expect(result.exitStatus == 0)
-        #expect(result.outputText.contains("EXAMPLES") && result.outputText.contains("EXIT CODES"))
-        let version = try await run(try Deployment.executable(command), ["--version"])
-        #expect(version.outputText == "\(CameoVersion.current)\n")
-    }
-
-    @Test(
-        arguments: [
-            ("cameo-enqueue", []), ("cameo-enqueue", ["--nonsense", "a.jpg"]),
-            ("cameo-enqueue", ["a.jpg", "--size", "10"]),
-            ("cameo-enqueue", ["a.jpg", "--size", "0x10"]), ("cameo-enqueue", ["a.jpg", "--size", "10x10:round"]),
-            ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["a.jpg", "--queue", "Über"]),
-            ("cameo-enqueue", ["a.jpg", "--at", "tomorrow"]), ("cameo-enqueue", ["a.jpg", "--header", "nothing"]),
-            ("cameo-enqueue", ["a.jpg", "--metadata", "[1]"]), ("cameo-enqueue", ["--data"]),
-            ("cameo-enqueue", ["a.jpg", "--wait-timeout", "3"]), ("cameo-enqueue", ["/none/*.jpg"]),
-            ("cameo-status", ["nonsense"]), ("cameo-status", ["cat", "cameo://thumb/xyz"]),
-            ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["job", "seven"]),
-            ("cameo-admin", ["retry"]), ("cameo-worker", ["--concurrency", "0"]),
-            ("cameo-worker", ["--allow-network", "everything"]), ("cameo-worker", ["--allow-root", "/nowhere"]),
-        ] as [(String, [String])]
-    )
-    func badUsageIsTwoAndSaysWhy(command: String, arguments: [String]) async throws {
-        let result = try await Deployment().command(command, arguments)
-        #expect(result.exitStatus == 2, "\(result.errorText)")
-        #expect(!result.errorText.isEmpty)
-    }
-
-    @Test func aMissingStoreIsFour() async throws {
-        let deployment = try Deployment()
-        for (command, arguments) in [
-            ("cameo-status", []), ("cameo-admin", ["check"]), ("cameo-admin", ["retry", "1"]),
-        ] {
-            let result = try await deployment.command(command, arguments)
-            #expect(result.exitStatus == 4)
-            #expect(result.errorText.contains(deployment.store))
+        @Test(arguments: commands)
+        func helpHasExamplesAndExitCodes(command: String) async throws {
+            let result = try await run(try Deployment.executable(command), ["--help"])
+            #expect(result.exitStatus == 0)
+            #expect(result.outputText.contains("EXAMPLES") && result.outputText.contains("EXIT CODES"))
+            let version = try await run(try Deployment.executable(command), ["--version"])
+            #expect(version.outputText == "\(CameoVersion.current)\n")
         }
-    }
 
-    @Test func aNewerStoreIsFourAndNamed() async throws {
-        let deployment = try Deployment()
-        _ = try await deployment.enqueue("a.jpg")
-        _ = try await deployment.sql("PRAGMA user_version = 7;")
-        for command in ["cameo-status", "cameo-worker"] {
-            let result = try await deployment.command(command)
-            #expect(result.exitStatus == 4)
-            #expect(result.errorText.contains("schema version 7"))
-        }
-    }
-
-    @Test func whatIsNotThereIsOne() async throws {
-        let deployment = try Deployment()
-        _ = try await deployment.enqueue("a.jpg")
-        for (command, arguments) in [
-            ("cameo-status", ["job", "99"]),
-            ("cameo-status", ["cat", "cameo://thumb/00000000000000000000000000000000"]),
-            ("cameo-admin", ["cancel", "99"]),
-        ] {
-            #expect(try await deployment.command(command, arguments).exitStatus == 1)
-        }
-    }
-
-    @Test func storeOptionMayStandInFrontOfTheSubcommand() async throws {
-        let deployment = try Deployment()
-        _ = try await deployment.enqueue("a.jpg")
-        let result = try await deployment.command(
-            "cameo-status",
-            ["--store", deployment.store, "job", "1"],
-            environment: ["CAMEO_STORE": nil]
+        @Test(
+            arguments: [
+                ("cameo-enqueue", []), ("cameo-enqueue", ["--nonsense", "a.jpg"]),
+                ("cameo-enqueue", ["a.jpg", "--size", "10"]),
+                ("cameo-enqueue", ["a.jpg", "--size", "0x10"]), ("cameo-enqueue", ["a.jpg", "--size", "10x10:round"]),
+                ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["a.jpg", "--queue", "Über"]),
+                ("cameo-enqueue", ["a.jpg", "--at", "tomorrow"]), ("cameo-enqueue", ["a.jpg", "--header", "nothing"]),
+                ("cameo-enqueue", ["a.jpg", "--metadata", "[1]"]), ("cameo-enqueue", ["--data"]),
+                ("cameo-enqueue", ["a.jpg", "--wait-timeout", "3"]), ("cameo-enqueue", ["/none/*.jpg"]),
+                ("cameo-status", ["nonsense"]), ("cameo-status", ["cat", "cameo://thumb/xyz"]),
+                ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["job", "seven"]),
+                ("cameo-admin", ["retry"]), ("cameo-worker", ["--concurrency", "0"]),
+                ("cameo-worker", ["--allow-network", "everything"]), ("cameo-worker", ["--allow-root", "/nowhere"]),
+            ] as [(String, [String])]
         )
-        #expect(result.outputText.contains("job 1: available"), "\(result.errorText)")
-    }
-
-    @Test func cancelAndRetryByHand() async throws {
-        let deployment = try Deployment()
-        let id = try #require(try await deployment.enqueue("a.jpg").first).id
-        #expect(
-            try await deployment.command("cameo-admin", ["cancel", "\(id)"]).outputText == "job \(id) is cancelled\n"
-        )
-        #expect(try await deployment.job(id).state == .cancelled)
-        let again = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
-        #expect(again.outputText == "job \(id) had ended already: cancelled\n")
-        _ = try await deployment.command("cameo-admin", ["retry", "\(id)"])
-        #expect(try await deployment.job(id).state == .available)
-    }
-
-    /// Whether each line is what `proto-json/` says, by an independent validator.
-    private func expectValid(_ schema: String, _ lines: Data) async throws {
-        let script = Repository.file("Tests/CameoModelTests/validate.py").path
-        let result = try await run("/usr/bin/python3", [script, schema], input: lines)
-        #expect(result.exitStatus == 0, "\(result.outputText)\(result.errorText)")
-    }
-
-    @Test func whatTheCommandsPrintKeepsTheContract() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let enqueued = try await deployment.command(
-            "cameo-enqueue",
-            [
-                "pictures/photo.jpg", "pictures/none.jpg", "--json", "--batch", "b", "--metadata", #"{"a":[1,null]}"#,
-                "--size", "64x64", "--max-attempts", "2",
-            ]
-        )
-        try await expectValid("enqueue-receipt", enqueued.standardOutput)
-        try await expectValid("status-report", try await deployment.command("cameo-status", ["--json"]).standardOutput)
-        try await expectValid("job", try await deployment.command("cameo-status", ["jobs", "--json"]).standardOutput)
-        _ = try await deployment.drain()
-        try await expectValid("status-report", try await deployment.command("cameo-status", ["--json"]).standardOutput)
-        for id in ["1", "2"] {
-            let job = try await deployment.command("cameo-status", ["job", id, "--json"])
-            try await expectValid("job", job.standardOutput)
+        func badUsageIsTwoAndSaysWhy(command: String, arguments: [String]) async throws {
+            let result = try await Deployment().command(command, arguments)
+            #expect(result.exitStatus == 2, "\(result.errorText)")
+            #expect(!result.errorText.isEmpty)
         }
-        let failure = try #require(try await deployment.job(2).failure)
-        try await expectValid("job-failure", try WireFormat.encode(failure))
-    }
 
-    @Test func textFromOutsideCannotDriveTheTerminalOrThePage() async throws {
-        let deployment = try Deployment()
-        _ = try await deployment.enqueue("a.jpg")
-        let source = "file:///\u{1B}[31m<script>alert(1)</script>\u{202E}gpj.exe"
-        let json = try WireFormat.encode(source)
-        _ = try await deployment.sql(
-            "INSERT INTO job(request) VALUES ('{\"source\":\(String(decoding: json, as: UTF8.self)),\"renditions\":[{\"width\":9}]}');"
-        )
-        for arguments in [["jobs"], ["job", "2"]] {
-            let text = try await deployment.command("cameo-status", arguments).outputText
-            #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}"))
-            #expect(text.contains("\\u{1b}[31m"))
+        @Test func aMissingStoreIsFour() async throws {
+            let deployment = try Deployment()
+            for (command, arguments) in [
+                ("cameo-status", []), ("cameo-admin", ["check"]), ("cameo-admin", ["retry", "1"]),
+            ] {
+                let result = try await deployment.command(command, arguments)
+                #expect(result.exitStatus == 4)
+                #expect(result.errorText.contains(deployment.store))
+            }
         }
-        _ = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
-        let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
-        #expect(!html.contains("<script>") && html.contains("&lt;script&gt;"))
-    }
 
-    @Test func exportNeitherOverwritesNorFollowsLinksNorLeavesItsFolder() async throws {
-        let deployment = try Deployment()
-        for name in ["photo.jpg", "other/photo.jpg", "..%2F..%2Fescape.jpg"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(deployment.pictures)/other",
-                withIntermediateDirectories: true
+        @Test func aNewerStoreIsFourAndNamed() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            _ = try await deployment.sql("PRAGMA user_version = 7;")
+            for command in ["cameo-status", "cameo-worker"] {
+                let result = try await deployment.command(command)
+                #expect(result.exitStatus == 4)
+                #expect(result.errorText.contains("schema version 7"))
+            }
+        }
+
+        @Test func whatIsNotThereIsOne() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            for (command, arguments) in [
+                ("cameo-status", ["job", "99"]),
+                ("cameo-status", ["cat", "cameo://thumb/00000000000000000000000000000000"]),
+                ("cameo-admin", ["cancel", "99"]),
+            ] {
+                #expect(try await deployment.command(command, arguments).exitStatus == 1)
+            }
+        }
+
+        @Test func storeOptionMayStandInFrontOfTheSubcommand() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            let result = try await deployment.command(
+                "cameo-status",
+                ["--store", deployment.store, "job", "1"],
+                environment: ["CAMEO_STORE": nil]
             )
-            try deployment.add(try await Pictures.photo("jpg"), as: name)
+            #expect(result.outputText.contains("job 1: available"), "\(result.errorText)")
         }
-        _ = try await deployment.enqueue(
-            "pictures/photo.jpg",
-            "pictures/..%2F..%2Fescape.jpg",
-            "pictures/other/photo.jpg",
-            "--size",
-            "20x20:png"
-        )
-        #expect(try await deployment.drain().exitStatus == 0)
-        let out = deployment.folder.path("out")
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-        let victim = try deployment.folder.write(Data("victim".utf8), to: "victim")
-        for name in ["photo.20x20-png.png", "photo-3.20x20-png.png"] {
-            try FileManager.default.createSymbolicLink(atPath: "\(out)/\(name)", withDestinationPath: victim)
+
+        @Test func cancelAndRetryByHand() async throws {
+            let deployment = try Deployment()
+            let id = try #require(try await deployment.enqueue("a.jpg").first).id
+            #expect(
+                try await deployment.command("cameo-admin", ["cancel", "\(id)"]).outputText
+                    == "job \(id) is cancelled\n"
+            )
+            #expect(try await deployment.job(id).state == .cancelled)
+            let again = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
+            #expect(again.outputText == "job \(id) had ended already: cancelled\n")
+            _ = try await deployment.command("cameo-admin", ["retry", "\(id)"])
+            #expect(try await deployment.job(id).state == .available)
         }
-        let result = try await deployment.command("cameo-status", ["export", "out", "--json"])
-        #expect(result.exitStatus == 1)
-        #expect(result.outputText == #"{"skipped":["photo-3.20x20-png.png"],"written":2}"# + "\n")
-        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "victim")
-        let files = try FileManager.default.contentsOfDirectory(atPath: out).sorted()
-        #expect(files.count == 4)
-        #expect(files.contains { $0.contains("escape") })
-    }
 
-    @Test(arguments: ["cameo-enqueue", "cameo-status", "cameo-admin"])
-    func commandsLinkNeitherImagingNorTransfers(command: String) async throws {
-        let libraries = try await run("ldd", [try Deployment.executable(command)])
-        #expect(libraries.exitStatus == 0)
-        #expect(libraries.outputText.contains("libsqlite3"))
-        #expect(!libraries.outputText.contains("libvips"))
-        #expect(!libraries.outputText.contains("libcurl"))
-    }
+        /// Whether each line is what `proto-json/` says, by an independent validator.
+        private func expectValid(_ schema: String, _ lines: Data) async throws {
+            let script = Repository.file("Tests/CameoModelTests/validate.py").path
+            let result = try await run("/usr/bin/python3", [script, schema], input: lines)
+            #expect(result.exitStatus == 0, "\(result.outputText)\(result.errorText)")
+        }
 
-    @Test func optionsMayComeFromTheEnvironment() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        _ = try await deployment.enqueue("pictures/photo.jpg", "--queue", "mine")
-        _ = try await deployment.enqueue("pictures/photo.jpg", "--queue", "other")
-        let environment = [
-            "CAMEO_DRAIN": "1", "CAMEO_ALLOW_ROOT": "/nonsense,\(deployment.pictures)", "CAMEO_QUEUES": "mine",
-            "CAMEO_LOG_FORMAT": "json", "CAMEO_CONCURRENCY": "3",
-        ]
-        let refused = try await deployment.command("cameo-worker", environment: environment)
-        #expect(refused.exitStatus == 2 && refused.errorText.contains("/nonsense"))
-        let result = try await deployment.command(
-            "cameo-worker",
-            ["--allow-root", deployment.pictures],
-            environment: environment
-        )
-        #expect(result.exitStatus == 0, "\(result.errorText)")
-        #expect(result.outputText.contains("1 completed"))
-        let lines = try result.errorText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
-        let started = try #require(lines.first { $0.canonicalText.contains(#""message":"started""#) })
-        #expect(started.canonicalText.contains(#""concurrency":"3""#))
-        #expect(try await deployment.status().count(.available) == 1)
-    }
-
-    @Test func manyProcessesEnqueueAndWorkAtOnce() async throws {
-        let deployment = try Deployment()
-        for index in 0..<8 { try deployment.add(try await Pictures.photo("webp"), as: "p\(index).webp") }
-        let results = try await withThrowingTaskGroup(of: ProcessResult.self) { group in
-            for index in 0..<8 {
-                group.addTask {
-                    try await deployment.command(
-                        "cameo-enqueue",
-                        ["pictures/*", "--size", "\(30 + index)x30", "--size", "20x"]
-                    )
-                }
+        @Test func whatTheCommandsPrintKeepsTheContract() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let enqueued = try await deployment.command(
+                "cameo-enqueue",
+                [
+                    "pictures/photo.jpg", "pictures/none.jpg", "--json", "--batch", "b", "--metadata",
+                    #"{"a":[1,null]}"#,
+                    "--size", "64x64", "--max-attempts", "2",
+                ]
+            )
+            try await expectValid("enqueue-receipt", enqueued.standardOutput)
+            try await expectValid(
+                "status-report",
+                try await deployment.command("cameo-status", ["--json"]).standardOutput
+            )
+            try await expectValid(
+                "job",
+                try await deployment.command("cameo-status", ["jobs", "--json"]).standardOutput
+            )
+            _ = try await deployment.drain()
+            try await expectValid(
+                "status-report",
+                try await deployment.command("cameo-status", ["--json"]).standardOutput
+            )
+            for id in ["1", "2"] {
+                let job = try await deployment.command("cameo-status", ["job", id, "--json"])
+                try await expectValid("job", job.standardOutput)
             }
-            for _ in 0..<3 {
-                group.addTask {
-                    try await deployment.command("cameo-worker", ["--drain", "--allow-root", deployment.pictures])
-                }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
+            let failure = try #require(try await deployment.job(2).failure)
+            try await expectValid("job-failure", try WireFormat.encode(failure))
         }
-        for result in results {
+
+        @Test func textFromOutsideCannotDriveTheTerminalOrThePage() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            let source = "file:///\u{1B}[31m<script>alert(1)</script>\u{202E}gpj.exe"
+            let json = try WireFormat.encode(source)
+            _ = try await deployment.sql(
+                "INSERT INTO job(request) VALUES ('{\"source\":\(String(decoding: json, as: UTF8.self)),\"renditions\":[{\"width\":9}]}');"
+            )
+            for arguments in [["jobs"], ["job", "2"]] {
+                let text = try await deployment.command("cameo-status", arguments).outputText
+                #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}"))
+                #expect(text.contains("\\u{1b}[31m"))
+            }
+            _ = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
+            let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
+            #expect(!html.contains("<script>") && html.contains("&lt;script&gt;"))
+        }
+
+        @Test func exportNeitherOverwritesNorFollowsLinksNorLeavesItsFolder() async throws {
+            let deployment = try Deployment()
+            for name in ["photo.jpg", "other/photo.jpg", "..%2F..%2Fescape.jpg"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(deployment.pictures)/other",
+                    withIntermediateDirectories: true
+                )
+                try deployment.add(try await Pictures.photo("jpg"), as: name)
+            }
+            _ = try await deployment.enqueue(
+                "pictures/photo.jpg",
+                "pictures/..%2F..%2Fescape.jpg",
+                "pictures/other/photo.jpg",
+                "--size",
+                "20x20:png"
+            )
+            #expect(try await deployment.drain().exitStatus == 0)
+            let out = deployment.folder.path("out")
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+            let victim = try deployment.folder.write(Data("victim".utf8), to: "victim")
+            for name in ["photo.20x20-png.png", "photo-3.20x20-png.png"] {
+                try FileManager.default.createSymbolicLink(atPath: "\(out)/\(name)", withDestinationPath: victim)
+            }
+            let result = try await deployment.command("cameo-status", ["export", "out", "--json"])
+            #expect(result.exitStatus == 1)
+            #expect(result.outputText == #"{"skipped":["photo-3.20x20-png.png"],"written":2}"# + "\n")
+            #expect(try String(contentsOfFile: victim, encoding: .utf8) == "victim")
+            let files = try FileManager.default.contentsOfDirectory(atPath: out).sorted()
+            #expect(files.count == 4)
+            #expect(files.contains { $0.contains("escape") })
+        }
+
+        @Test(arguments: ["cameo-enqueue", "cameo-status", "cameo-admin"])
+        func commandsLinkNeitherImagingNorTransfers(command: String) async throws {
+            let libraries = try await run("ldd", [try Deployment.executable(command)])
+            #expect(libraries.exitStatus == 0)
+            #expect(libraries.outputText.contains("libsqlite3"))
+            #expect(!libraries.outputText.contains("libvips"))
+            #expect(!libraries.outputText.contains("libcurl"))
+        }
+
+        @Test func optionsMayComeFromTheEnvironment() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            _ = try await deployment.enqueue("pictures/photo.jpg", "--queue", "mine")
+            _ = try await deployment.enqueue("pictures/photo.jpg", "--queue", "other")
+            let environment = [
+                "CAMEO_DRAIN": "1", "CAMEO_ALLOW_ROOT": "/nonsense,\(deployment.pictures)", "CAMEO_QUEUES": "mine",
+                "CAMEO_LOG_FORMAT": "json", "CAMEO_CONCURRENCY": "3",
+            ]
+            let refused = try await deployment.command("cameo-worker", environment: environment)
+            #expect(refused.exitStatus == 2 && refused.errorText.contains("/nonsense"))
+            let result = try await deployment.command(
+                "cameo-worker",
+                ["--allow-root", deployment.pictures],
+                environment: environment
+            )
             #expect(result.exitStatus == 0, "\(result.errorText)")
-            #expect(!result.errorText.contains("lock"))
+            #expect(result.outputText.contains("1 completed"))
+            let lines = try result.errorText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            let started = try #require(lines.first { $0.canonicalText.contains(#""message":"started""#) })
+            #expect(started.canonicalText.contains(#""concurrency":"3""#))
+            #expect(try await deployment.status().count(.available) == 1)
         }
-        #expect(try await deployment.drain().exitStatus == 0)
-        let status = try await deployment.status()
-        #expect((status.count(.completed), status.jobs.values.reduce(0, +)) == (64, 64))
-        #expect(
-            try await deployment.sql("SELECT outcome, count(*), failure FROM attempt GROUP BY 1, 3;") == "completed|64|"
-        )
+
+        @Test func manyProcessesEnqueueAndWorkAtOnce() async throws {
+            let deployment = try Deployment()
+            for index in 0..<8 { try deployment.add(try await Pictures.photo("webp"), as: "p\(index).webp") }
+            let results = try await withThrowingTaskGroup(of: ProcessResult.self) { group in
+                for index in 0..<8 {
+                    group.addTask {
+                        try await deployment.command(
+                            "cameo-enqueue",
+                            ["pictures/*", "--size", "\(30 + index)x30", "--size", "20x"]
+                        )
+                    }
+                }
+                for _ in 0..<3 {
+                    group.addTask {
+                        try await deployment.command("cameo-worker", ["--drain", "--allow-root", deployment.pictures])
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for result in results {
+                #expect(result.exitStatus == 0, "\(result.errorText)")
+                #expect(!result.errorText.contains("lock"))
+            }
+            #expect(try await deployment.drain().exitStatus == 0)
+            let status = try await deployment.status()
+            #expect((status.count(.completed), status.jobs.values.reduce(0, +)) == (64, 64))
+            #expect(
+                try await deployment.sql("SELECT outcome, count(*), failure FROM attempt GROUP BY 1, 3;")
+                    == "completed|64|"
+            )
+        }
     }
 }

@@ -4,229 +4,240 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Workers that die by SIGKILL, and what the next one makes of it.
-@Suite(.timeLimit(.minutes(10)), .serialized)
-struct KillTests {
-    /// Renderers that a worker started and that are alive (zombies are not).
-    private func renderers(of worker: Int32) throws -> Set<Int32> {
-        var found: Set<Int32> = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
-            guard let pid = Int32(name), let fields = processFields(pid), fields.parent == worker else { continue }
-            found.insert(pid)
-        }
-        return found
-    }
-
-    private func processFields(_ pid: Int32) -> (state: Character, parent: Int32)? {
-        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-            let name = stat.lastIndex(of: ")")
-        else { return nil }
-        let fields = stat[stat.index(after: name)...].split(separator: " ")
-        guard fields.count > 1, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
-        return (state, parent)
-    }
-
-    private func isAlive(_ pid: Int32) -> Bool {
-        processFields(pid).map { $0.state != "Z" && $0.state != "X" } ?? false
-    }
-
-    /// True once none is alive, false after a second.
-    private func areGoneWithinASecond(_ pids: Set<Int32>) async throws -> Bool {
-        let started = ContinuousClock.now
-        while started.duration(to: .now) < .seconds(1) {
-            if !pids.contains(where: isAlive) { return true }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return false
-    }
-
-    @Test func twentyKillsLoseNothingDoubleNothingAndChargeNobody() async throws {
-        let deployment = try Deployment()
-        let photos = [
-            try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp"),
-        ]
-        for index in 0..<500 {
-            let photo = photos[index % photos.count]
-            try deployment.add(photo, as: "p\(index).\(URL(filePath: photo).pathExtension)")
-        }
-        let receipts = try await deployment.enqueue("pictures/*", "--size", "96x96:cover:webp", "--size", "200x:jpeg")
-        #expect(receipts.count == 500)
-
-        for _ in 0..<20 {
-            let worker = try deployment.startWorker("--log-level", "error")
-            let pid = Int(worker.processID)
-            try await deployment.waitUntil { store in
-                try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
+extension EndToEnd {
+    /// Workers that die by SIGKILL, and what the next one makes of it.
+    @Suite(.timeLimit(.minutes(10)), .serialized)
+    struct KillTests {
+        /// Renderers that a worker started and that are alive (zombies are not).
+        private func renderers(of worker: Int32) throws -> Set<Int32> {
+            var found: Set<Int32> = []
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+                guard let pid = Int32(name), let fields = processFields(pid), fields.parent == worker else { continue }
+                found.insert(pid)
             }
-            // A random moment is what is tested: nothing signals it.
-            try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
-            let children = try renderers(of: worker.processID)
-            worker.send(SIGKILL)
-            #expect(await worker.ending == .signalled(SIGKILL))
-            #expect(!children.isEmpty)
-            #expect(try await areGoneWithinASecond(children))
+            return found
         }
-        let interrupted = try await deployment.sql(
-            "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
-        )
-        // The last one killed is only seen by the next worker.
-        #expect(try #require(Int(interrupted)) >= 14)
-        #expect(
-            try await deployment.status().count(.completed) < 500,
-            "all was done before the last kill: nothing was tested"
-        )
 
-        let drained = try await deployment.drain("--log-level", "error")
-        #expect(drained.exitStatus == 0, "\(drained.errorText)")
-        let status = try await deployment.status()
-        #expect(status.count(.completed) == 500)
-        #expect(status.jobs.values.reduce(0, +) == 500)
-        #expect(status.workers.isEmpty)
-        #expect(status.thumbnails == 1_000)
-        let kills = try await deployment.sql(
-            "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
-        )
-        #expect(try #require(Int(kills)) >= 15)
-        // One completed attempt a job, charged as the first; every other was interrupted.
-        let attempts = """
-            SELECT count(*), sum(attempt = 1), sum(crash_count), (SELECT count(*) FROM attempt WHERE outcome = 'completed'),
-              (SELECT count(*) FROM attempt WHERE outcome = 'interrupted'),
-              (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM job;
-            """
-        let counts = try await deployment.sql(attempts).split(separator: "|").compactMap { Int($0) }
-        #expect(counts.count == 6)
-        #expect((counts[0], counts[1], counts[3], counts[5]) == (500, 500, 500, 0))
-        #expect(counts[2] == counts[4])
-        try await expectEveryThumbnailDecodes(deployment)
-        let check = try await deployment.command("cameo-admin", ["check"])
-        #expect(check.exitStatus == 0, "\(check.outputText)")
-    }
+        private func processFields(_ pid: Int32) -> (state: Character, parent: Int32)? {
+            guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+                let name = stat.lastIndex(of: ")")
+            else { return nil }
+            let fields = stat[stat.index(after: name)...].split(separator: " ")
+            guard fields.count > 1, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
+            return (state, parent)
+        }
 
-    private func expectEveryThumbnailDecodes(_ deployment: Deployment) async throws {
-        let exported = try await deployment.command("cameo-status", ["export", "out"])
-        #expect(exported.exitStatus == 0, "\(exported.errorText)")
-        let out = deployment.folder.path("out")
-        let files = try FileManager.default.contentsOfDirectory(atPath: out).map { "\(out)/\($0)" }
-        #expect(files.count == 1_000)
-        let headers = try await Pictures.tool("vipsheader", files).split(separator: "\n")
-        let photo = try await Pictures.tool("vipsheader", [try await Pictures.photo("jpg")])
-        #expect(headers.count == 1_000)
-        #expect(headers.count { $0.contains(".webp: 96x96 ") } == 500)
-        #expect(headers.count { $0.contains(".jpg: 200x") } == 500, "\(photo)")
-        // Decodes every pixel: a tiny copy of each is made from all of it.
-        let decoded = deployment.folder.path("decoded")
-        try FileManager.default.createDirectory(atPath: decoded, withIntermediateDirectories: true)
-        try await Pictures.tool("vipsthumbnail", files + ["--size", "8x8", "-o", "\(decoded)/%s.png"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: decoded).count == 1_000)
-    }
+        private func isAlive(_ pid: Int32) -> Bool {
+            processFields(pid).map { $0.state != "Z" && $0.state != "X" } ?? false
+        }
 
-    @Test func aRendererKilledFromOutsideCostsOnlyAnAttempt() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
-        let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-        let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
-        // The first and, after the retry, the second renderer that takes it is killed by somebody else.
-        for attempt in 1...2 {
-            try await deployment.waitUntil { store in
-                let job = try await store.job(hang.id)
-                return job.attempt == attempt && job.state == .running && job.thumbnails.count == 1
+        /// True once none is alive, false after a second.
+        private func areGoneWithinASecond(_ pids: Set<Int32>) async throws -> Bool {
+            let started = ContinuousClock.now
+            while started.duration(to: .now) < .seconds(1) {
+                if !pids.contains(where: isAlive) { return true }
+                try await Task.sleep(for: .milliseconds(10))
             }
-            try await killRenderers(of: worker, until: attempt, attemptsEndedOf: hang.id, deployment)
+            return false
         }
-        let job = try await deployment.job(hang.id)
-        #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
-        #expect(job.attempts?.map(\.failure?.code) == [.renderCrashed, .renderCrashed])
-        let good = try await deployment.command(
-            "cameo-enqueue",
-            ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
-        )
-        #expect(good.exitStatus == 0, "\(good.errorText)")
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
-    }
 
-    /// Kills the oldest renderer, which is the one in use, again and again: at first the picture may not have reached it.
-    private func killRenderers(
-        of worker: ChildProcess,
-        until count: Int,
-        attemptsEndedOf id: Int64,
-        _ deployment: Deployment
-    ) async throws {
-        let store = try Store(reading: deployment.store)
-        while try await store.job(id).attempts?.count(where: { $0.outcome != .running }) ?? 0 < count {
-            if let oldest = try renderers(of: worker.processID).min() { kill(oldest, SIGKILL) }
-            try await Task.sleep(for: .milliseconds(100))
+        @Test func twentyKillsLoseNothingDoubleNothingAndChargeNobody() async throws {
+            let deployment = try Deployment()
+            let photos = [
+                try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp"),
+            ]
+            for index in 0..<500 {
+                let photo = photos[index % photos.count]
+                try deployment.add(photo, as: "p\(index).\(URL(filePath: photo).pathExtension)")
+            }
+            let receipts = try await deployment.enqueue(
+                "pictures/*",
+                "--size",
+                "96x96:cover:webp",
+                "--size",
+                "200x:jpeg"
+            )
+            #expect(receipts.count == 500)
+
+            for _ in 0..<20 {
+                let worker = try deployment.startWorker("--log-level", "error")
+                let pid = Int(worker.processID)
+                try await deployment.waitUntil { store in
+                    try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
+                }
+                // A random moment is what is tested: nothing signals it.
+                try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
+                let children = try renderers(of: worker.processID)
+                worker.send(SIGKILL)
+                #expect(await worker.ending == .signalled(SIGKILL))
+                #expect(!children.isEmpty)
+                #expect(try await areGoneWithinASecond(children))
+            }
+            let interrupted = try await deployment.sql(
+                "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
+            )
+            // The last one killed is only seen by the next worker.
+            #expect(try #require(Int(interrupted)) >= 14)
+            #expect(
+                try await deployment.status().count(.completed) < 500,
+                "all was done before the last kill: nothing was tested"
+            )
+
+            let drained = try await deployment.drain("--log-level", "error")
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let status = try await deployment.status()
+            #expect(status.count(.completed) == 500)
+            #expect(status.jobs.values.reduce(0, +) == 500)
+            #expect(status.workers.isEmpty)
+            #expect(status.thumbnails == 1_000)
+            let kills = try await deployment.sql(
+                "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
+            )
+            #expect(try #require(Int(kills)) >= 15)
+            // One completed attempt a job, charged as the first; every other was interrupted.
+            let attempts = """
+                SELECT count(*), sum(attempt = 1), sum(crash_count), (SELECT count(*) FROM attempt WHERE outcome = 'completed'),
+                  (SELECT count(*) FROM attempt WHERE outcome = 'interrupted'),
+                  (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM job;
+                """
+            let counts = try await deployment.sql(attempts).split(separator: "|").compactMap { Int($0) }
+            #expect(counts.count == 6)
+            let others = try await deployment.sql(
+                "SELECT outcome, failure FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
+            )
+            #expect((counts[0], counts[1], counts[3], counts[5]) == (500, 500, 500, 0), "\(others)")
+            #expect(counts[2] == counts[4])
+            try await expectEveryThumbnailDecodes(deployment)
+            let check = try await deployment.command("cameo-admin", ["check"])
+            #expect(check.exitStatus == 0, "\(check.outputText)")
         }
-    }
 
-    @Test(arguments: [("CAMEO-TEST-CRASH", JobFailure.Code.renderCrashed), ("CAMEO-TEST-HANG", .renderTimedOut)])
-    func aPictureThatKillsItsRendererCostsOnlyItsOwnJob(word: String, code: JobFailure.Code) async throws {
-        let deployment = try Deployment()
-        for index in 0..<10 { try deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
-        try Data(word.utf8).write(to: URL(filePath: "\(deployment.pictures)/p3-bad.jpg"))
-        let receipts = try await deployment.enqueue("pictures/*", "--size", "64x64")
-        let drained = try await deployment.drain("--render-timeout", "1", "--retry-base", "0.05")
-        #expect(drained.exitStatus == 1)
-        let bad = try #require(receipts.first { $0.source.hasSuffix("p3-bad.jpg") })
-        let job = try await deployment.job(bad.id)
-        #expect((job.state, job.failure?.code, job.attempt) == (.discarded, code, 2))
-        #expect(job.failure?.message.contains("p3-bad.jpg") == true)
-        #expect(try await deployment.status().count(.completed) == 10)
-    }
+        private func expectEveryThumbnailDecodes(_ deployment: Deployment) async throws {
+            let exported = try await deployment.command("cameo-status", ["export", "out"])
+            #expect(exported.exitStatus == 0, "\(exported.errorText)")
+            let out = deployment.folder.path("out")
+            let files = try FileManager.default.contentsOfDirectory(atPath: out).map { "\(out)/\($0)" }
+            #expect(files.count == 1_000)
+            let headers = try await Pictures.tool("vipsheader", files).split(separator: "\n")
+            let photo = try await Pictures.tool("vipsheader", [try await Pictures.photo("jpg")])
+            #expect(headers.count == 1_000)
+            #expect(headers.count { $0.contains(".webp: 96x96 ") } == 500)
+            #expect(headers.count { $0.contains(".jpg: 200x") } == 500, "\(photo)")
+            // Decodes every pixel: a tiny copy of each is made from all of it.
+            let decoded = deployment.folder.path("decoded")
+            try FileManager.default.createDirectory(atPath: decoded, withIntermediateDirectories: true)
+            try await Pictures.tool("vipsthumbnail", files + ["--size", "8x8", "-o", "\(decoded)/%s.png"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: decoded).count == 1_000)
+        }
 
-    @Test func gracefulShutdownFinishesWhatRunsAndLeavesTheRest() async throws {
-        let deployment = try Deployment()
-        for index in 0..<100 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
-        _ = try await deployment.enqueue("pictures/*", "--size", "200x200")
-        let worker = try deployment.startWorker()
-        try await deployment.waitUntil { try await $0.status().count(.completed) > 2 }
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
-        let status = try await deployment.status()
-        #expect((status.count(.running), status.workers.count) == (0, 0))
-        #expect(status.count(.available) + status.count(.completed) == 100)
-        #expect(status.count(.available) > 0)
-        #expect(try await deployment.sql("SELECT count(*) FROM attempt WHERE outcome <> 'completed';") == "0")
-    }
+        @Test func aRendererKilledFromOutsideCostsOnlyAnAttempt() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
+            let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
+            // The first and, after the retry, the second renderer that takes it is killed by somebody else.
+            for attempt in 1...2 {
+                try await deployment.waitUntil { store in
+                    let job = try await store.job(hang.id)
+                    return job.attempt == attempt && job.state == .running && job.thumbnails.count == 1
+                }
+                try await killRenderers(of: worker, until: attempt, attemptsEndedOf: hang.id, deployment)
+            }
+            let job = try await deployment.job(hang.id)
+            #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
+            #expect(job.attempts?.map(\.failure?.code) == [.renderCrashed, .renderCrashed])
+            let good = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
+            )
+            #expect(good.exitStatus == 0, "\(good.errorText)")
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
 
-    @Test func shutdownBeyondItsGraceGivesJobsBackUncharged() async throws {
-        let deployment = try Deployment()
-        try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
-        let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-        let worker = try deployment.startWorker("--grace", "0.2", "--render-timeout", "60")
-        try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
-        let job = try await deployment.job(receipt.id)
-        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
-        #expect(job.attempts?.map(\.outcome) == [.released])
-    }
+        /// Kills the oldest renderer, which is the one in use, again and again: at first the picture may not have reached it.
+        private func killRenderers(
+            of worker: ChildProcess,
+            until count: Int,
+            attemptsEndedOf id: Int64,
+            _ deployment: Deployment
+        ) async throws {
+            let store = try Store(reading: deployment.store)
+            while try await store.job(id).attempts?.count(where: { $0.outcome != .running }) ?? 0 < count {
+                if let oldest = try renderers(of: worker.processID).min() { kill(oldest, SIGKILL) }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
 
-    @Test func cancellingARunningJobStopsItAndLeavesNothing() async throws {
-        let deployment = try Deployment()
-        try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
-        let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-        let worker = try deployment.startWorker(
-            "--render-timeout",
-            "60",
-            "--concurrency",
-            "1",
-            "--render-concurrency",
-            "1"
-        )
-        try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-        let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.id)"])
-        #expect(cancelled.outputText == "job \(receipt.id) is cancelled\n")
-        // The only slot is free again long before the renderer's deadline.
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let next = try await deployment.command(
-            "cameo-enqueue",
-            ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"]
-        )
-        #expect(next.exitStatus == 0, "\(next.errorText)")
-        #expect(try await deployment.job(receipt.id).state == .cancelled)
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
+        @Test(arguments: [("CAMEO-TEST-CRASH", JobFailure.Code.renderCrashed), ("CAMEO-TEST-HANG", .renderTimedOut)])
+        func aPictureThatKillsItsRendererCostsOnlyItsOwnJob(word: String, code: JobFailure.Code) async throws {
+            let deployment = try Deployment()
+            for index in 0..<10 { try deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
+            try Data(word.utf8).write(to: URL(filePath: "\(deployment.pictures)/p3-bad.jpg"))
+            let receipts = try await deployment.enqueue("pictures/*", "--size", "64x64")
+            let drained = try await deployment.drain("--render-timeout", "1", "--retry-base", "0.05")
+            #expect(drained.exitStatus == 1)
+            let bad = try #require(receipts.first { $0.source.hasSuffix("p3-bad.jpg") })
+            let job = try await deployment.job(bad.id)
+            #expect((job.state, job.failure?.code, job.attempt) == (.discarded, code, 2))
+            #expect(job.failure?.message.contains("p3-bad.jpg") == true)
+            #expect(try await deployment.status().count(.completed) == 10)
+        }
+
+        @Test func gracefulShutdownFinishesWhatRunsAndLeavesTheRest() async throws {
+            let deployment = try Deployment()
+            for index in 0..<100 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
+            _ = try await deployment.enqueue("pictures/*", "--size", "200x200")
+            let worker = try deployment.startWorker()
+            try await deployment.waitUntil { try await $0.status().count(.completed) > 2 }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            let status = try await deployment.status()
+            #expect((status.count(.running), status.workers.count) == (0, 0))
+            #expect(status.count(.available) + status.count(.completed) == 100)
+            #expect(status.count(.available) > 0)
+            #expect(try await deployment.sql("SELECT count(*) FROM attempt WHERE outcome <> 'completed';") == "0")
+        }
+
+        @Test func shutdownBeyondItsGraceGivesJobsBackUncharged() async throws {
+            let deployment = try Deployment()
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
+            let worker = try deployment.startWorker("--grace", "0.2", "--render-timeout", "60")
+            try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            let job = try await deployment.job(receipt.id)
+            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+            #expect(job.attempts?.map(\.outcome) == [.released])
+        }
+
+        @Test func cancellingARunningJobStopsItAndLeavesNothing() async throws {
+            let deployment = try Deployment()
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
+            let worker = try deployment.startWorker(
+                "--render-timeout",
+                "60",
+                "--concurrency",
+                "1",
+                "--render-concurrency",
+                "1"
+            )
+            try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
+            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.id)"])
+            #expect(cancelled.outputText == "job \(receipt.id) is cancelled\n")
+            // The only slot is free again long before the renderer's deadline.
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let next = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"]
+            )
+            #expect(next.exitStatus == 0, "\(next.errorText)")
+            #expect(try await deployment.job(receipt.id).state == .cancelled)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
     }
 }

@@ -4,144 +4,160 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a new user does, with the real commands.
-@Suite(.timeLimit(.minutes(2)))
-struct MainFlowTests {
-    @Test func picturesBecomeThumbnailsThatCanBeRead() async throws {
-        let deployment = try Deployment()
-        for ending in ["jpg", "png", "webp", "gif", "tif", "avif"] {
-            try deployment.add(try await Pictures.photo(ending), as: "photo.\(ending)")
-        }
-        let receipts = try await deployment.enqueue(
-            "pictures/*",
-            "--size",
-            "64x64:cover:webp",
-            "--size",
-            "100x:jpeg",
-            "--batch",
-            "all"
-        )
-        #expect(receipts.count == 6)
-        let drained = try await deployment.drain()
-        #expect(drained.exitStatus == 0, "\(drained.errorText)")
-        #expect(drained.outputText.contains("6 completed (12 thumbnails), 0 discarded"))
-
-        let status = try await deployment.status()
-        #expect((status.count(.completed), status.count(.discarded), status.thumbnails) == (6, 0, 12))
-        for receipt in receipts {
-            let job = try await deployment.job(receipt.id)
-            #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
-            #expect(job.thumbnails[0].width == 64 && job.thumbnails[0].height == 64)
-            for thumbnail in job.thumbnails {
-                let byName = try await deployment.command("cameo-status", ["cat", thumbnail.uri])
-                let byDigest = try await deployment.command("cameo-status", ["cat", try #require(thumbnail.blob)])
-                #expect(byName.standardOutput == byDigest.standardOutput)
-                #expect(byName.standardOutput.count == thumbnail.bytes)
+extension EndToEnd {
+    /// What a new user does, with the real commands.
+    @Suite(.timeLimit(.minutes(2)))
+    struct MainFlowTests {
+        @Test func picturesBecomeThumbnailsThatCanBeRead() async throws {
+            let deployment = try Deployment()
+            for ending in ["jpg", "png", "webp", "gif", "tif", "avif"] {
+                try deployment.add(try await Pictures.photo(ending), as: "photo.\(ending)")
             }
+            let receipts = try await deployment.enqueue(
+                "pictures/*",
+                "--size",
+                "64x64:cover:webp",
+                "--size",
+                "100x:jpeg",
+                "--batch",
+                "all"
+            )
+            #expect(receipts.count == 6)
+            let drained = try await deployment.drain()
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            #expect(drained.outputText.contains("6 completed (12 thumbnails), 0 discarded"))
+
+            let status = try await deployment.status()
+            #expect((status.count(.completed), status.count(.discarded), status.thumbnails) == (6, 0, 12))
+            for receipt in receipts {
+                let job = try await deployment.job(receipt.id)
+                #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
+                #expect(job.thumbnails[0].width == 64 && job.thumbnails[0].height == 64)
+                for thumbnail in job.thumbnails {
+                    let byName = try await deployment.command("cameo-status", ["cat", thumbnail.uri])
+                    let byDigest = try await deployment.command("cameo-status", ["cat", try #require(thumbnail.blob)])
+                    #expect(byName.standardOutput == byDigest.standardOutput)
+                    #expect(byName.standardOutput.count == thumbnail.bytes)
+                }
+            }
+
+            let exported = try await deployment.command("cameo-status", ["export", "out", "--batch", "all"])
+            #expect(exported.exitStatus == 0, "\(exported.errorText)")
+            let files = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
+            #expect(files.count == 12)
+            for file in files {
+                let size = try await Pictures.tool(
+                    "vipsheader",
+                    ["-f", "width", deployment.folder.path("out/\(file)")]
+                )
+                #expect(size == (file.hasSuffix("webp") ? "64" : "100"))
+            }
+            let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
+            #expect(sheet.outputText == deployment.folder.path("sheet.html") + "\n")
+            let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
+            #expect(html.components(separatedBy: "<img ").count == 13)
+            #expect(!html.contains("src=\"http"))
         }
 
-        let exported = try await deployment.command("cameo-status", ["export", "out", "--batch", "all"])
-        #expect(exported.exitStatus == 0, "\(exported.errorText)")
-        let files = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
-        #expect(files.count == 12)
-        for file in files {
-            let size = try await Pictures.tool("vipsheader", ["-f", "width", deployment.folder.path("out/\(file)")])
-            #expect(size == (file.hasSuffix("webp") ? "64" : "100"))
+        @Test func aRunningWorkerTakesWhatIsInsertedBySQL() async throws {
+            let deployment = try Deployment()
+            let path = try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let worker = try deployment.startWorker()
+            try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
+            let request =
+                #"{"source":"file://\#(path)","renditions":[{"width":32,"format":"png"}],"metadata":{"user":7}}"#
+            let id = try await deployment.sql(
+                "INSERT INTO job(request) VALUES (json('\(request)')); SELECT last_insert_rowid();"
+            )
+            let waited = try await deployment.command(
+                "cameo-status",
+                ["job", id, "--wait", "--timeout", "30", "--json"]
+            )
+            #expect(waited.exitStatus == 0, "\(waited.errorText)")
+            let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
+            #expect((job.state, job.thumbnails.first?.width, job.thumbnails.first?.format) == (.completed, 32, "png"))
+            let polled = try await deployment.sql("SELECT state, json_extract(thumbnails, '$[0].uri') FROM job_status;")
+            #expect(polled == "completed|\(job.thumbnails[0].uri)")
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
         }
-        let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
-        #expect(sheet.outputText == deployment.folder.path("sheet.html") + "\n")
-        let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
-        #expect(html.components(separatedBy: "<img ").count == 13)
-        #expect(!html.contains("src=\"http"))
-    }
 
-    @Test func aRunningWorkerTakesWhatIsInsertedBySQL() async throws {
-        let deployment = try Deployment()
-        let path = try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let worker = try deployment.startWorker()
-        try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-        let request = #"{"source":"file://\#(path)","renditions":[{"width":32,"format":"png"}],"metadata":{"user":7}}"#
-        let id = try await deployment.sql(
-            "INSERT INTO job(request) VALUES (json('\(request)')); SELECT last_insert_rowid();"
-        )
-        let waited = try await deployment.command("cameo-status", ["job", id, "--wait", "--timeout", "30", "--json"])
-        #expect(waited.exitStatus == 0, "\(waited.errorText)")
-        let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
-        #expect((job.state, job.thumbnails.first?.width, job.thumbnails.first?.format) == (.completed, 32, "png"))
-        let polled = try await deployment.sql("SELECT state, json_extract(thumbnails, '$[0].uri') FROM job_status;")
-        #expect(polled == "completed|\(job.thumbnails[0].uri)")
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
-    }
+        @Test func bytesHandedOverBySQLAndByCommandHaveTheSameThumbnails() async throws {
+            let deployment = try Deployment()
+            let picture = try await Pictures.photo("png")
+            let data = try Data(contentsOf: URL(filePath: picture))
+            let receipt = try #require(try await deployment.enqueue("--data", "--size", "48x48", input: data).first)
+            _ = try await deployment.sql(
+                #"INSERT INTO upload(data, request) VALUES (readfile('\#(picture)'), '{"renditions":[{"width":48,"height":48}]}');"#
+            )
+            #expect(try await deployment.drain().exitStatus == 0)
+            let uploaded = try await deployment.job(receipt.id + 1)
+            #expect(uploaded.state == .completed)
+            #expect(uploaded.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
+            #expect(uploaded.source == "cameo://blob/\(SHA256.digest(of: data))")
+        }
 
-    @Test func bytesHandedOverBySQLAndByCommandHaveTheSameThumbnails() async throws {
-        let deployment = try Deployment()
-        let picture = try await Pictures.photo("png")
-        let data = try Data(contentsOf: URL(filePath: picture))
-        let receipt = try #require(try await deployment.enqueue("--data", "--size", "48x48", input: data).first)
-        _ = try await deployment.sql(
-            #"INSERT INTO upload(data, request) VALUES (readfile('\#(picture)'), '{"renditions":[{"width":48,"height":48}]}');"#
-        )
-        #expect(try await deployment.drain().exitStatus == 0)
-        let uploaded = try await deployment.job(receipt.id + 1)
-        #expect(uploaded.state == .completed)
-        #expect(uploaded.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
-        #expect(uploaded.source == "cameo://blob/\(SHA256.digest(of: data))")
-    }
+        @Test func aThumbnailCanBeTheSourceOfAnother() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let first = try #require(try await deployment.enqueue("pictures/photo.jpg", "--size", "100x100:png").first)
+            #expect(try await deployment.drain().exitStatus == 0)
+            let second = try #require(
+                try await deployment.enqueue(first.thumbnails[0].uri, "--size", "20x20:cover").first
+            )
+            #expect(try await deployment.drain().exitStatus == 0)
+            let job = try await deployment.job(second.id)
+            #expect(job.thumbnails.map { [$0.width, $0.height] } == [[20, 20]])
+        }
 
-    @Test func aThumbnailCanBeTheSourceOfAnother() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let first = try #require(try await deployment.enqueue("pictures/photo.jpg", "--size", "100x100:png").first)
-        #expect(try await deployment.drain().exitStatus == 0)
-        let second = try #require(try await deployment.enqueue(first.thumbnails[0].uri, "--size", "20x20:cover").first)
-        #expect(try await deployment.drain().exitStatus == 0)
-        let job = try await deployment.job(second.id)
-        #expect(job.thumbnails.map { [$0.width, $0.height] } == [[20, 20]])
-    }
+        @Test func picturesComeOverHTTP() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("webp"), as: "photo.webp")
+            let origin = try await Origin.start(serving: deployment.pictures)
+            _ = try await deployment.enqueue(
+                origin.url("/a.webp?file=photo.webp"),
+                origin.url("/redirect?to=/b.webp%3Ffile%3Dphoto.webp")
+            )
+            let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            #expect(try await deployment.status().count(.completed) == 2)
+        }
 
-    @Test func picturesComeOverHTTP() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("webp"), as: "photo.webp")
-        let origin = try await Origin.start(serving: deployment.pictures)
-        _ = try await deployment.enqueue(
-            origin.url("/a.webp?file=photo.webp"),
-            origin.url("/redirect?to=/b.webp%3Ffile%3Dphoto.webp")
-        )
-        let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
-        #expect(drained.exitStatus == 0, "\(drained.errorText)")
-        #expect(try await deployment.status().count(.completed) == 2)
-    }
+        @Test func enqueueWaitsForItsJobsAndReportsFailures() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let worker = try deployment.startWorker()
+            let good = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
+            )
+            #expect(good.exitStatus == 0, "\(good.errorText)")
+            let bad = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/none.jpg", "--wait", "--wait-timeout", "60"]
+            )
+            #expect(bad.exitStatus == 1)
+            #expect(bad.errorText.contains("source.notFound"))
+            worker.send(SIGINT)
+            #expect(await worker.ending == .exited(0))
+            let late = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/photo.jpg", "--wait", "--wait-timeout", "0.2"]
+            )
+            #expect(late.exitStatus == 3)
+        }
 
-    @Test func enqueueWaitsForItsJobsAndReportsFailures() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let worker = try deployment.startWorker()
-        let good = try await deployment.command(
-            "cameo-enqueue",
-            ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
-        )
-        #expect(good.exitStatus == 0, "\(good.errorText)")
-        let bad = try await deployment.command(
-            "cameo-enqueue",
-            ["pictures/none.jpg", "--wait", "--wait-timeout", "60"]
-        )
-        #expect(bad.exitStatus == 1)
-        #expect(bad.errorText.contains("source.notFound"))
-        worker.send(SIGINT)
-        #expect(await worker.ending == .exited(0))
-        let late = try await deployment.command(
-            "cameo-enqueue",
-            ["pictures/photo.jpg", "--wait", "--wait-timeout", "0.2"]
-        )
-        #expect(late.exitStatus == 3)
-    }
-
-    @Test func tenThousandSourcesAreOneQuickCall() async throws {
-        let deployment = try Deployment()
-        let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
-        let result = try await deployment.command("cameo-enqueue", ["-"], input: Data(list.utf8), timeout: .seconds(60))
-        #expect(result.outputText.split(separator: "\n").count == 10_000)
-        #expect(try await deployment.status().count(.available) == 10_000)
+        @Test func tenThousandSourcesAreOneQuickCall() async throws {
+            let deployment = try Deployment()
+            let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
+            let result = try await deployment.command(
+                "cameo-enqueue",
+                ["-"],
+                input: Data(list.utf8),
+                timeout: .seconds(60)
+            )
+            #expect(result.outputText.split(separator: "\n").count == 10_000)
+            #expect(try await deployment.status().count(.available) == 10_000)
+        }
     }
 }

@@ -4,62 +4,64 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Disks that are read-only or full: real file systems, in a mount namespace of the test's own.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
-struct StoreFaultTests {
-    @Test func aStoreOnAReadOnlyDiskCanBeReadAndNotWritten() async throws {
-        let deployment = try Deployment()
-        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-        let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
-        #expect(try await deployment.drain().exitStatus == 0)
-        // As it is copied to a medium: one clean file and the blobs.
-        for name in ["cameo.sqlite-wal", "cameo.sqlite-shm"] {
-            try FileManager.default.removeItem(atPath: "\(deployment.store)/\(name)")
+extension EndToEnd {
+    /// Disks that are read-only or full: real file systems, in a mount namespace of the test's own.
+    @Suite(.timeLimit(.minutes(3)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
+    struct StoreFaultTests {
+        @Test func aStoreOnAReadOnlyDiskCanBeReadAndNotWritten() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
+            #expect(try await deployment.drain().exitStatus == 0)
+            // As it is copied to a medium: one clean file and the blobs.
+            for name in ["cameo.sqlite-wal", "cameo.sqlite-shm"] {
+                try FileManager.default.removeItem(atPath: "\(deployment.store)/\(name)")
+            }
+            let uri = receipt.thumbnails[0].uri
+            let result = try await MountNamespace.run(
+                """
+                mount --bind "$CAMEO_STORE" "$CAMEO_STORE" && mount -o remount,bind,ro "$CAMEO_STORE"
+                "$BIN/cameo-status" --json | grep -q '"completed":1' && echo read
+                "$BIN/cameo-status" cat \(uri) | wc -c
+                "$BIN/cameo-enqueue" \(deployment.pictures)/photo.jpg; echo "enqueue $?"
+                "$BIN/cameo-worker" --drain; echo "worker $?"
+                """,
+                deployment
+            )
+            let size = try #require(try await deployment.job(receipt.id).thumbnails[0].bytes)
+            #expect(result.outputText == "read\n\(size)\nenqueue 4\nworker 4\n", "\(result.errorText)")
+            #expect(result.errorText.contains("read-only"))
         }
-        let uri = receipt.thumbnails[0].uri
-        let result = try await MountNamespace.run(
-            """
-            mount --bind "$CAMEO_STORE" "$CAMEO_STORE" && mount -o remount,bind,ro "$CAMEO_STORE"
-            "$BIN/cameo-status" --json | grep -q '"completed":1' && echo read
-            "$BIN/cameo-status" cat \(uri) | wc -c
-            "$BIN/cameo-enqueue" \(deployment.pictures)/photo.jpg; echo "enqueue $?"
-            "$BIN/cameo-worker" --drain; echo "worker $?"
-            """,
-            deployment
-        )
-        let size = try #require(try await deployment.job(receipt.id).thumbnails[0].bytes)
-        #expect(result.outputText == "read\n\(size)\nenqueue 4\nworker 4\n", "\(result.errorText)")
-        #expect(result.errorText.contains("read-only"))
-    }
 
-    @Test func aFullDiskIsNamedAndNothingAcceptedIsLost() async throws {
-        let deployment = try Deployment()
-        for index in 0..<40 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
-        try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
-        let result = try await MountNamespace.run(
-            """
-            mount -t tmpfs -o size=8m,mode=0700 tmpfs "$CAMEO_STORE"
-            "$BIN/cameo-enqueue" '\(deployment.pictures)/*' --size 400x400:png --max-attempts 1 >/dev/null; echo "enqueue $?"
-            "$BIN/cameo-worker" --drain --allow-root \(deployment.pictures); echo "worker $?"
-            head -c 20m /dev/zero > "$CAMEO_STORE/ballast"
-            "$BIN/cameo-enqueue" \(deployment.pictures)/p0.png; echo "full $?"
-            rm "$CAMEO_STORE/ballast"
-            "$BIN/cameo-admin" check > /dev/null; echo "check $?"
-            "$BIN/cameo-status" jobs --state discarded --limit 1 --json
-            "$BIN/cameo-status" --json
-            """,
-            deployment
-        )
-        let lines = result.outputText.split(separator: "\n")
-        try #require(lines.count == 7, "\(result.outputText)\(result.errorText)")
-        #expect([lines[0], lines[2], lines[3], lines[4]] == ["enqueue 0", "worker 1", "full 4", "check 0"])
-        #expect(result.errorText.contains("cameo-enqueue: store.full: no space is left"))
-        let job = try WireFormat.decode(Job.self, from: Data(lines[5].utf8))
-        #expect(job.failure?.code == .storeFull)
-        let status = try WireFormat.decode(StatusReport.self, from: Data(lines[6].utf8))
-        #expect(status.jobs.values.reduce(0, +) == 40)
-        #expect(status.count(.completed) + status.count(.discarded) == 40)
-        #expect(status.count(.completed) > 0)
+        @Test func aFullDiskIsNamedAndNothingAcceptedIsLost() async throws {
+            let deployment = try Deployment()
+            for index in 0..<40 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
+            try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
+            let result = try await MountNamespace.run(
+                """
+                mount -t tmpfs -o size=8m,mode=0700 tmpfs "$CAMEO_STORE"
+                "$BIN/cameo-enqueue" '\(deployment.pictures)/*' --size 400x400:png --max-attempts 1 >/dev/null; echo "enqueue $?"
+                "$BIN/cameo-worker" --drain --allow-root \(deployment.pictures); echo "worker $?"
+                head -c 20m /dev/zero > "$CAMEO_STORE/ballast"
+                "$BIN/cameo-enqueue" \(deployment.pictures)/p0.png; echo "full $?"
+                rm "$CAMEO_STORE/ballast"
+                "$BIN/cameo-admin" check > /dev/null; echo "check $?"
+                "$BIN/cameo-status" jobs --state discarded --limit 1 --json
+                "$BIN/cameo-status" --json
+                """,
+                deployment
+            )
+            let lines = result.outputText.split(separator: "\n")
+            try #require(lines.count == 7, "\(result.outputText)\(result.errorText)")
+            #expect([lines[0], lines[2], lines[3], lines[4]] == ["enqueue 0", "worker 1", "full 4", "check 0"])
+            #expect(result.errorText.contains("cameo-enqueue: store.full: no space is left"))
+            let job = try WireFormat.decode(Job.self, from: Data(lines[5].utf8))
+            #expect(job.failure?.code == .storeFull)
+            let status = try WireFormat.decode(StatusReport.self, from: Data(lines[6].utf8))
+            #expect(status.jobs.values.reduce(0, +) == 40)
+            #expect(status.count(.completed) + status.count(.discarded) == 40)
+            #expect(status.count(.completed) > 0)
+        }
     }
 }
 

@@ -1,9 +1,9 @@
-package import Foundation
+internal import Foundation
 
 /// Times and amounts as a person reads them.
-package enum TimeText {
+enum AmountText {
     /// `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`.
-    package static func duration(_ seconds: Double) -> String {
+    static func duration(_ seconds: Double) -> String {
         switch seconds {
         case ..<1: "\(Int(seconds * 1_000)) ms"
         case ..<100: String(format: "%.1f s", seconds)
@@ -14,7 +14,7 @@ package enum TimeText {
     }
 
     /// `512 B`, `3.4 KiB`, `12.0 MiB`.
-    package static func bytes(_ count: Int) -> String {
+    static func bytes(_ count: Int) -> String {
         var amount = Double(count)
         var unit = "B"
         for next in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1_024 {
