@@ -26,11 +26,6 @@ int cameo_ofd_lock(int fd) {
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-int cameo_ofd_unlock(int fd) {
-    struct flock lock = whole_file(F_UNLCK);
-    return fcntl(fd, F_OFD_SETLK, &lock);
-}
-
 int cameo_ofd_is_locked(int fd) {
     struct flock lock = whole_file(F_WRLCK);
     if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
@@ -66,9 +61,9 @@ int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard) {
     return prlimit(pid, RLIMIT_CPU, &limit, NULL);
 }
 
-int64_t cameo_boottime_ms(void) {
+int64_t cameo_monotonic_ms(void) {
     struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

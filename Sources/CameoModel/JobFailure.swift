@@ -50,7 +50,7 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         code = Code(rawValue: try container.decode(String.self, forKey: .code)) ?? .unknown
-        stage = try container.decode(Stage.self, forKey: .stage)
+        stage = Stage(rawValue: try container.decode(String.self, forKey: .stage)) ?? .worker
         message = try container.decode(String.self, forKey: .message)
         isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
     }

@@ -75,6 +75,17 @@ package final class RendererPool: Sendable {
     /// Whether a child has started and said which version it is, in at least one slot.
     package var isReady: Bool { desk.isReady }
 
+    /// Returns when a child has started and said which version it is.
+    ///
+    /// - Throws: ``RendererUnavailable`` once no slot could start its child some times in a row.
+    package func waitUntilReady() async throws(RendererUnavailable) {
+        while !isReady {
+            if let reason = desk.brokenReason { throw RendererUnavailable(reason) }
+            // A start takes about 100 ms. A cancelled wait ends with the pool.
+            guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
+        }
+    }
+
     package var statistics: RendererStatistics { desk.statistics }
 
     /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw

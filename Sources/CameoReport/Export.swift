@@ -6,7 +6,9 @@ internal import Foundation
 /// overwriting, no following of links.
 package struct Export {
     package private(set) var written = 0
-    /// Thumbnails whose names were taken.
+    /// Thumbnails that an earlier export has written already.
+    package private(set) var kept = 0
+    /// Thumbnails whose names were taken by something else.
     package private(set) var skipped: [String] = []
 
     private let directory: Int32
@@ -15,7 +17,14 @@ package struct Export {
     /// Creates the folder if it is missing.
     package init(to path: String, from store: Store) throws {
         self.store = store
-        if mkdir(path, 0o755) != 0, errno != EEXIST { throw ExportError(path: path, reason: "\(Errno())") }
+        guard !(FilePaths.absolute(path) + "/").hasPrefix(store.directory.path + "/") else {
+            throw ExportError(path: path, reason: "it belongs to the store")
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw ExportError(path: path, reason: error.localizedDescription)
+        }
         directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
     }
@@ -26,10 +35,14 @@ package struct Export {
         let stem = Self.stem(of: listed.job.source)
         let ending = listed.thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
         let rendition = listed.thumbnail.name
-        // Two sources may have one name: the second takes its job's number.
+        // Two sources may have one name: the second takes its job's number. What an earlier export wrote stays.
         for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
             if try write(data, as: name) {
                 written += 1
+                return
+            }
+            if contents(of: name) == data {
+                kept += 1
                 return
             }
         }
@@ -55,6 +68,13 @@ package struct Export {
             throw ExportError(path: name, reason: "\(error)")
         }
         return true
+    }
+
+    private func contents(of name: String) -> Data? {
+        let descriptor = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        return try? handle.readToEnd()
     }
 
     /// The source's last component without its ending, with all but letters, digits, `-` and `_` replaced.

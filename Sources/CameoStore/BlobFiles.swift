@@ -6,7 +6,7 @@ internal import Synchronization
 
 // DESIGN. Bytes are durable before the transaction that names them (invariant I2): a large blob is written under a
 // temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves a file that no row
-// names; it is collected later. Writing over a blob that exists is harmless (same bytes) and renews its age, which
+// names; one with a temporary name is removed when a worker starts an hour later. Writing over a blob that exists is harmless (same bytes) and renews its age, which
 // keeps the collector away from it.
 //
 // Threads: syncing blocks, so files are written and read on a queue of this room's own, not in the cooperative pool.
@@ -18,6 +18,8 @@ final class BlobFiles: Sendable {
     static let margin = 4 * 1_048_576
 
     private let directory: StoreDirectory
+    /// Folders whose own names are known to be durable.
+    private let syncedFolders = Mutex<Set<String>>([])
     private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)
 
     init(directory: StoreDirectory) {
@@ -29,7 +31,7 @@ final class BlobFiles: Sendable {
         guard freeBytes >= data.count + Self.margin else { throw .full(path: directory.path) }
         let isInline = data.count <= Self.inlineLimit
         if !isInline {
-            try await perform { directory in try Self.write(data, as: digest, in: directory) }
+            try await perform { [self] directory in try write(data, as: digest, in: directory) }
         }
         return PreparedBlob(
             digest: digest,
@@ -41,11 +43,36 @@ final class BlobFiles: Sendable {
 
     func read(_ digest: BlobDigest) async throws(StoreError) -> Data {
         try await perform { directory in
-            do {
-                return try Data(contentsOf: URL(filePath: directory.blobFile(digest)))
-            } catch {
+            guard let data = try Self.contents(of: directory.blobFile(digest)) else {
                 throw StoreError.damagedBlob(digest: digest.description)
             }
+            return data
+        }
+    }
+
+    /// Whether the blob of a row can be read and is what its digest says. Blocks; for the rare places where a
+    /// transaction must know.
+    func isSound(_ digest: BlobDigest, inline: Data?) -> Bool {
+        let data = inline ?? (try? Self.contents(of: directory.blobFile(digest)))
+        return data.map { SHA256.digest(of: $0) == digest } ?? false
+    }
+
+    /// Nil if there is no such file.
+    private static func contents(of path: String) throws -> Data? {
+        do {
+            return try Data(contentsOf: URL(filePath: path))
+        } catch CocoaError.fileReadNoSuchFile {
+            return nil
+        }
+    }
+
+    /// Removes what writers left that died in the middle of a file.
+    func removeUnfinished(olderThan limit: Date) {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? [] {
+            let path = "\(directory.unfinishedBlobs)/\(name)"
+            let changed = (try? files.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+            if let changed, changed < limit { unlink(path) }
         }
     }
 
@@ -69,16 +96,17 @@ final class BlobFiles: Sendable {
         }
     }
 
-    private static func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
+    private func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
         let temporary = "\(directory.unfinishedBlobs)/\(UUID().uuidString)"
         let destination = directory.blobFile(digest)
         do {
-            try writeAndSync(data, to: temporary)
+            try Self.writeAndSync(data, to: temporary)
             let folder = URL(filePath: destination).deletingLastPathComponent().path
-            if mkdir(folder, 0o700) == 0 {
+            if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Errno() }
+            // Also for a folder that is there already: whoever made it may not have come to syncing it.
+            if !syncedFolders.withLock({ $0.contains(folder) }) {
                 guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
-            } else if errno != EEXIST {
-                throw Errno()
+                _ = syncedFolders.withLock { $0.insert(folder) }
             }
             guard rename(temporary, destination) == 0 else { throw Errno() }
             guard cameo_sync_directory(folder) == 0 else { throw Errno() }
@@ -109,7 +137,7 @@ struct PreparedBlob: Sendable {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT(digest) DO UPDATE SET created_at = excluded.created_at
+                ON CONFLICT(digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
                 """
         )
         try statement.execute(arguments: [digest.hex, size, data, mediaType, now])

@@ -29,13 +29,14 @@ extension Store {
     }
 
     /// When the next scheduled or retryable job comes due, or nil if there is none.
-    package func nextDueTime(retryableOnly: Bool = false) async throws(StoreError) -> Date? {
+    package func nextDueTime() async throws(StoreError) -> Date? {
         try await read { db in
-            let sql =
-                retryableOnly
-                ? "SELECT min(available_at) FROM job WHERE state IN ('scheduled', 'retryable') AND state = 'retryable'"
-                : "SELECT min(available_at) FROM job WHERE state IN ('scheduled', 'retryable')"
-            return try Int64.fetchOne(db, sql: sql).map(Date.init(milliseconds:))
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT min(available_at) FROM job INDEXED BY job_due WHERE state IN ('scheduled', 'retryable')
+                    """
+            )
+            return try Int64.fetchOne(statement).map(Date.init(milliseconds:))
         }
     }
 
@@ -49,7 +50,7 @@ extension Store {
             let names = try String.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT DISTINCT queue FROM job
+                        SELECT DISTINCT queue FROM job INDEXED BY job_suspect
                         WHERE state = 'available' AND crash_count >= 3 AND attempted_at <= ?
                         """
                 ),
@@ -63,7 +64,8 @@ extension Store {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                  SELECT 1 FROM job WHERE state IN ('scheduled', 'retryable') AND available_at <= ?)
+                  SELECT 1 FROM job INDEXED BY job_due
+                  WHERE state IN ('scheduled', 'retryable') AND available_at <= ?)
                 """
         )
         return try Bool.fetchOne(statement, arguments: [now]) ?? false
@@ -86,8 +88,8 @@ extension Store {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE job SET state = 'available' WHERE id IN (
-                  SELECT id FROM job WHERE state IN ('scheduled', 'retryable') AND available_at <= ?
-                  ORDER BY available_at LIMIT ?)
+                  SELECT id FROM job INDEXED BY job_due
+                  WHERE state IN ('scheduled', 'retryable') AND available_at <= ? ORDER BY available_at LIMIT ?)
                 """
         )
         try statement.execute(arguments: [now, promotions])
@@ -101,29 +103,29 @@ extension Store {
         now: Int64,
         in db: Database
     ) throws -> [ClaimedJob] {
-        // One ordered walk of the partial index a queue, merged: no sort over all that waits.
-        let condition = kind == .suspect ? "crash_count >= 3" : "crash_count < 3"
-        let candidates = queues.map { _ in
-            """
-            SELECT * FROM (SELECT id, rank FROM job
-              WHERE state = 'available' AND queue = ? AND \(condition) ORDER BY rank LIMIT ?)
-            """
-        }
+        // One ordered walk of a partial index a queue, merged here: no sort over all that waits, no limit on queues.
+        let candidates = try db.cachedStatement(
+            sql: """
+                SELECT id, rank FROM job INDEXED BY \(kind == .suspect ? "job_suspect" : "job_claim")
+                WHERE state = 'available' AND queue = ? AND \(kind == .suspect ? "crash_count >= 3" : "crash_count < 3")
+                ORDER BY rank LIMIT ?
+                """
+        )
+        let first = try queues.flatMap { queue in try Row.fetchAll(candidates, arguments: [queue, limit]) }
+            .map { (rank: $0["rank"] as Int64, id: $0["id"] as Int64) }.sorted { $0 < $1 }.prefix(limit)
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE job SET
                   state = 'running', attempt = attempt + 1, attempted_at = ?, worker = ?,
                   claim_token = lower(hex(randomblob(16)))
-                WHERE id IN (SELECT id FROM (\(candidates.joined(separator: " UNION ALL "))) ORDER BY rank LIMIT ?)
+                WHERE id IN (SELECT value FROM json_each(?))
                 RETURNING id, claim_token, request, queue, attempt, max_attempts, crash_count, failure, upload_id,
                   created_at, available_at, rank
                 """
         )
-        var arguments: [any DatabaseValueConvertible] = [now, worker]
-        for queue in queues { arguments += [queue, limit] as [any DatabaseValueConvertible] }
-        arguments.append(limit)
+        let ids = JSONValue.array(first.map { .integer($0.id) }).canonicalText
         // RETURNING comes in any order.
-        let rows = try Row.fetchAll(statement, arguments: StatementArguments(arguments))
+        let rows = try Row.fetchAll(statement, arguments: [now, worker, ids])
             .sorted { ($0["rank"] as Int64, $0["id"] as Int64) < ($1["rank"], $1["id"]) }
         let open = try db.cachedStatement(
             sql: """

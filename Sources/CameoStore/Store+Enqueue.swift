@@ -3,24 +3,25 @@ package import Foundation
 internal import GRDB
 
 extension Store {
-    /// Rows per transaction, so that a long list does not hold the write lock.
-    private static let enqueueChunk = 1_000
+    /// Requests of one call and so of one transaction, at the most advisable: more would hold the write lock for long.
+    package static let enqueueChunk = 1_000
+    /// Bytes of a picture that is handed over with its request.
+    package static let maximumUploadBytes = 104_857_600
 
-    /// Accepts requests, all of which were validated. They are durable on return, in the given order.
+    /// Accepts requests: all of them, durable on return and in the given order, or none.
     ///
     /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
         let rows = try requests.map { try NewJob($0) }
-        var receipts: [EnqueueReceipt] = []
-        for start in stride(from: 0, to: rows.count, by: Self.enqueueChunk) {
-            let chunk = Array(rows[start..<min(start + Self.enqueueChunk, rows.count)])
-            receipts += try await commit { db in try Self.insert(chunk, in: db) }
-        }
-        return receipts
+        return try await commit { db in try Self.insert(rows, in: db) }
     }
 
     /// Accepts a picture's bytes and the request for it, whose source is replaced by the bytes' blob URI.
     package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
+        guard (1...Self.maximumUploadBytes).contains(data.count) else {
+            let reason = "a picture handed over must have 1 to \(Self.maximumUploadBytes) bytes, not \(data.count)"
+            throw InvalidRequest(path: "data", reason: reason)
+        }
         let digest = SHA256.digest(of: data)
         var request = request
         request.source = CameoURI.blob(digest).text

@@ -64,16 +64,15 @@ extension Store {
         }
     }
 
-    /// How many of these jobs are in each state; ids that do not exist count nowhere.
-    package func states(of ids: [Int64]) async throws(StoreError) -> [JobState: Int] {
+    /// The states of these jobs; ids that do not exist are left out.
+    package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
         try await read { db in
-            var counts: [JobState: Int] = [:]
             let statement = try db.cachedStatement(sql: "SELECT state FROM job WHERE id = ?")
-            for id in ids {
-                guard let state = try String.fetchOne(statement, arguments: [id]) else { continue }
-                counts[try JobState(stored: state), default: 0] += 1
+            return try ids.reduce(into: [:]) { states, id in
+                if let state = try String.fetchOne(statement, arguments: [id]) {
+                    states[id] = try JobState(stored: state)
+                }
             }
-            return counts
         }
     }
 

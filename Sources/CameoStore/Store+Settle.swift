@@ -20,14 +20,14 @@ extension Store {
             let blob = try await files.prepare(thumbnail.encoded.bytes, digest: digest, mediaType: type)
             prepared.append((thumbnail, blob))
         }
-        let blobs = prepared
+        let (blobs, files) = (prepared, files)
         let now = nowMilliseconds
         try await commit { db in
             var timings = timings
             timings.storeMilliseconds = started.duration(to: .now).milliseconds
             try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
             for (thumbnail, blob) in blobs {
-                try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, in: db)
+                try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
             }
         }
     }
@@ -124,19 +124,10 @@ extension Store {
         from provenance: Provenance,
         jobID: Int64,
         now: Int64,
+        _ files: BlobFiles,
         in db: Database
     ) throws {
-        let renew = try db.cachedStatement(
-            sql: """
-                UPDATE thumbnail SET source_seen = max(source_seen, ?), job_id = ?, updated_at = ?
-                WHERE id = ? AND source_digest = ? AND renderer_version = ?
-                """
-        )
-        try renew.execute(arguments: [
-            provenance.sourceSeen, jobID, now, thumbnail.id.text, provenance.sourceDigest.hex,
-            provenance.rendererVersion,
-        ])
-        guard db.changesCount == 0 else { return }
+        if try renew(thumbnail.id, from: provenance, jobID: jobID, now: now, files, in: db) { return }
         try blob.insert(in: db, at: now)
         let upsert = try db.cachedStatement(
             sql: """
@@ -156,5 +147,31 @@ extension Store {
             thumbnail.encoded.format.rawValue, provenance.source, thumbnail.rendition.json.canonicalText,
             provenance.sourceDigest.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now, now,
         ])
+    }
+
+    /// Keeps a thumbnail of the same source bytes by the same renderer, unless its blob is damaged.
+    private static func renew(
+        _ id: ThumbnailID,
+        from provenance: Provenance,
+        jobID: Int64,
+        now: Int64,
+        _ files: BlobFiles,
+        in db: Database
+    ) throws -> Bool {
+        let find = try db.cachedStatement(
+            sql: """
+                SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+                WHERE id = ? AND source_digest = ? AND renderer_version = ?
+                """
+        )
+        let same: StatementArguments = [id.text, provenance.sourceDigest.hex, provenance.rendererVersion]
+        guard let row = try Row.fetchOne(find, arguments: same), let digest = BlobDigest(hex: row["digest"] as String),
+            files.isSound(digest, inline: row["data"])
+        else { return false }
+        let renew = try db.cachedStatement(
+            sql: "UPDATE thumbnail SET source_seen = max(source_seen, ?), job_id = ?, updated_at = ? WHERE id = ?"
+        )
+        try renew.execute(arguments: [provenance.sourceSeen, jobID, now, id.text])
+        return true
     }
 }

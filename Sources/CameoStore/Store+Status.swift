@@ -83,18 +83,18 @@ extension Store {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT worker.*, (SELECT count(*) FROM job WHERE state = 'running' AND worker = worker.id) AS running
+                SELECT worker.*, (SELECT count(*) FROM job INDEXED BY job_running WHERE state = 'running' AND worker = worker.id) AS running
                 FROM worker ORDER BY started_at, id
                 """
         )
-        return rows.map { row in
+        return try rows.map { row in
             StatusReport.Worker(
                 id: row["id"],
                 host: row["host"],
                 pid: row["pid"],
                 version: row["version"],
                 startedAt: Date(milliseconds: row["started_at"]),
-                isAlive: WorkerRegistration.isAlive(row["id"], in: directory),
+                isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
                 concurrency: row["concurrency"],
                 running: row["running"]
             )

@@ -34,33 +34,41 @@ extension Store {
         version: String,
         concurrency: Int
     ) async throws(StoreError) -> WorkerRegistration {
-        let registration: WorkerRegistration
+        let row = WorkerRow(
+            id: id,
+            host: host,
+            pid: pid,
+            version: version,
+            concurrency: concurrency,
+            startedAt: nowMilliseconds
+        )
         do {
-            registration = try WorkerRegistration(id: id, in: directory)
+            files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
+            let registration = try WorkerRegistration(row, in: directory)
+            _ = try await extendLease(registration)
+            return registration
         } catch {
             throw StoreError(error, path: directory.path)
         }
-        let (now, lease) = (nowMilliseconds, clock.uptime() + Self.leaseMilliseconds)
-        try await commit { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [id, host, pid, version, concurrency, now, BootIdentity.current, lease]
-            )
-        }
-        return registration
     }
 
     /// Tells that the worker is well.
     ///
     /// - Returns: the claim tokens that are still its own; what it runs beyond them was cancelled or given away.
     package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) -> Set<String> {
-        let lease = clock.uptime() + Self.leaseMilliseconds
+        let (row, lease) = (registration.row, clock.uptime() + Self.leaseMilliseconds)
         return try await commit { db in
-            try db.execute(sql: "UPDATE worker SET lease_until = ? WHERE id = ?", arguments: [lease, registration.id])
-            return try Self.claimTokens(of: registration.id, db)
+            // Inserts it again should another have taken it for dead: a worker without a row would never be rescued.
+            try db.execute(
+                sql: """
+                    INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until
+                    """,
+                arguments: [
+                    row.id, row.host, row.pid, row.version, row.concurrency, row.startedAt, BootIdentity.current, lease,
+                ]
+            )
+            return try Self.claimTokens(of: row.id, db)
         }
     }
 
@@ -69,9 +77,12 @@ extension Store {
         try await read { db in try Self.claimTokens(of: registration.id, db) }
     }
 
-    /// Leaves the store. The worker must have settled or released all its jobs.
+    /// Leaves the store. Jobs whose end the store refused to record are given back uncharged, to be run again.
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
+        let now = nowMilliseconds
         try await commit { db in
+            try Self.closeAttempts(of: registration.id, as: .released, now: now, db)
+            try Self.giveBack(from: registration.id, deaths: 0, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
         }
         registration.removeFile()
@@ -108,15 +119,20 @@ extension Store {
     private func lostWorkers(except own: String?, uptime: Int64) async throws(StoreError) -> [LostWorker] {
         let directory = directory
         return try await read { db in
-            try String.fetchAll(db.cachedStatement(sql: "SELECT id FROM worker"))
+            // A worker without a row, but with running jobs, should not be; its jobs are not to suffer for it.
+            let ids = """
+                SELECT id FROM worker
+                UNION SELECT worker FROM job INDEXED BY job_running WHERE state = 'running'
+                """
+            return try String.fetchAll(db.cachedStatement(sql: ids))
                 .filter { $0 != own }
                 .compactMap { try LostWorker.find($0, in: db, directory: directory, uptime: uptime) }
         }
     }
 
-    private static func claimTokens(of worker: String, _ db: Database) throws -> Set<String> {
+    fileprivate static func claimTokens(of worker: String, _ db: Database) throws -> Set<String> {
         let statement = try db.cachedStatement(
-            sql: "SELECT claim_token FROM job WHERE state = 'running' AND worker = ?"
+            sql: "SELECT claim_token FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ?"
         )
         return try String.fetchSet(statement, arguments: [worker])
     }
@@ -129,22 +145,18 @@ extension Store {
         _ db: Database
     ) throws {
         report.workers.append(lost.id)
-        try db.execute(
-            sql: """
-                UPDATE attempt SET outcome = 'interrupted', finished_at = ?
-                WHERE claim_token IN (SELECT claim_token FROM job WHERE state = 'running' AND worker = ?)
-                """,
-            arguments: [now, lost.id]
-        )
+        try closeAttempts(of: lost.id, as: .interrupted, now: now, db)
+        // A worker that fell silent may be frozen with the machine's sleep or a debugger: its jobs are not to blame.
+        let deaths = lost.isRunning ? 0 : 1
         let discarded = try Row.fetchAll(
             db,
             sql: """
                 UPDATE job SET state = 'discarded', finalized_at = ?, failure = ?, crash_count = crash_count + 1,
                   claim_token = NULL, worker = NULL
-                WHERE state = 'running' AND worker = ? AND crash_count + 1 >= ?
+                WHERE state = 'running' AND worker = ? AND crash_count + ? >= ?
                 RETURNING id, json_extract(request, '$.source') AS source, queue, attempt
                 """,
-            arguments: [now, try failure.stored, lost.id, ClaimKind.discardAfterCrashes]
+            arguments: [now, try failure.stored, lost.id, deaths, ClaimKind.discardAfterCrashes]
         )
         report.discarded += discarded.map { row in
             LostJob(
@@ -155,18 +167,41 @@ extension Store {
                 failure: failure
             )
         }
-        try db.execute(
-            sql: """
-                UPDATE job SET state = 'available', attempt = attempt - 1, crash_count = crash_count + 1,
-                  claim_token = NULL, worker = NULL
-                WHERE state = 'running' AND worker = ?
-                """,
-            arguments: [lost.id]
-        )
-        report.rescued += db.changesCount
+        report.rescued += try giveBack(from: lost.id, deaths: deaths, db)
         if !lost.isRunning {
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
         }
+    }
+}
+
+extension Store {
+    private static func closeAttempts(
+        of worker: String,
+        as outcome: JobAttempt.Outcome,
+        now: Int64,
+        _ db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE attempt SET outcome = ?, finished_at = ? WHERE claim_token IN (
+                  SELECT claim_token FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ?)
+                """,
+            arguments: [outcome.rawValue, now, worker]
+        )
+    }
+
+    /// Makes a worker's running jobs available again, uncharged; returns how many.
+    @discardableResult
+    private static func giveBack(from worker: String, deaths: Int, _ db: Database) throws -> Int {
+        try db.execute(
+            sql: """
+                UPDATE job SET state = 'available', attempt = attempt - 1, crash_count = crash_count + ?,
+                  claim_token = NULL, worker = NULL
+                WHERE state = 'running' AND worker = ?
+                """,
+            arguments: [deaths, worker]
+        )
+        return db.changesCount
     }
 }
 
@@ -185,12 +220,16 @@ private struct LostWorker: Sendable {
     ) throws -> LostWorker? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT lease_until, boot_id, EXISTS (SELECT 1 FROM job WHERE state = 'running' AND worker = worker.id) AS busy
+                SELECT lease_until, boot_id, EXISTS (SELECT 1 FROM job INDEXED BY job_running WHERE state = 'running' AND worker = worker.id) AS busy
                 FROM worker WHERE id = ?
                 """
         )
-        guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
-        if !WorkerRegistration.isAlive(id, in: directory) { return LostWorker(id: id, isRunning: false) }
+        let row = try Row.fetchOne(statement, arguments: [id])
+        if try !WorkerRegistration.isAlive(id, in: directory) {
+            let hasJobs = try !Store.claimTokens(of: id, db).isEmpty
+            return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
+        }
+        guard let row else { return nil }
         let isCurrent = (row["boot_id"] as String) == BootIdentity.current
         let isSilent = isCurrent && (row["lease_until"] as Int64) < uptime && (row["busy"] as Bool)
         return isSilent ? LostWorker(id: id, isRunning: true) : nil

@@ -15,6 +15,7 @@ package final class Store: Sendable {
     private let reader: DatabaseQueue
     private let watcher: DatabaseQueue
     private let checkpointer: Checkpointer
+    private let inode: UInt64?
 
     /// Opens the store for writing, making it first if `creating`.
     package convenience init(
@@ -26,6 +27,7 @@ package final class Store: Sendable {
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
         let patience = Connection.Patience()
         do {
+            try directory.makeDatabasePrivate()
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
             // Making a file a WAL database needs it alone, and then SQLite does not ask the busy handler.
             try FileLock.hold(directory.setUpLock) {
@@ -74,6 +76,7 @@ package final class Store: Sendable {
         reader = try Connection.open(directory.database, readAccess)
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
+        inode = Self.inode(of: directory.database)
         writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer) }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
@@ -81,6 +84,15 @@ package final class Store: Sendable {
                 "its schema version \(version) is older than \(Schema.currentVersion); run a worker once"
             )
         }
+    }
+
+    /// Whether the database's file still lies where it was opened; false once the folder was removed or replaced.
+    package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
+
+    /// By stat, which unlike open and close is harmless to SQLite's locks.
+    private static func inode(of path: String) -> UInt64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
     /// Moves the write-ahead log into the database when nobody else is about to, so that the store is one clean file.
@@ -122,39 +134,40 @@ package final class Store: Sendable {
         }
     }
 
+    /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        do {
-            return try await reader.read(body)
-        } catch {
-            throw StoreError(error, path: directory.path)
+        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
+            reader.asyncRead { database in
+                continuation.resume(returning: Result { try body(try database.get()) })
+            }
         }
+        return try value(of: result)
     }
 
     /// Changes whenever any process commits. Costs microseconds.
     package func dataVersion() async throws(StoreError) -> Int {
-        let version: Result<Int, any Error> = await withCheckedContinuation { continuation in
+        let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
+            // No transaction: inside one the answer would stand still.
             watcher.asyncUnsafeRead { database in
                 continuation.resume(
                     returning: Result {
-                        try database.get().cachedStatement(sql: "PRAGMA data_version").fetchInt()
+                        try Int.fetchOne(database.get().cachedStatement(sql: "PRAGMA data_version")) ?? 0
                     }
                 )
             }
         }
+        return try value(of: result)
+    }
+
+    private func value<Value>(of result: Result<Value, any Error>) throws(StoreError) -> Value {
         do {
-            return try version.get()
+            return try result.get()
         } catch {
             throw StoreError(error, path: directory.path)
         }
     }
 
     var nowMilliseconds: Int64 { clock.now().milliseconds }
-}
-
-extension Statement {
-    fileprivate func fetchInt() throws -> Int {
-        try Int.fetchOne(self) ?? 0
-    }
 }

@@ -5,7 +5,7 @@ package import Foundation
 package struct StoreClock: Sendable {
     /// Wall-clock time, for what people read and choose.
     package var now: @Sendable () -> Date
-    /// Milliseconds since the machine started, also while it slept: leases use it, since it never jumps.
+    /// Milliseconds that the machine has been awake since its start: leases use them, since they never jump.
     package var uptime: @Sendable () -> Int64
 
     package init(now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Int64) {
@@ -13,7 +13,7 @@ package struct StoreClock: Sendable {
         self.uptime = uptime
     }
 
-    package static let system = StoreClock(now: { Date() }, uptime: { cameo_boottime_ms() })
+    package static let system = StoreClock(now: { Date() }, uptime: { cameo_monotonic_ms() })
 }
 
 extension Date {

@@ -28,9 +28,11 @@ package struct StoreDirectory: Hashable, Sendable {
 
     /// - Throws: ``StoreError/missing(path:)`` unless `creating`; ``StoreError/networkFileSystem(path:kind:)``.
     init(at path: String, creating: Bool) throws(StoreError) {
-        let url = URL(filePath: path).standardizedFileURL
-        try Self.prepare(url.path, creating: creating)
-        self.path = url.resolvingSymlinksInPath().path
+        let absolute = FilePaths.absolute(path)
+        try Self.prepare(absolute, creating: creating)
+        guard let real = realpath(absolute, nil) else { throw .cannotOpen(path: absolute, reason: "\(Errno())") }
+        defer { free(real) }
+        self.path = String(cString: real)
         try refuseNetworkFileSystem()
     }
 
@@ -56,6 +58,17 @@ package struct StoreDirectory: Hashable, Sendable {
             throw access(path, X_OK) != 0 && errno == EACCES
                 ? StoreError.cannotOpen(path: path, reason: "\(Errno(EACCES))") : StoreError.missing(path: path)
         }
+    }
+
+    /// Makes the database's file before SQLite does, since SQLite would let everybody read it; the log takes its mode.
+    func makeDatabasePrivate() throws(Errno) {
+        let descriptor = open(database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // One that exists is not opened: closing it would drop SQLite's locks.
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw Errno()
+        }
+        close(descriptor)
     }
 
     /// File systems whose locks SQLite cannot trust (f_type of statfs(2), linux/magic.h).

@@ -6,12 +6,14 @@ internal import Foundation
 /// dies, however it dies (invariant I7).
 package final class WorkerRegistration: Sendable {
     package let id: String
+    let row: WorkerRow
     private let lock: OpenFile
     private let path: String
 
     /// Creates and locks the file, before any row names it.
-    init(id: String, in directory: StoreDirectory) throws {
-        self.id = id
+    init(_ row: WorkerRow, in directory: StoreDirectory) throws {
+        id = row.id
+        self.row = row
         path = directory.workerLock(id)
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Errno() }
@@ -24,12 +26,29 @@ package final class WorkerRegistration: Sendable {
     }
 
     /// Whether some process holds the lock of a worker; asked without taking it.
-    static func isAlive(_ worker: String, in directory: StoreDirectory) -> Bool {
+    ///
+    /// - Throws: if that cannot be told, as without a free descriptor: not to know is not to be dead.
+    static func isAlive(_ worker: String, in directory: StoreDirectory) throws(Errno) -> Bool {
         let descriptor = open(directory.workerLock(worker), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return false }
+            throw Errno()
+        }
         let file = OpenFile(adopting: descriptor)
-        return cameo_ofd_is_locked(file.descriptor) == 1
+        let answer = cameo_ofd_is_locked(file.descriptor)
+        guard answer >= 0 else { throw Errno() }
+        return answer == 1
     }
+}
+
+/// What the table tells of a worker.
+struct WorkerRow: Sendable {
+    let id: String
+    let host: String
+    let pid: Int
+    let version: String
+    let concurrency: Int
+    let startedAt: Int64
 }
 
 /// This start of the machine: leases of another start are over.

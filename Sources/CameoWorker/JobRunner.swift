@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoRenderer
 internal import CameoStore
 internal import Foundation
+internal import Logging
 
 // DESIGN. One attempt, from claim to settlement: fetch → render → complete, as one structured task. Whatever goes wrong
 // becomes a JobFailure, and the failure decides between retry and discard in one place (RetryPolicy). The settlement is
@@ -13,6 +14,7 @@ struct JobRunner: Sendable {
     let renderer: RendererPool
     let fetchLimiter: Limiter
     let configuration: WorkerConfiguration
+    let logger: Logger
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
     let isEnding: @Sendable () -> Bool
 
@@ -44,7 +46,7 @@ struct JobRunner: Sendable {
         _ progress: AttemptProgress
     ) async -> Result<Product, any Error> {
         do {
-            let request = try await request(of: control.job)
+            let request = try await control.run { try await self.request(of: control.job) }
             progress.source = request.source
             let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
             return .success(
@@ -63,7 +65,9 @@ struct JobRunner: Sendable {
     }
 
     private func request(of job: ClaimedJob) async throws -> ThumbnailRequest {
-        let text = job.hasUpload ? try await store.absorbUpload(job.claim) : job.request
+        // Within the limit of fetches: an upload can have 100 MiB.
+        let text =
+            job.hasUpload ? try await fetchLimiter.run { try await store.absorbUpload(job.claim) } : job.request
         do {
             return try ThumbnailRequest(parsing: text.utf8)
         } catch {
@@ -106,7 +110,7 @@ struct JobRunner: Sendable {
         guard let uri = CameoURI(request.source) else {
             return try await fetcher.fetch(request.source, headers: request.headers)
         }
-        return try await StoredSource(store: store).open(uri)
+        return try await StoredSource(store: store, maximumBytes: configuration.maximumSourceBytes).open(uri)
     }
 
     // MARK: - The settlement
@@ -118,21 +122,23 @@ struct JobRunner: Sendable {
         _ progress: AttemptProgress
     ) async -> JobOutcome.Kind {
         switch result {
-        case .success(let product): await complete(job, product, progress)
-        case .failure(let failure as JobFailure): await fail(job, failure, progress)
-        case .failure(let error as StoreError): await fail(job, error, progress)
+        case .success(let product): return await complete(job, product, progress)
+        case .failure(let failure as JobFailure): return await fail(job, failure, progress)
         case .failure(let error as InvalidRequest):
-            await fail(job, JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)"), progress)
+            let failure = JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
+            return await fail(job, failure, progress)
         case .failure(let error):
             switch stopReason {
-            case .timedOut: await fail(job, timeout(of: job, progress), progress)
-            case .claimLost: .leaseLost
-            case .shutdown: await release(job)
-            // Nobody stopped it, so this is a cancellation from above: the worker is being torn down.
-            case nil where error is CancellationError: await release(job)
-            case nil:
-                await fail(job, JobFailure(.storeFailed, at: .worker, "unexpected error: \(error)"), progress)
+            case .timedOut: return await fail(job, timeout(of: job, progress), progress)
+            case .claimLost: return .leaseLost
+            case .shutdown: return await release(job)
+            case nil: break
             }
+            if let error = error as? StoreError { return await yield(job, to: error, progress) }
+            // Nobody stopped it, so this is a cancellation from above: the worker is being torn down.
+            if error is CancellationError { return await release(job) }
+            let failure = JobFailure(.storeFailed, at: .worker, "unexpected error: \(error)")
+            return await fail(job, failure, progress)
         }
     }
 
@@ -144,8 +150,11 @@ struct JobRunner: Sendable {
         )
     }
 
+    /// A store that refuses to take a result is not the job's fault: a service waits until it does. A worker that is to
+    /// end tries a few times, then fails the job by name.
     private func complete(_ job: ClaimedJob, _ product: Product, _ progress: AttemptProgress) async -> JobOutcome.Kind {
-        var triesLeft = 3
+        var delay = Duration.milliseconds(200)
+        var tries = 0
         while true {
             do throws(StoreError) {
                 try await store.complete(
@@ -156,21 +165,36 @@ struct JobRunner: Sendable {
                 )
                 return .completed(thumbnails: product.thumbnails.count)
             } catch {
-                triesLeft -= 1
+                tries += 1
                 if case .leaseLost = error { return .leaseLost }
-                guard triesLeft > 0 else { return await fail(job, error, progress) }
-                await pause(.milliseconds(200))
+                if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
+                if tries.isMultiple(of: 10) {
+                    let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
+                    logger.warning("waits for the store to take its result", metadata: metadata)
+                }
+                await pause(delay)
+                delay = isEnding() ? delay : min(delay * 2, .seconds(5))
             }
         }
     }
 
-    private func fail(_ job: ClaimedJob, _ error: StoreError, _ progress: AttemptProgress) async -> JobOutcome.Kind {
+    /// The store failed before there was a result. Only what concerns the job itself is charged to it.
+    private func yield(_ job: ClaimedJob, to error: StoreError, _ progress: AttemptProgress) async -> JobOutcome.Kind {
         switch error {
-        case .leaseLost: .leaseLost
-        case .full: await fail(job, JobFailure(.storeFull, at: .store, error.description), progress)
-        case .notFound, .damagedBlob:
-            await fail(job, JobFailure(.sourceNotFound, at: .fetch, error.description), progress)
-        default: await fail(job, JobFailure(.storeFailed, at: .store, error.description), progress)
+        case .leaseLost: return .leaseLost
+        case .full, .busy, .readOnly:
+            if isEnding() { return await fail(job, failure(for: error), progress) }
+            await pause(.seconds(1))
+            return await release(job)
+        default: return await fail(job, failure(for: error), progress)
+        }
+    }
+
+    private func failure(for error: StoreError) -> JobFailure {
+        switch error {
+        case .full: JobFailure(.storeFull, at: .store, error.description)
+        case .damagedBlob: JobFailure(.sourceNotFound, at: .fetch, error.description)
+        default: JobFailure(.storeFailed, at: .store, error.description)
         }
     }
 

@@ -7,6 +7,11 @@ final class RunningJobs: Sendable {
 
     var count: Int { jobs.withLock { $0.count } }
 
+    /// True while a suspect runs: nothing is claimed beside it.
+    var containsSuspect: Bool {
+        jobs.withLock { $0.values.contains { $0.job.crashCount >= ClaimKind.suspectAfterCrashes } }
+    }
+
     func insert(_ control: JobControl) {
         jobs.withLock { $0[control.job.claim.token] = control }
     }

@@ -45,6 +45,7 @@ package final class Worker: Service {
             renderer: renderer,
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
             configuration: configuration,
+            logger: logger,
             isEnding: { configuration.drains || phase.isStopping }
         )
     }
@@ -75,6 +76,9 @@ package final class Worker: Service {
         try await store.deregister(registration)
     }
 
+    /// True after a drain that found nothing left to do; false if it was stopped before.
+    package var hasDrained: Bool { phase.hasDrained }
+
     private func stop() {
         phase.stop()
         wake.yield()
@@ -87,6 +91,10 @@ package final class Worker: Service {
             wake.yield()
             for await _ in wakeUps {
                 if phase.isStopping { break }
+                if phase.hasLostStore {
+                    running.stopAll(.claimLost)
+                    throw StoreError.missing(path: store.directory.path)
+                }
                 if try await fill(&group) { break }
             }
             await finish(&group)
@@ -102,17 +110,21 @@ package final class Worker: Service {
             phase.storeAnswered()
             for job in jobs { start(job, in: &group) }
             guard configuration.drains, running.count == 0 else { return false }
-            return try await store.unfinishedJobs(queues: configuration.queues) == 0
+            // Its row says `running`, and will until this worker is gone: do not wait for that.
+            if let reason = phase.unrecorded { throw .failed(reason) }
+            let isDrained = try await store.unfinishedJobs(queues: configuration.queues) == 0
+            if isDrained { phase.noteDrained() }
+            return isDrained
         } catch {
-            let duration = phase.storeRefused()
-            logger.error("cannot claim jobs", metadata: ["reason": "\(error)"])
-            if configuration.drains, duration > configuration.patience { throw error }
+            let (duration, isNews) = phase.storeRefused(error.description)
+            if isNews { logger.error("cannot claim jobs", metadata: ["reason": "\(error)"]) }
+            if configuration.drains, duration > configuration.patience || phase.unrecorded != nil { throw error }
             return false  // the next sweep tries again
         }
     }
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
-        guard !phase.isExclusive else { return [] }
+        guard !running.containsSuspect else { return [] }
         if try await store.hasOverdueSuspect(queues: configuration.queues) { return try await claimSuspect() }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
@@ -124,9 +136,7 @@ package final class Worker: Service {
     /// blamed. Innocents go first: a suspect waits until nothing else does, or has waited for long enough.
     private func claimSuspect() async throws(StoreError) -> [ClaimedJob] {
         guard running.count == 0 else { return [] }
-        let suspects = try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
-        phase.isExclusive = !suspects.isEmpty
-        return suspects
+        return try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
     }
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
@@ -136,8 +146,8 @@ package final class Worker: Service {
             let outcome = await self.runner.run(control)
             self.log(outcome)
             self.observe(outcome)
+            if case .unrecorded(let reason) = outcome.kind { self.phase.unrecorded = reason }
             self.running.remove(control)
-            self.phase.isExclusive = false
             self.wake.yield()
         }
     }
@@ -165,6 +175,7 @@ package final class Worker: Service {
         var version: Int?
         var due: Date?
         var nextSweep = ContinuousClock.now
+        var pause = configuration.pollInterval
         var nextLease = ContinuousClock.now + configuration.leaseInterval
         while !Task.isCancelled {
             do {
@@ -175,9 +186,9 @@ package final class Worker: Service {
                     wake.yield()
                 }
                 if ContinuousClock.now >= nextLease {
-                    nextLease = .now + configuration.leaseInterval
                     let held = running.tokens
                     running.stop(held, notIn: try await store.extendLease(registration))
+                    nextLease = .now + configuration.leaseInterval
                 }
                 // A worker that is full is woken by its own jobs; polling would only take time from its renderers.
                 let hasRoom = running.count < configuration.concurrency
@@ -191,17 +202,19 @@ package final class Worker: Service {
                     due = nil
                     wake.yield()
                 }
-            } catch is CancellationError {
-                return
+                pause = configuration.pollInterval
             } catch {
-                logger.warning("cannot look at the store", metadata: ["reason": "\(error)"])
+                let (_, isNews) = phase.storeRefused("\(error)")
+                if isNews { logger.warning("cannot look at the store", metadata: ["reason": "\(error)"]) }
+                pause = configuration.sweepInterval
                 wake.yield()
             }
-            guard (try? await Task.sleep(for: configuration.pollInterval)) != nil else { return }
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
         }
     }
 
     private func sweep(_ registration: WorkerRegistration) async throws {
+        if !store.isInPlace { phase.loseStore(); wake.yield() }
         try await rescue(registration)
         let held = running.tokens
         running.stop(held, notIn: try await store.claimTokens(of: registration))

@@ -6,6 +6,8 @@ package struct WorkerConfiguration: Sendable {
     package var concurrency = 8
     /// Fetches under way at once.
     package var fetchConcurrency = 8
+    /// Bytes of a source that the store itself holds.
+    package var maximumSourceBytes = 104_857_600
     /// Only these queues; nil for all.
     package var queues: [String]?
     /// Ends by itself when nothing waits any more.

@@ -5,7 +5,7 @@ internal import Foundation
 package enum EnvironmentOptions {
     /// What to put in front of the arguments for those options that the environment sets and the command line does not.
     /// `CAMEO_FETCH_CONCURRENCY=4` becomes `--fetch-concurrency 4`; a repeatable option takes values with commas between
-    /// them; a flag is set by `1` or `true` and left alone by `0`, `false` or nothing.
+    /// them; a flag is set by `1`, `true`, `yes` or `on` and left alone by their opposites.
     /// The command must have no subcommands and no positional arguments.
     package static func arguments(
         for type: (some ParsableCommand).Type,
@@ -20,7 +20,12 @@ package enum EnvironmentOptions {
                 !given.contains(where: { $0 == name || $0.hasPrefix("\(name)=") })
             else { continue }
             switch option.kind {
-            case .flag: if value == "1" || value.lowercased() == "true" { result.append(name) }
+            case .flag:
+                switch value.lowercased() {
+                case "1", "true", "yes", "on": result.append(name)
+                case "0", "false", "no", "off": break
+                default: result.append("\(name)=\(value)")  // refused by the parser, with its name
+                }
             case .single: result.append("\(name)=\(value)")
             case .repeatable: result += value.split(separator: ",").map { "\(name)=\($0)" }
             }

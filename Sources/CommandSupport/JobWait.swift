@@ -1,3 +1,4 @@
+internal import ArgumentParser
 package import CameoModel
 package import CameoStore
 internal import Foundation
@@ -13,28 +14,42 @@ package struct JobWait {
         self.timeout = timeout
     }
 
+    /// Refuses a number of seconds that cannot be waited for.
+    package static func validate(timeout: Double?, _ option: String) throws {
+        guard let timeout else { return }
+        guard timeout >= 0, timeout <= 1_000_000_000 else {
+            throw ValidationError("\(option) \(timeout): must be a number of seconds")
+        }
+    }
+
     /// - Returns: how many ended in each state.
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out.
     package func untilFinished(_ ids: [Int64]) async throws -> [JobState: Int] {
         let started = ContinuousClock.now
+        // A long list is looked at less often: the workers need the processor more.
+        let interval = Duration.milliseconds(ids.count <= 100 ? 20 : 250)
         var progress = ProgressBar()
         defer { progress.finish() }
         var version: Int?
+        var waiting = ids
+        var ended: [JobState: Int] = [:]
         while true {
             let current = try await store.dataVersion()
             if current != version {
                 version = current
-                let states = try await store.states(of: ids)
-                let known = states.values.reduce(0, +)
-                let done = states.filter(\.key.isFinal).values.reduce(0, +)
-                let discarded = states[.discarded] ?? 0
-                progress.show(done: done, of: known, note: discarded > 0 ? "\(discarded) discarded" : "")
-                if done == known { return states }
+                let states = try await store.states(of: waiting)
+                waiting = waiting.filter { states[$0].map { !$0.isFinal } ?? false }
+                for state in states.values where state.isFinal { ended[state, default: 0] += 1 }
+                let done = ended.values.reduce(0, +)
+                let discarded = ended[.discarded] ?? 0
+                let note = discarded > 0 ? "\(discarded) discarded" : ""
+                progress.show(done: done, of: done + waiting.count, note: note)
+                if waiting.isEmpty { return ended }
             }
             if let timeout, started.duration(to: .now) >= timeout {
-                throw CommandFailure("not finished within \(Int(timeout.seconds)) s", .timedOut)
+                throw CommandFailure("not finished within \(timeout.seconds) s", .timedOut)
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: interval)
         }
     }
 }

@@ -32,6 +32,6 @@ package struct ProgressBar {
     }
 
     private func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        _ = Output.write(Data(text.utf8), to: STDERR_FILENO)
     }
 }

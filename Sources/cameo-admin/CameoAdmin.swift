@@ -93,7 +93,7 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let findings = try await Store(reading: storeOptions.path).check()
+        let findings = try await check()
         for finding in findings {
             if json {
                 try Output.message(finding)
@@ -104,5 +104,17 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         if findings.contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    /// Opens the store for writing where it may, so that a copy without its shared memory file becomes readable again.
+    private func check() async throws -> [CheckFinding] {
+        do {
+            let store = try Store(at: storeOptions.path, creating: false)
+            let findings = try await store.check()
+            store.close()
+            return findings
+        } catch StoreError.readOnly {
+            return try await Store(reading: storeOptions.path).check()
+        }
     }
 }

@@ -72,21 +72,28 @@ struct CameoEnqueue: AsyncParsableCommand {
             throw ValidationError("--request says what to enqueue: give no SOURCE with it")
         }
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
+        try JobWait.validate(timeout: waitTimeout, "--wait-timeout")
     }
 
     func run() async throws {
         // All that can be wrong with the request is found before a store is made or a job accepted.
         let requests = try data ? [prototype(source: "data:,")] : readRequests()
-        for request in requests where !data { try request.validate() }
+        for request in requests { try request.validate() }
         let bytes = data ? try readData() : nil
         let store = try Store(at: storeOptions.path)
-        let receipts: [EnqueueReceipt]
+        var receipts: [EnqueueReceipt] = []
         if let bytes {
             receipts = [try await store.enqueue(requests[0], data: bytes)]
+            try print(receipts)
         } else {
-            receipts = try await store.enqueue(requests)
+            // What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
+            for start in stride(from: 0, to: requests.count, by: Store.enqueueChunk) {
+                let end = min(start + Store.enqueueChunk, requests.count)
+                let accepted = try await store.enqueue(Array(requests[start..<end]))
+                try print(accepted)
+                receipts += accepted
+            }
         }
-        try print(receipts)
         if wait { try await finish(receipts, in: store) }
     }
 

@@ -8,7 +8,10 @@ struct JobOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The queue's name.", valueName: "name"))
     var queue: String = ThumbnailRequest.defaultQueue
 
-    @Option(help: ArgumentHelp("-100 to 100, higher first.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("-100 to 100, higher first.", valueName: "number")
+    )
     var priority: Int = 0
 
     @Option(help: ArgumentHelp("Not before this time: 2030-01-31T12:00:00Z.", valueName: "time"))
@@ -52,7 +55,10 @@ struct JobOptions: ParsableArguments {
                 throw CommandFailure("--header \(header): must be 'Name: value'", .usage)
             }
             let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            request.headers[String(header[..<colon])] = value
+            let name = String(header[..<colon])
+            guard request.headers.updateValue(value, forKey: name) == nil else {
+                throw CommandFailure("--header \(name): is there twice", .usage)
+            }
         }
         if let metadata {
             guard let json = try? JSONValue(parsing: metadata), case .object(let members) = json else {

@@ -55,19 +55,20 @@ struct RenditionOptions: ParsableArguments {
         let (width, height) = try box(parts[0], in: text)
         var fit = try word(self.fit, Rendition.Fit.self, "--fit")
         var format = try word(self.format, Rendition.Format.self, "--format")
-        var quality = quality
+        var ownQuality: Int?
         for part in parts.dropFirst() {
             if let value = Rendition.Fit(rawValue: part) {
                 fit = value
             } else if let value = Rendition.Format(rawValue: part) {
                 format = value
             } else if part.first == "q", let value = Int(part.dropFirst()) {
-                quality = value
+                ownQuality = value
             } else {
                 throw CommandFailure("--size \(text): \"\(part)\" is no fit, format or quality (q1 to q100)", .usage)
             }
         }
-        if format == .png { quality = nil }
+        // A quality for all sizes passes by those that have none; one of its own would be a mistake, and is refused.
+        let quality = ownQuality ?? (format == .png ? nil : quality)
         return Rendition(
             width: width,
             height: height,

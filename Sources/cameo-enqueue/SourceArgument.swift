@@ -1,9 +1,13 @@
+internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
 /// Turns what a person types into source URIs: paths become `file:` URIs, patterns and `-` become many.
 enum SourceArgument {
     static func expand(_ arguments: [String]) throws -> [String] {
+        guard !arguments.contains(where: { $0.contains("\u{FFFD}") }) else {
+            throw CommandFailure("a SOURCE is not UTF-8; name it by a file: URI with its bytes percent-encoded", .usage)
+        }
         var sources: [String] = []
         for argument in arguments {
             if argument == "-" {
@@ -53,7 +57,7 @@ enum SourceArgument {
 
     /// Absolute, with `.` and `..` resolved and all but RFC 3986's unreserved characters and `/` percent-encoded.
     private static func fileURI(_ path: String) -> String {
-        let absolute = URL(filePath: path).standardizedFileURL.path
+        let absolute = FilePaths.absolute(path)
         let allowed = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
         return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: allowed) ?? absolute)
     }

@@ -25,6 +25,11 @@ struct JobCommand: AsyncParsableCommand {
     @Flag(help: "Prints a job (JSON).")
     var json = false
 
+    func validate() throws {
+        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
+        try JobWait.validate(timeout: timeout, "--timeout")
+    }
+
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
         _ = try await store.job(id)

@@ -48,32 +48,36 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
     var batch: String?
 
-    @Flag(help: "Prints {\"written\":…,\"skipped\":[…]}.")
+    @Flag(help: "Prints {\"written\":…,\"kept\":…,\"skipped\":[…]}.")
     var json = false
 
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
-        let (written, skipped) = try await export(from: store)
+        let summary = try await export(from: store)
         if json {
-            try Output.message(Summary(written: written, skipped: skipped))
+            try Output.message(summary)
         } else {
-            Output.line("\(written) thumbnails written to \(TerminalText.escaped(directory))")
-            for name in skipped { Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten") }
+            let kept = summary.kept > 0 ? ", \(summary.kept) were there already" : ""
+            Output.line("\(summary.written) thumbnails written to \(TerminalText.escaped(directory))\(kept)")
+            for name in summary.skipped {
+                Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten")
+            }
         }
-        if !skipped.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+        if !summary.skipped.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private struct Summary: Encodable {
         let written: Int
+        let kept: Int
         let skipped: [String]
     }
 
-    private func export(from store: Store) async throws -> (Int, [String]) {
+    private func export(from store: Store) async throws -> Summary {
         do {
             var export = try Export(to: directory, from: store)
             defer { export.finish() }
             try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
-            return (export.written, export.skipped)
+            return Summary(written: export.written, kept: export.kept, skipped: export.skipped)
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
         }
@@ -88,7 +92,7 @@ struct SheetCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The HTML file; replaced if it exists.")
+    @Argument(help: "The HTML file, replaced if it exists; - for standard output.")
     var file: String
 
     @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
@@ -99,10 +103,12 @@ struct SheetCommand: AsyncParsableCommand {
         var sheet = ContactSheet(store: store)
         try await ThumbnailListing(store: store, batch: batch).forEachJob { try await sheet.add($0) }
         do {
-            try sheet.html(title: batch ?? "Cameo").write(to: URL(filePath: file), options: .atomic)
-        } catch {
-            throw CommandFailure("cannot write \(file): \(error.localizedDescription)", .failed)
+            let html = sheet.html(title: batch ?? "Cameo")
+            if file == "-" { return Output.bytes(html) }
+            try ReportFile.write(html, to: file, store: store)
+        } catch let error as ExportError {
+            throw CommandFailure(error.description, .failed)
         }
-        Output.line(URL(filePath: file).standardizedFileURL.path)
+        Output.line(FilePaths.absolute(file))
     }
 }

@@ -18,7 +18,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
               CAMEO_STORE=/var/lib/cameo CAMEO_LOG_FORMAT=json cameo-worker
 
             EXIT CODES
-              0 done, 1 a drain discarded a job, 2 bad usage, 4 the store cannot be opened or written
+              0 done, 1 a drain discarded a job, 2 bad usage, 3 a drain was stopped before its end, 4 the store cannot be opened or written
             """,
         version: CameoVersion.current
     )

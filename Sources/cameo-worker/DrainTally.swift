@@ -50,7 +50,7 @@ final class DrainTally: Sendable {
     /// Prints the summary.
     ///
     /// - Throws: ``CommandFailure`` if a job was discarded, or its end could not be recorded.
-    func finish() throws {
+    func finish(isDrained: Bool) throws {
         let final = state.withLock { state in
             state.progress?.finish()
             return (
@@ -61,10 +61,11 @@ final class DrainTally: Sendable {
         let seconds = started.duration(to: .now).seconds
         let rate = seconds > 0 ? Double(completed + discarded) / seconds : 0
         Output.line(
-            "drained: \(completed) completed (\(thumbnails) thumbnails), \(discarded) discarded, \(retried) retries, "
+            "\(isDrained ? "drained" : "stopped"): \(completed) completed (\(thumbnails) thumbnails), \(discarded) discarded, \(retried) retries, "
                 + String(format: "%.1f s, %.1f jobs/s", seconds, rate)
         )
         if let unrecorded { throw CommandFailure(unrecorded, .store) }
+        guard isDrained else { throw CommandFailure("stopped before the queue was drained", .timedOut) }
         if discarded > 0 {
             throw CommandFailure(
                 "\(discarded) jobs were discarded; `cameo-status jobs --state discarded` names the reasons",

@@ -6,7 +6,7 @@ internal import Logging
 struct LogOptions: ParsableArguments {
     /// How a line looks.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        case auto, text, json
+        case text, json
     }
 
     /// How bad news must be to be told; swift-log's levels.
@@ -16,8 +16,8 @@ struct LogOptions: ParsableArguments {
         var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
     }
 
-    @Option(help: ArgumentHelp("text, json, or auto: text. Logs go to standard error.", valueName: "format"))
-    var logFormat = Format.auto
+    @Option(help: ArgumentHelp("text or json. Logs go to standard error.", valueName: "format"))
+    var logFormat = Format.text
 
     @Option(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct LogOptions: ParsableArguments {
     func logger(quiet: Bool) -> Logger {
         var logger = Logger(label: "cameo-worker") { _ in
             switch logFormat {
-            case .auto, .text: TextLogHandler()
+            case .text: TextLogHandler()
             case .json: JSONLogHandler()
             }
         }

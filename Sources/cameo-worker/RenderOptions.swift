@@ -34,12 +34,12 @@ struct RenderOptions: ParsableArguments {
     var renderer: String?
 
     func validate() throws {
-        try require(renderConcurrency ?? 1, atLeast: 1, "--render-concurrency")
+        try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: 0.1, "--render-timeout")
         try require(maxPixels, atLeast: 1, "--max-pixels")
-        try require(memoryLimit, atLeast: 256, "--memory-limit")
+        try require(memoryLimit, atLeast: 256, atMost: 1_048_576, "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
-        try require(recycleResident, atLeast: 1, "--recycle-resident")
+        try require(recycleResident, atLeast: 1, atMost: 1_048_576, "--recycle-resident")
     }
 
     var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }

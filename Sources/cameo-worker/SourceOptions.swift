@@ -63,7 +63,7 @@ struct SourceOptions: ParsableArguments {
     func validate() throws {
         try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
-        try require(maxSourceBytes, atLeast: 1, "--max-source-bytes")
+        try require(maxSourceBytes, atLeast: 1, atMost: 1_000_000_000_000, "--max-source-bytes")
         try require(fetchTimeout, atLeast: 0.1, "--fetch-timeout")
         try require(connectTimeout, atLeast: 0.1, "--connect-timeout")
         try require(lowSpeed, atLeast: 0, "--low-speed")

@@ -43,7 +43,8 @@ struct WorkOptions: ParsableArguments {
     var retryCap = 600.0
 
     func validate() throws {
-        try require(concurrency ?? 1, atLeast: 1, "--concurrency")
+        if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
+        try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")
         try require(grace, atLeast: 0, "--grace")
         try require(jobTimeout, atLeast: 0.1, "--job-timeout")
         try require(retryBase, atLeast: 0, "--retry-base")
@@ -54,11 +55,15 @@ struct WorkOptions: ParsableArguments {
         var configuration = WorkerConfiguration()
         configuration.concurrency = concurrency ?? renderers + 6
         configuration.fetchConcurrency = fetchers
-        configuration.queues = queues?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        configuration.queues = queues.map(queueNames)
         configuration.drains = drain
         configuration.grace = .seconds(grace)
         configuration.jobTimeout = .seconds(jobTimeout)
         configuration.retryPolicy = RetryPolicy(base: .seconds(retryBase), cap: .seconds(retryCap))
         return configuration
+    }
+
+    private func queueNames(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 }

@@ -18,6 +18,7 @@ struct WorkerApp {
     }
 
     func run() async throws {
+        signal(SIGPIPE, SIG_IGN)  // a reader of the log that goes away must not take the worker with it
         let drains = command.work.drain
         let showsProgress = drains && Output.errorIsTerminal
         let logger = command.log.logger(quiet: showsProgress)
@@ -26,6 +27,7 @@ struct WorkerApp {
         let fetcher = try makeFetcher(store)
         defer { fetcher.shutdown() }
         let renderer = try makeRenderer()
+        try await probe(renderer)
         let tally = DrainTally(showsProgress: showsProgress)
         if drains { tally.start(with: try await store.unfinishedJobs(queues: workConfiguration.queues)) }
         let worker = Worker(
@@ -52,14 +54,16 @@ struct WorkerApp {
         }
         await renderer.shutdown()
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
-        if drains { try tally.finish() }
+        if drains { try tally.finish(isDrained: worker.hasDrained) }
     }
 
     private var workConfiguration: WorkerConfiguration {
-        command.work.configuration(
+        var configuration = command.work.configuration(
             renderers: command.render.processes,
             fetchers: command.sources.fetchConcurrency
         )
+        configuration.maximumSourceBytes = command.sources.maxSourceBytes
+        return configuration
     }
 
     private func runService(_ worker: Worker, _ logger: Logger) async throws {
@@ -87,6 +91,16 @@ struct WorkerApp {
             return try Fetcher(try command.sources.configuration(store: store.directory.path))
         } catch let error as FetchConfigurationError {
             throw CommandFailure(error.description, .usage)
+        }
+    }
+
+    /// A renderer that cannot start at all is found before a job is claimed, and no job is charged for it.
+    private func probe(_ renderer: RendererPool) async throws {
+        do throws(RendererUnavailable) {
+            try await renderer.waitUntilReady()
+        } catch {
+            await renderer.shutdown()
+            throw CommandFailure("no renderer can be started: \(error)", .failed)
         }
     }
 

@@ -55,4 +55,33 @@ struct BlobTests {
         _ = try await fixture.store.enqueue(StoreFixture.request(), data: Self.large)
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
     }
+
+    @Test(arguments: [false, true])
+    func makingAThumbnailAgainMendsItsBlob(isLarge: Bool) async throws {
+        let fixture = try StoreFixture()
+        let bytes = isLarge ? Self.large : Data("small".utf8)
+        for round in 1...2 {
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            try await fixture.store.complete(
+                job.claim,
+                storing: try StoreFixture.rendered(job, bytes: bytes),
+                from: try StoreFixture.provenance(seen: Int64(round)),
+                timings: AttemptTimings()
+            )
+            let digest = SHA256.digest(of: bytes)
+            #expect(try await fixture.store.data(of: digest) == bytes)
+            guard round == 1 else { continue }
+            if isLarge {
+                try FileManager.default.removeItem(atPath: file(of: digest, in: fixture))
+            } else {
+                let result = try await run(
+                    "sqlite3",
+                    ["\(fixture.path)/cameo.sqlite", "UPDATE blob SET data = CAST('sMALL' AS BLOB)"]
+                )
+                #expect(result.exitStatus == 0)
+            }
+            await #expect(throws: StoreError.self) { try await fixture.store.data(of: digest) }
+        }
+    }
 }

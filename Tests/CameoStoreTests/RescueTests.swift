@@ -8,9 +8,9 @@ import Testing
 struct RescueTests {
     /// Rescues until something was found: other tests of this process start programs, and between fork and exec such a
     /// child has a copy of every lock file.
-    private func rescue(in fixture: StoreFixture) async throws -> RescueReport {
+    private func rescue(in fixture: StoreFixture, except own: String = "me") async throws -> RescueReport {
         while true {
-            let report = try await fixture.store.rescueExpired(except: "me")
+            let report = try await fixture.store.rescueExpired(except: own)
             if !report.workers.isEmpty { return report }
             await Task.yield()
         }
@@ -93,5 +93,34 @@ struct RescueTests {
         #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
         #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })
         try await fixture.store.deregister(living)
+    }
+
+    @Test func aWorkerThatLeavesGivesBackWhatItCouldNotRecord() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("me")
+        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
+        try await fixture.store.deregister(registration)
+        let job = try await fixture.store.job(1)
+        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+        #expect(job.attempts?.map(\.outcome) == [.released])
+    }
+
+    @Test func jobsOfAWorkerWithoutARowAreTakenBack() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        #expect(try await fixture.store.job(1).state == .available)
+    }
+
+    @Test func aWorkerTakenForDeadEntersAgainWithItsNextLease() async throws {
+        let fixture = try StoreFixture()
+        let registration = try await fixture.register("me")
+        try FileManager.default.removeItem(atPath: "\(fixture.path)/workers/me.lock")
+        _ = try await rescue(in: fixture, except: "another")
+        #expect(try await fixture.store.status().workers.isEmpty)
+        _ = try await fixture.store.extendLease(registration)
+        #expect(try await fixture.store.status().workers.count == 1)
     }
 }

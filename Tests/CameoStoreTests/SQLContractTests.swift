@@ -136,4 +136,31 @@ struct SQLContractTests {
         )
         #expect(try await shell("DELETE FROM job_status;", fixture).exitStatus != 0)
     }
+
+    @Test(arguments: [
+        "INSERT INTO job(request, failure) VALUES ('%', '{}')",
+        "INSERT INTO job(request, thumbnails) VALUES ('%', '[1,2]')",
+        "INSERT INTO job(request, attempt) VALUES ('%', 7)",
+        "INSERT OR REPLACE INTO job(id, request) VALUES (1, '%')",
+    ])
+    func whatBelongsToTheWorkersCannotBeInserted(sql: String) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let request = #"{"source":"file:///a.jpg","renditions":[{"width":64}]}"#
+        let result = try await shell(sql.replacingOccurrences(of: "%", with: request) + ";", fixture)
+        #expect(result.exitStatus != 0)
+        #expect(try await fixture.store.jobs(JobFilter()).count == 1)
+        #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
+    }
+
+    @Test(arguments: ["OR ABORT", "OR FAIL", "OR ROLLBACK", "OR IGNORE", "OR REPLACE"])
+    func everyConflictClauseEnqueues(clause: String) async throws {
+        let fixture = try StoreFixture()
+        let insert =
+            #"INSERT \#(clause) INTO job(request) VALUES ('{"source":"file:///a.jpg","renditions":[{"width":64}]}');"#
+        let result = try await shell(insert + insert, fixture)
+        #expect(result.exitStatus == 0, "\(result.errorText)")
+        #expect(try await fixture.store.status().count(.available) == 2)
+        #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
+    }
 }

@@ -9,7 +9,6 @@
 /// An open-file-description lock on the whole file (fcntl F_OFD_SETLK, write lock). The kernel drops it when the
 /// last descriptor of the description is closed, also at SIGKILL. 0 = taken, -1 with EAGAIN = someone holds it.
 int cameo_ofd_lock(int fd);
-int cameo_ofd_unlock(int fd);
 /// 1 = another open file description holds a lock on the file, 0 = free, -1 = errno (fcntl F_OFD_GETLK).
 int cameo_ofd_is_locked(int fd);
 
@@ -27,8 +26,9 @@ int cameo_open_directory_path(const char *path);
 /// prlimit(2) on another process: both limits of RLIMIT_CPU, in seconds. -1 = errno.
 int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard);
 
-/// CLOCK_BOOTTIME in milliseconds: it goes on during suspend and never jumps with the wall clock.
-int64_t cameo_boottime_ms(void);
+/// CLOCK_MONOTONIC in milliseconds: one for all processes since the machine started; it never jumps, and stands still
+/// while the machine sleeps.
+int64_t cameo_monotonic_ms(void);
 
 /// statfs(2) f_type of the file system that holds `path`, or -1. See linux/magic.h.
 int64_t cameo_filesystem_type(const char *path);

@@ -116,6 +116,16 @@ struct DeskState {
         }
     }
 
+    /// Why no slot can start its child; nil while one may.
+    var brokenReason: String? {
+        var reason: String?
+        for slot in slots {
+            guard case .broken(let text) = slot else { return nil }
+            reason = text
+        }
+        return reason
+    }
+
     /// With what only the slots tell.
     var fullStatistics: RendererStatistics {
         var statistics = statistics
@@ -133,12 +143,7 @@ struct DeskState {
             slots[index] = .called
             action.ring.append(index)
         }
-        var reason: String?
-        for slot in slots {
-            guard case .broken(let text) = slot else { return action }
-            reason = text
-        }
-        if let reason {
+        if let reason = brokenReason {
             action.refuse = waiting.map { ($0, RenderFailure.cannotStart(reason, source: $0.name)) }
             for ticket in waiting { phases[ticket.id] = nil }
             waiting = []

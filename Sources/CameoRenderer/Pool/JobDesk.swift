@@ -22,6 +22,8 @@ final class JobDesk: Sendable {
 
     var isReady: Bool { state.withLock { $0.isReady } }
 
+    var brokenReason: String? { state.withLock { $0.brokenReason } }
+
     var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }

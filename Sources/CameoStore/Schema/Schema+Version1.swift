@@ -34,6 +34,9 @@ extension Schema {
             CONSTRAINT "runAt must be a time such as 2030-01-31T12:00:00Z"
               CHECK (json_type(request, '$.runAt') IS NULL
                      OR (json_type(request, '$.runAt') IS 'text'
+                         AND json_extract(request, '$.runAt') GLOB '????-??-??T??:??:??*'
+                         AND (json_extract(request, '$.runAt') GLOB '*Z'
+                              OR json_extract(request, '$.runAt') GLOB '*[+-]??:??')
                          AND julianday(json_extract(request, '$.runAt')) IS NOT NULL))
             CONSTRAINT "batch must be a string of 1 to 200 characters"
               CHECK (json_type(request, '$.batch') IS NULL
@@ -87,6 +90,20 @@ extension Schema {
           PRIMARY KEY (queue, state)
         ) STRICT, WITHOUT ROWID;
 
+        -- What belongs to the workers is theirs from the first moment.
+        CREATE TRIGGER job_private BEFORE INSERT ON job
+          WHEN NEW.failure IS NOT NULL OR NEW.attempt <> 0 OR NEW.crash_count <> 0 OR NEW.state <> 'available'
+            OR NEW.attempted_at IS NOT NULL OR NEW.finalized_at IS NOT NULL OR NEW.rank IS NOT NULL
+            OR json_type(NEW.thumbnails, '$[0]') IS NOT CASE WHEN NEW.thumbnails IS NULL THEN NULL ELSE 'object' END
+        BEGIN
+          SELECT RAISE(ABORT, 'insert only job(request): the other columns belong to Cameo');
+        END;
+
+        -- A REPLACE would delete a job without its triggers.
+        CREATE TRIGGER job_keep BEFORE INSERT ON job WHEN EXISTS (SELECT 1 FROM job WHERE id = NEW.id) BEGIN
+          SELECT RAISE(ABORT, 'there is a job of this id already');
+        END;
+
         CREATE TRIGGER job_accept AFTER INSERT ON job BEGIN
           UPDATE job SET
             queue = coalesce(json_extract(NEW.request, '$.queue'), 'default'),
@@ -101,7 +118,9 @@ extension Schema {
             state = CASE WHEN available_at > NEW.created_at THEN 'scheduled' ELSE 'available' END,
             rank = available_at - priority * 60000
           WHERE id = NEW.id;
-          INSERT OR IGNORE INTO queue(name) SELECT queue FROM job WHERE id = NEW.id;
+          -- Not OR IGNORE: the conflict clause of a producer's own statement would take its place.
+          INSERT INTO queue(name) SELECT queue FROM job
+            WHERE id = NEW.id AND NOT EXISTS (SELECT 1 FROM queue WHERE name = job.queue);
           INSERT INTO job_count(queue, state, count) SELECT queue, state, 1 FROM job WHERE id = NEW.id
             ON CONFLICT DO UPDATE SET count = count + 1;
         END;

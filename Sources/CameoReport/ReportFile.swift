@@ -1,0 +1,35 @@
+internal import CameoModel
+package import CameoStore
+package import Foundation
+
+/// Writes a report into a new or an earlier file, and into nothing else.
+package enum ReportFile {
+    /// Replaces a regular file that is there, keeping its mode. Refuses links, devices and whatever else a name may lead
+    /// to, and the store's own files; only its top may have pages, where `deploy/quickstart` puts them.
+    package static func write(_ data: Data, to path: String, store: Store) throws {
+        let absolute = FilePaths.absolute(path)
+        let inside =
+            absolute.hasPrefix(store.directory.path + "/")
+            ? absolute.dropFirst(store.directory.path.count + 1) : nil
+        if let inside, inside.contains("/") || !inside.hasSuffix(".html") {
+            throw ExportError(path: path, reason: "it belongs to the store")
+        }
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw ExportError(path: path, reason: "it is there and is no regular file")
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        let file = OpenFile(adopting: descriptor)
+        do throws(Errno) {
+            guard ftruncate(file.descriptor, 0) == 0 else { throw Errno() }
+            let failure = data.withUnsafeBytes { bytes -> Errno? in
+                do throws(Errno) { try file.write(bytes) } catch { return error }
+                return nil
+            }
+            if let failure { throw failure }
+        } catch {
+            throw ExportError(path: path, reason: "\(error)")
+        }
+    }
+}
