@@ -30,7 +30,7 @@ final class JobControl: Sendable {
         continuation.finish()
     }
 
-    /// Runs the work; a stop cancels it.
+    /// Runs the work; a stop cancels it. To be called once.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }

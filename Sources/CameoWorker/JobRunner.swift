@@ -46,19 +46,20 @@ struct JobRunner: Sendable {
         _ progress: AttemptProgress
     ) async -> Result<Product, any Error> {
         do {
-            let request = try await control.run { try await self.request(of: control.job) }
-            progress.source = request.source
-            let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
-            return .success(
-                try await withThrowingTaskGroup(of: Void.self) { group in
+            let product = try await control.run {
+                let request = try await request(of: control.job)
+                progress.source = request.source
+                let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
+                return try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         try await Task.sleep(for: timeout)
                         control.stop(.timedOut)
                     }
                     defer { group.cancelAll() }
-                    return try await control.run { try await make(request, for: control.job, progress) }
+                    return try await make(request, for: control.job, progress)
                 }
-            )
+            }
+            return .success(product)
         } catch {
             return .failure(error)
         }
