@@ -103,6 +103,11 @@ static inline int cameo_vips_flatten(VipsImage *in, VipsImage **out, const doubl
     return result;
 }
 
+/// The first `count` bands.
+static inline int cameo_vips_first_bands(VipsImage *in, VipsImage **out, int count) {
+    return vips_extract_band(in, out, 0, "n", count, NULL);
+}
+
 /// The picture over a plain colour that may itself be transparent (`background`: red, green, blue, alpha, 0..255).
 static inline int cameo_vips_composite_over(VipsImage *in, VipsImage **out, const double *background) {
     VipsImage *plain = vips_image_new_from_image(in, background, 4);

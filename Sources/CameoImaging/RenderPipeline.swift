@@ -28,7 +28,8 @@ struct Preparation {
 /// same); alpha is premultiplied around every resize.
 enum RenderPipeline {
     static let preparation: [any PreparationStep.Type] = [
-        EnterWorkingSpace.self, ShrinkToShared.self, ConvertToSRGB.self, Decode.self, TurnUpright.self,
+        DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self, ConvertToSRGB.self, Decode.self,
+        TurnUpright.self,
         StripMetadata.self,
     ]
 

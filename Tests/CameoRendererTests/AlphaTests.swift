@@ -96,4 +96,14 @@ struct AlphaTests {
         let middle = try await specimen.pixel(40, 40)
         #expect(middle[0] > 200 && middle[1] < 60, "\(middle)")
     }
+
+    @Test(arguments: [Rendition.Format.jpeg, .png, .webp, .avif])
+    func samplesBeyondAlphaAreDropped(_ format: Rendition.Format) async throws {
+        let folder = try TemporaryFolder()
+        let (photo, grey, path) = (try await Pictures.photo("png"), folder.path("grey.v"), folder.path("six.tif"))
+        try await Pictures.vips("extract_band", photo, grey, "0")
+        try await Pictures.vips("bandjoin", "\(photo) \(grey) \(grey) \(grey)", path)
+        let specimen = try await specimen(Rendition(width: 40, height: 40, format: format), of: path)
+        #expect(specimen.header["width"] == "40", "\(specimen.summary)")
+    }
 }

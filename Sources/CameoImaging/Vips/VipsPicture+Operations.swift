@@ -78,6 +78,10 @@ extension VipsPicture {
         VipsPicture { cameo_vips_flatten(image, $0, background, Int32(background.count)) }
     }
 
+    func firstBands(_ count: Int) -> VipsPicture? {
+        VipsPicture { cameo_vips_first_bands(image, $0, Int32(count)) }
+    }
+
     /// Shown over a colour that is transparent itself: red, green, blue, alpha, 0…255. The picture must have these
     /// four bands.
     func composited(over background: [Double]) -> VipsPicture? {
