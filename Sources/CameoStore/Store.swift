@@ -97,7 +97,7 @@ package final class Store: Sendable {
 
     /// Moves the write-ahead log into the database when nobody else is about to, so that the store is one clean file.
     package func close() {
-        writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
+        writer?.writeWithoutTransaction { db in _ = checkpointer.checkpoint(db) }
     }
 
     /// A folder that may not be written has no place for SQLite's shared memory file. If the log is empty nothing is
