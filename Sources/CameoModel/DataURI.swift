@@ -25,7 +25,7 @@ package struct DataURI: Hashable, Sendable {
             .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: ["\u{20}"]).lowercased() }
         let type = header.first ?? ""
         mediaType = type.isEmpty ? nil : type
-        guard let payload = Self.percentDecoded(text[text.index(after: comma)...]) else {
+        guard let payload = PercentEncoding.decoded(text[text.index(after: comma)...]).map({ Data($0) }) else {
             throw refuse("a data: URI has a % that two hexadecimal digits do not follow")
         }
         if header.dropFirst().contains("base64") {
@@ -36,23 +36,6 @@ package struct DataURI: Hashable, Sendable {
         } else {
             bytes = payload
         }
-    }
-
-    private static func percentDecoded(_ text: Substring.UTF8View) -> Data? {
-        var result = Data(capacity: text.count)
-        var iterator = text.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else { result.append(byte); continue }
-            guard let high = iterator.next().flatMap(hexValue), let low = iterator.next().flatMap(hexValue) else {
-                return nil
-            }
-            result.append(high << 4 | low)
-        }
-        return result
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 
     private static func base64Decoded(_ text: Data) -> Data? {

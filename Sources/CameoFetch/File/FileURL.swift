@@ -22,7 +22,7 @@ struct FileURL {
         guard !encoded.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
             throw refuse("has a ? or #; inside a file's name they are written %3F and %23")
         }
-        guard let bytes = Self.percentDecoded(encoded) else {
+        guard let bytes = PercentEncoding.decoded(encoded) else {
             throw refuse("has a % that two hexadecimal digits do not follow")
         }
         guard !bytes.contains(0) else { throw refuse("has a NUL, which no file name may have") }
@@ -41,22 +41,5 @@ struct FileURL {
             }
         }
         return "/" + components.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
-    }
-
-    private static func percentDecoded(_ text: Substring.UTF8View) -> [UInt8]? {
-        var result: [UInt8] = []
-        var iterator = text.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else { result.append(byte); continue }
-            guard let high = iterator.next().flatMap(hexValue), let low = iterator.next().flatMap(hexValue) else {
-                return nil
-            }
-            result.append(high << 4 | low)
-        }
-        return result
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }
