@@ -10,7 +10,17 @@ import json
 import sys
 import urllib.parse
 
-DEFAULTS = {"fit": "inside", "withoutEnlargement": True, "gravity": "center", "format": "auto"}  # version 1, frozen
+CORNERS = ["topLeft", "topRight", "bottomRight", "bottomLeft"]
+METADATA = ["copyright", "exif", "gps", "icc", "xmp"]
+
+# Version 1, frozen.
+DEFAULTS = {
+    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "rotate": 0,
+    "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1, "grayscale": False, "format": "auto",
+    "lossless": False, "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
+}
+CROP_DEFAULTS = {"left": 0, "top": 0, "unit": "pixels"}
+OVERLAY_DEFAULTS = {"gravity": "southeast", "opacity": 1, "margin": 0}
 
 
 def unique(pairs):
@@ -19,9 +29,27 @@ def unique(pairs):
     return dict(pairs)
 
 
+def number(value):
+    """As ECMAScript prints a number that is not negative and below 1e16: exponents begin below 1e-6, not 1e-4."""
+    if value == int(value):
+        return str(int(value))  # 256.0 is 256
+    digits, _, power = repr(value).partition("e")
+    if not power:
+        return digits
+    if int(power) < -6:
+        return f"{digits}e{int(power)}"
+    return "0." + "0" * (-int(power) - 1) + digits.replace(".", "")
+
+
 def canonical(value):
-    # RFC 8785, as far as ids need it: keys are ASCII, numbers are whole.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """RFC 8785, as far as ids need it: keys are ASCII, numbers are not negative."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{canonical(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def source_text(source):
@@ -36,14 +64,29 @@ def source_text(source):
     return "cameo://blob/sha256-" + hashlib.sha256(data).hexdigest()
 
 
+def color(text):
+    digits = text[1:].lower()
+    digits = "".join(digit * 2 for digit in digits) if len(digits) < 6 else digits
+    return "#" + (digits + "ff")[:8]
+
+
+def without_defaults(fields, defaults):
+    return {name: value for name, value in fields.items() if name not in defaults or defaults[name] != value}
+
+
 def definition(rendition):
-    fields = {k: v for k, v in rendition.items() if k != "name" and DEFAULTS.get(k) != v}
-    for edge in {"width", "height", "quality"} & fields.keys():
-        fields[edge] = int(fields[edge])  # 256.0 is 256
-    if digits := fields.get("background", "")[1:].lower():
-        digits = "".join(d * 2 for d in digits) if len(digits) < 6 else digits
-        fields["background"] = "#" + (digits + "ff")[:8]
-    return fields
+    fields = {name: value for name, value in rendition.items() if name != "name"}
+    for name, order in {"corners": CORNERS, "keep": METADATA}.items():
+        if name in fields:
+            fields[name] = [word for word in order if word in fields[name]]
+    for name in {"background", "tint"} & fields.keys():
+        fields[name] = color(fields[name])
+    if "crop" in fields:
+        fields["crop"] = without_defaults(fields["crop"], CROP_DEFAULTS)
+    if "overlay" in fields:
+        overlay = without_defaults(fields["overlay"], OVERLAY_DEFAULTS)
+        fields["overlay"] = {**overlay, "source": source_text(overlay["source"])}
+    return without_defaults(fields, DEFAULTS)
 
 
 def canonical_texts(request):

@@ -4,23 +4,15 @@ struct JSONObjectReader {
     private let members: [String: JSONValue]
 
     /// Refuses every field that is not in `fields`, since a misspelt option that is silently ignored costs its user
-    /// hours; those in `reserved` belong to a later version and are refused with that reason.
-    init(
-        _ value: JSONValue,
-        at path: String,
-        fields: [String],
-        reserved: [String] = []
-    ) throws(InvalidRequest) {
+    /// hours.
+    init(_ value: JSONValue, at path: String, fields: [String]) throws(InvalidRequest) {
         guard case .object(let members) = value else {
             throw InvalidRequest(path: path, reason: "must be an object, not \(value.kind)")
         }
         self.path = path
         self.members = members
         for key in members.keys.sorted() where !fields.contains(key) {
-            let reason =
-                reserved.contains(key)
-                ? "is reserved for a later version and not supported by this one"
-                : "is not a known field (known: \(fields.joined(separator: ", ")))"
+            let reason = "is not a known field (known: \(fields.joined(separator: ", ")))"
             throw InvalidRequest(path: self.path(of: key), reason: reason)
         }
     }
@@ -95,6 +87,32 @@ struct JSONObjectReader {
             throw InvalidRequest(path: path(of: key), reason: "must be one of \(words), not \"\(word)\"")
         }
         return choice
+    }
+
+    /// Words out of a closed list, each at most once.
+    func choices<Choice: RawRepresentable & CaseIterable & Hashable>(
+        _ key: String,
+        _ type: Choice.Type
+    ) throws(InvalidRequest) -> Set<Choice>? where Choice.RawValue == String {
+        guard let items = try array(key) else { return nil }
+        var choices: Set<Choice> = []
+        for item in items {
+            guard case .string(let word) = item, let choice = Choice(rawValue: word), choices.insert(choice).inserted
+            else {
+                let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw InvalidRequest(path: path(of: key), reason: "must be words out of \(words), each once")
+            }
+        }
+        return choices
+    }
+
+    func color(_ key: String) throws(InvalidRequest) -> Color? {
+        guard let text = try string(key) else { return nil }
+        guard let color = Color(text) else {
+            let reason = "must be #rgb, #rgba, #rrggbb or #rrggbbaa, not \"\(text)\""
+            throw InvalidRequest(path: path(of: key), reason: reason)
+        }
+        return color
     }
 
     private func wrongKind(_ key: String, _ expected: String, _ value: JSONValue) -> InvalidRequest {

@@ -15,10 +15,14 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
         case imageUnsupportedFormat = "image.unsupportedFormat"
         case imageCorrupt = "image.corrupt"
         case imageTooManyPixels = "image.tooManyPixels"
+        case imageTooManyFrames = "image.tooManyFrames"
+        case imageNoSuchPage = "image.noSuchPage"
+        case imageCropOutside = "image.cropOutside"
         case renderFailed = "render.failed"
         case renderCrashed = "render.crashed"
         case renderTimedOut = "render.timedOut"
         case renderOutOfMemory = "render.outOfMemory"
+        case renderTooManyBytes = "render.tooManyBytes"
         case jobTimedOut = "job.timedOut"
         case storeFull = "store.full"
         case storeFailed = "store.failed"
@@ -66,7 +70,8 @@ extension JobFailure.Code {
         case .storeFull, .storeFailed, .jobTimedOut: true
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
-        case .renderFailed, .renderOutOfMemory, .workerLost, .unknown: false
+        case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
+        case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .workerLost, .unknown: false
         }
     }
 

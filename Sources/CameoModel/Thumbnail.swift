@@ -12,6 +12,8 @@ package struct Thumbnail: Hashable, Sendable {
     package let bytes: Int
     package let sourceDigest: BlobDigest
     package let updatedAt: Date
+    /// Nil for one that was made before they were recorded (schema version 1).
+    package let facts: ThumbnailFacts?
 
     package init(
         id: ThumbnailID,
@@ -21,7 +23,8 @@ package struct Thumbnail: Hashable, Sendable {
         format: Rendition.Format,
         bytes: Int,
         sourceDigest: BlobDigest,
-        updatedAt: Date
+        updatedAt: Date,
+        facts: ThumbnailFacts?
     ) {
         self.id = id
         self.blob = blob
@@ -31,29 +34,32 @@ package struct Thumbnail: Hashable, Sendable {
         self.bytes = bytes
         self.sourceDigest = sourceDigest
         self.updatedAt = updatedAt
+        self.facts = facts
     }
 }
 
 extension Rendition.Format {
-    /// The media type of what this format writes; nil for `auto`, which is none by itself.
+    /// The media type of what this format writes; nil for `auto` and `source`, which are none by themselves.
     package var mediaType: String? {
         switch self {
-        case .auto: nil
+        case .auto, .source: nil
         case .jpeg: "image/jpeg"
         case .png: "image/png"
         case .webp: "image/webp"
         case .avif: "image/avif"
+        case .gif: "image/gif"
         }
     }
 
     /// The usual ending of a file name, without its dot.
     package var fileExtension: String {
         switch self {
-        case .auto: "bin"
+        case .auto, .source: "bin"
         case .jpeg: "jpg"
         case .png: "png"
         case .webp: "webp"
         case .avif: "avif"
+        case .gif: "gif"
         }
     }
 }

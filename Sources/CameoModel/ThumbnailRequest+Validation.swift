@@ -1,8 +1,8 @@
 extension ThumbnailRequest {
     /// Checks every limit of the wire contract, so that a request that is accepted can be carried out.
     package func validate() throws(InvalidRequest) {
-        try validateSource()
-        try validateRenditions()
+        try Self.validateSource(source, at: "source")
+        try Rendition.validate(renditions, at: "renditions")
         try validateScheduling()
         try validateHeaders()
         let metadataBytes = JSONValue.object(metadata).canonicalText.utf8.count
@@ -15,35 +15,26 @@ extension ThumbnailRequest {
         InvalidRequest(path: field, reason: reason)
     }
 
-    private func validateSource() throws(InvalidRequest) {
-        guard !source.isEmpty else { throw refuse("source", "is empty") }
+    /// Of a request or of an overlay.
+    static func validateSource(_ source: String, at path: String) throws(InvalidRequest) {
+        func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: path, reason: reason) }
+        guard !source.isEmpty else { throw refuse("is empty") }
         guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-            throw refuse("source", "has a control character")
+            throw refuse("has a control character")
         }
         if DataURI.isDataURI(source) {
-            _ = try DataURI(parsing: source)
+            do throws(InvalidRequest) {
+                _ = try DataURI(parsing: source)
+            } catch {
+                throw refuse(error.reason)
+            }
             return
         }
-        guard source.utf8.count <= Self.maximumSourceBytes else {
-            throw refuse("source", "has \(source.utf8.count) bytes, more than \(Self.maximumSourceBytes)")
+        guard source.utf8.count <= maximumSourceBytes else {
+            throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
         let isCameo = String(decoding: source.utf8.prefix(6), as: UTF8.self).lowercased() == "cameo:"
-        guard !isCameo || CameoURI(source) != nil else {
-            throw refuse("source", "\"\(source)\" is not a cameo: URI")
-        }
-    }
-
-    private func validateRenditions() throws(InvalidRequest) {
-        guard (1...Self.maximumRenditions).contains(renditions.count) else {
-            throw refuse("renditions", "must have 1 to \(Self.maximumRenditions) entries, not \(renditions.count)")
-        }
-        var names: Set<String> = []
-        for (index, rendition) in renditions.enumerated() {
-            try rendition.validate(at: "renditions[\(index)]")
-            guard names.insert(rendition.name).inserted else {
-                throw refuse("renditions[\(index)].name", "\"\(rendition.name)\" is taken by an earlier rendition")
-            }
-        }
+        guard !isCameo || CameoURI(source) != nil else { throw refuse("\"\(source)\" is not a cameo: URI") }
     }
 
     private func validateScheduling() throws(InvalidRequest) {
@@ -66,7 +57,7 @@ extension ThumbnailRequest {
         }
     }
 
-    private static func isLabel(_ text: String) -> Bool {
+    static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F

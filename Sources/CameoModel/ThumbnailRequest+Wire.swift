@@ -28,10 +28,7 @@ extension ThumbnailRequest {
         guard let items = try reader.array("renditions") else {
             throw InvalidRequest(path: "renditions", reason: "is required")
         }
-        var renditions: [Rendition] = []
-        for (index, item) in items.enumerated() {
-            renditions.append(try Rendition(json: item, at: "renditions[\(index)]"))
-        }
+        let renditions = try Rendition.list(items, at: "renditions")
         var headers: [String: String] = [:]
         for (name, value) in try reader.object("headers") ?? [:] {
             guard case .string(let text) = value else {

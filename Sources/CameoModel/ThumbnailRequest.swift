@@ -5,6 +5,8 @@ package import Foundation
 /// JSON form: `proto-json/thumbnail-request.schema.json`.
 package struct ThumbnailRequest: Hashable, Sendable {
     package static let maximumRenditions = 32
+    /// Different overlays of all renditions.
+    package static let maximumOverlays = 8
     /// Bytes of a request's JSON text; also checked by the queue table.
     package static let maximumBytes = 1_048_576
     /// Bytes of a source that is not a `data:` URI.
@@ -58,6 +60,12 @@ package struct ThumbnailRequest: Hashable, Sendable {
         self.batch = batch
         self.headers = headers
         self.metadata = metadata
+    }
+
+    /// The sources of all overlays, each once, in the order of the renditions.
+    package var overlaySources: [String] {
+        var seen: Set<String> = []
+        return renditions.compactMap(\.look.overlay?.source).filter { seen.insert($0).inserted }
     }
 
     /// The ids of the thumbnails that the request asks for, in the order of its renditions.

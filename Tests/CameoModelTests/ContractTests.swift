@@ -9,7 +9,22 @@ struct ContractTests {
     @Test func schemaListsTheWordsOfTheCode() throws {
         let rendition = try #require(try schema("thumbnail-request")["$defs", "rendition", "properties"])
         #expect(words(rendition["fit", "enum"]) == Rendition.Fit.allCases.map(\.rawValue))
-        #expect(words(rendition["gravity", "enum"]) == Rendition.Gravity.allCases.map(\.rawValue))
+        let places = Rendition.Gravity.words.compactMap(\.word)
+        #expect(words(rendition["gravity", "anyOf", "0", "enum"]) == places)
+        let overlayPlaces = Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)
+        let request = try schema("thumbnail-request")
+        let overlay = try #require(request["$defs", "overlay", "properties"])
+        #expect(words(overlay["gravity", "anyOf", "0", "enum"]) == overlayPlaces)
+        #expect(
+            rendition["rotate", "enum"]?.elements == Rendition.Rotation.allCases.map { .integer(Int64($0.rawValue)) }
+        )
+        #expect(words(rendition["flip", "enum"]) == Rendition.Flip.allCases.map(\.rawValue))
+        #expect(words(rendition["corners", "items", "enum"]) == Rendition.Look.Corner.allCases.map(\.rawValue))
+        let subsampling = Rendition.Encoding.ChromaSubsampling.allCases.map(\.rawValue)
+        #expect(words(rendition["chromaSubsampling", "enum"]) == subsampling)
+        #expect(words(rendition["keep", "items", "enum"]) == Rendition.Encoding.Metadata.allCases.map(\.rawValue))
+        let units = Rendition.CropArea.Unit.allCases.map(\.rawValue)
+        #expect(words(request["$defs", "cropArea", "properties", "unit", "enum"]) == units)
         #expect(words(rendition["format", "enum"]) == Rendition.Format.allCases.map(\.rawValue))
         let failure = try schema("job-failure")
         #expect(words(failure["properties", "code", "enum"]) == JobFailure.Code.allCases.map(\.rawValue))
@@ -36,12 +51,49 @@ struct ContractTests {
         #expect(range(fields["timeout"]) == [.integer(1), .integer(3_600)])
         #expect(fields["renditions", "maxItems"] == .integer(Int64(ThumbnailRequest.maximumRenditions)))
         #expect(fields["headers", "maxProperties"] == .integer(Int64(ThumbnailRequest.maximumHeaders)))
-        #expect(fields["source", "else", "maxLength"] == .integer(Int64(ThumbnailRequest.maximumSourceBytes)))
+        #expect(request["$defs", "source", "else", "maxLength"] == .integer(Int64(ThumbnailRequest.maximumSourceBytes)))
         #expect(fields["queue", "default"] == .string(ThumbnailRequest.defaultQueue))
         #expect(fields["maxAttempts", "default"] == .integer(Int64(ThumbnailRequest.defaultMaxAttempts)))
         let rendition = try #require(request["$defs", "rendition", "properties"])
         for edge in ["width", "height"] { #expect(range(rendition[edge]) == limits(Rendition.edgeRange)) }
-        #expect(range(rendition["quality"]) == limits(Rendition.qualityRange))
+        for (field, whole) in [
+            ("quality", Rendition.qualityRange), ("page", Rendition.pageRange), ("trim", Rendition.trimRange),
+            ("effort", Rendition.Encoding.effortRange), ("maxBytes", Rendition.Encoding.maxBytesRange),
+        ] {
+            #expect(range(rendition[field]) == limits(whole), "\(field)")
+        }
+        for (field, numbers) in [
+            ("dpr", Rendition.densityRange), ("blur", Rendition.Look.blurRange),
+            ("sharpen", Rendition.Look.sharpenRange), ("brightness", Rendition.Look.factorRange),
+            ("contrast", Rendition.Look.factorRange), ("saturation", Rendition.Look.factorRange),
+        ] {
+            #expect(range(rendition[field]).map(\.?.double) == [numbers.lowerBound, numbers.upperBound], "\(field)")
+        }
+        let radius = try #require(rendition["cornerRadius", "anyOf"])
+        #expect(range(radius["0"]) == limits(Rendition.Look.cornerRadiusRange))
+        let fraction = range(radius["1", "properties", "fraction"]).map(\.?.double)
+        let fractionRange = Rendition.Look.cornerFractionRange
+        #expect(fraction == [fractionRange.lowerBound, fractionRange.upperBound])
+        let overlay = try #require(request["$defs", "overlay", "properties"])
+        #expect(range(overlay["margin"]) == limits(Rendition.Overlay.marginRange))
+        for (field, numbers) in [("opacity", Rendition.Overlay.opacityRange), ("scale", Rendition.Overlay.scaleRange)] {
+            #expect(range(overlay[field]).map(\.?.double) == [numbers.lowerBound, numbers.upperBound], "\(field)")
+        }
+        let presets = try schema("presets")
+        let preset = try #require(presets["$defs", "preset", "properties"])
+        #expect(preset["renditions", "maxItems"] == .integer(Int64(ThumbnailRequest.maximumRenditions)))
+        #expect(preset["description", "maxLength"] == .integer(Int64(PresetFile.maximumDescription)))
+    }
+
+    @Test func schemaHasTheFieldsOfTheCode() throws {
+        let request = try schema("thumbnail-request")
+        for (name, fields) in [
+            ("rendition", Rendition.fields), ("overlay", Rendition.Overlay.fields),
+            ("cropArea", Rendition.CropArea.fields),
+        ] {
+            let properties = try #require(request["$defs", name, "properties"]).members.keys
+            #expect(properties.sorted() == fields.sorted())
+        }
     }
 
     @Test func defaultsInTheSchemaAreLeftOutOfTheWireForm() throws {
@@ -49,12 +101,22 @@ struct ContractTests {
         var members = defaults(request["properties"])
         members["source"] = .string("https://pictures.example/cat.jpg")
         var rendition = defaults(request["$defs", "rendition", "properties"])
-        #expect(rendition.count == 4)
-        rendition["width"] = .integer(1)
+        #expect(rendition.count == 18)
+        let parts = try #require(request["$defs"])
+        var crop = defaults(parts["cropArea", "properties"])
+        crop.merge(["width": .integer(1), "height": .integer(1)]) { $1 }
+        var overlay = defaults(parts["overlay", "properties"])
+        overlay["source"] = .string("data:,")
+        rendition.merge(["width": .integer(1), "crop": .object(crop), "overlay": .object(overlay)]) { $1 }
         members["renditions"] = .array([.object(rendition)])
         let spelled = try ThumbnailRequest(json: .object(members))
-        members = ["source": .string(spelled.source), "renditions": .array([.object(["width": .integer(1)])])]
-        #expect(spelled.json == .object(members))
+        let bare: JSONValue = .object([
+            "width": .integer(1),
+            "crop": .object(["width": .integer(1), "height": .integer(1)]),
+            "overlay": .object(["source": .string("data:,")]),
+        ])
+        members = ["source": .string(spelled.source), "renditions": .array([bare])]
+        #expect(spelled.json.canonicalText == JSONValue.object(members).canonicalText)
         #expect(try ThumbnailRequest(json: .object(members)) == spelled)
     }
 

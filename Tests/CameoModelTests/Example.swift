@@ -5,7 +5,7 @@ import Testing
 
 /// One file below `proto-json/examples`.
 struct Example: CustomTestStringConvertible, Sendable {
-    static let messages = ["thumbnail-request", "enqueue-receipt", "job", "job-failure", "status-report"]
+    static let messages = ["thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report"]
 
     /// What `reasons.json` says of a refused example.
     struct Refusal: Decodable {
@@ -56,6 +56,13 @@ extension JSONValue {
         }
     }
 
+    var double: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let double): double
+        default: nil
+        }
+    }
     var text: String? { if case .string(let text) = self { text } else { nil } }
     var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
     var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }

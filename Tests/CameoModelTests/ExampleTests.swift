@@ -19,6 +19,13 @@ struct ExampleTests {
         #expect(try request.thumbnailIDs().count == request.renditions.count)
     }
 
+    @Test(arguments: Example.valid("presets"))
+    func presetsAreReadAndWrittenUnchanged(example: Example) throws {
+        let file = try PresetFile(parsing: example.data)
+        #expect(try file.json.canonicalText == canonical(example.data))
+        #expect(try PresetFile(parsing: file.json.canonicalText.utf8) == file)
+    }
+
     @Test(arguments: Example.valid("enqueue-receipt"))
     func receiptIsReadAndWrittenUnchanged(example: Example) throws {
         try expectUnchanged(EnqueueReceipt.self, example)
@@ -68,7 +75,16 @@ struct ExampleTests {
     @Test(arguments: Example.refused("thumbnail-request"))
     func refusalNamesTheField(example: Example) throws {
         let reason = try #require(try Example.reasons(example.message)[example.name])
-        let error = try #require(throws: InvalidRequest.self) { try ThumbnailRequest(parsing: example.data) }
+        try expect(#require(throws: InvalidRequest.self) { try ThumbnailRequest(parsing: example.data) }, reason)
+    }
+
+    @Test(arguments: Example.refused("presets"))
+    func refusalOfPresetsNamesTheField(example: Example) throws {
+        let reason = try #require(try Example.reasons(example.message)[example.name])
+        try expect(#require(throws: InvalidRequest.self) { try PresetFile(parsing: example.data) }, reason)
+    }
+
+    private func expect(_ error: InvalidRequest, _ reason: Example.Refusal) {
         if error.path.isEmpty {
             #expect(error.description.contains(reason.field), "\(error)")
         } else {

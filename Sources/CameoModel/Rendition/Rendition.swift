@@ -1,4 +1,5 @@
-/// One requested output of a job: a box, how the picture fits it, and how it is encoded.
+/// One requested output of a job: which part of the picture, the box that it fits, what is done to its look, and how it
+/// is encoded.
 ///
 /// Widths and heights are in pixels of the upright picture, after its EXIF orientation was applied. The JSON form is
 /// `proto-json/thumbnail-request.schema.json`; its defaults are frozen as version 1, since thumbnail ids leave out
@@ -18,22 +19,17 @@ package struct Rendition: Hashable, Sendable {
         case outside
     }
 
-    /// Which part stays when `cover` cuts, and where the picture stands when `contain` pads.
-    package enum Gravity: String, CaseIterable, Sendable {
-        case center, north, northeast, east, southeast, south, southwest, west, northwest
-        /// The part with the most detail (`cover` only).
-        case entropy
-        /// The part that draws the eye: skin tones, bright colours, edges (`cover` only).
-        case attention
-    }
-
-    /// `auto` is WebP in this version: small, keeps alpha, read everywhere.
+    /// What is written. `auto` is WebP in this version: small, keeps alpha and animation, read everywhere. `source` is
+    /// the source's own format where thumbnails can be written in it (``written(for:)``).
     package enum Format: String, CaseIterable, Sendable {
-        case auto, jpeg, png, webp, avif
+        case auto, source, jpeg, png, webp, avif, gif
     }
 
     package static let edgeRange = 1...16_383
     package static let qualityRange = 1...100
+    package static let densityRange = 0.1...8.0
+    package static let trimRange = 0...255
+    package static let pageRange = 0...99_999
 
     /// What the requester calls it; unique within a request. Not part of the thumbnail's id.
     package var name: String
@@ -41,14 +37,33 @@ package struct Rendition: Hashable, Sendable {
     package var width: Int?
     package var height: Int?
     package var fit: Fit
-    /// Keeps a picture that is smaller than the box at its own size.
+    /// Keeps a picture that is smaller than the box at its own size. Drawings (SVG, PDF) have no size of their own and
+    /// are always drawn as large as the box wants them.
     package var withoutEnlargement: Bool
+    /// Which part stays when `cover` cuts, and where the picture stands when `contain` pads.
     package var gravity: Gravity
-    package var format: Format
-    /// 1…100, or nil for the format's default (JPEG 80, WebP 80, AVIF 50; PNG has none).
-    package var quality: Int?
-    /// Shown through transparent pixels and in `contain`'s padding. Nil: nothing (formats without alpha: white).
+    /// Device pixel ratio: multiplies every length in pixels of this rendition (box, corner radius, overlay's margin).
+    package var dpr = 1.0
+    /// The page or frame of a source that has several, from 0.
+    package var page = 0
+    /// Cuts away uniform borders first: how far, of 255, a pixel may differ from the left upper one and still be
+    /// border.
+    package var trim: Int?
+    /// The part of the (upright, trimmed) picture to work on.
+    package var crop: CropArea?
+    /// Turns the cropped picture, before it meets the box.
+    package var rotate = Rotation.none
+    /// Mirrors it after turning.
+    package var flip: Flip?
+    /// Shown through transparent pixels, in `contain`'s padding and behind round corners. Nil: nothing (formats without
+    /// alpha: white).
     package var background: Color?
+    package var look = Look()
+    package var format: Format
+    /// 1…100, or nil for the format's default (JPEG 80, WebP 80, AVIF 50, PNG with a palette 100; GIF and other PNG have
+    /// none).
+    package var quality: Int?
+    package var encoding = Encoding()
 
     package init(
         name: String? = nil,
@@ -71,6 +86,12 @@ package struct Rendition: Hashable, Sendable {
         self.background = background
         self.name = name ?? Self.defaultName(width: width, height: height, fit: fit, format: format)
     }
+
+    /// The box in device pixels: `width` and `height` times `dpr`, half a pixel rounded up, at least 1.
+    package var boxWidth: Int? { width.map(inDevicePixels) }
+    package var boxHeight: Int? { height.map(inDevicePixels) }
+
+    private func inDevicePixels(_ length: Int) -> Int { max(1, Int(Double(length) * dpr + 0.5)) }
 
     /// `256x256-cover-webp`; parts that are not set or the default are left out.
     static func defaultName(width: Int?, height: Int?, fit: Fit, format: Format) -> String {

@@ -1,0 +1,67 @@
+/// The beginning of an XML text, read only as far as its root element.
+enum DrawingText {
+    /// Whether the root element is `svg`, behind any byte order mark, declaration, comments and document type. UTF-8 and
+    /// what is written alike; a text in UTF-16 is not recognised.
+    static func isSVG(_ bytes: some Collection<UInt8>) -> Bool {
+        var rest = Array(bytes)[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        while true {
+            rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+            if rest.starts(with: "<?".utf8) {
+                guard let next = skip(rest, past: "?>") else { return false }
+                rest = next
+            } else if rest.starts(with: "<!--".utf8) {
+                guard let next = skip(rest, past: "-->") else { return false }
+                rest = next
+            } else if rest.starts(with: "<!DOCTYPE".utf8) {
+                guard let next = skipDocumentType(rest) else { return false }
+                rest = next
+            } else {
+                return isRoot(rest)
+            }
+        }
+    }
+
+    private static func skip(_ text: ArraySlice<UInt8>, past end: String) -> ArraySlice<UInt8>? {
+        let end = Array(end.utf8)
+        var rest = text
+        while rest.count >= end.count {
+            if rest.starts(with: end) { return rest.dropFirst(end.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// It ends at the first `>` outside its brackets (the internal subset) and quotes.
+    private static func skipDocumentType(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        var quote: UInt8?
+        var depth = 0
+        for (index, byte) in zip(text.indices, text) {
+            if let open = quote {
+                if byte == open { quote = nil }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ">") where depth <= 0: return text[(index + 1)...]
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// `<svg` or `<prefix:svg`, followed by what ends a name.
+    private static func isRoot(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.first == UInt8(ascii: "<") else { return false }
+        let name = text.dropFirst().prefix { byte in
+            switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ">"), UInt8(ascii: "/"): false
+            default: true
+            }
+        }
+        guard text.count > name.count + 1 else { return false }
+        return name.split(separator: UInt8(ascii: ":")).last?.elementsEqual("svg".utf8) == true && name.count <= 64
+    }
+}

@@ -1,0 +1,15 @@
+/// What can be shown before a thumbnail has been loaded.
+package struct Placeholder: Hashable, Sendable {
+    /// ThumbHash (https://evanw.github.io/thumbhash/), base64 with padding.
+    package let thumbHash: String
+    /// BlurHash (https://blurha.sh), 4 × 3 components, or 3 × 4 for an upright picture.
+    package let blurHash: String
+    /// The colour that most of the picture has.
+    package let dominantColor: Color
+
+    package init(thumbHash: String, blurHash: String, dominantColor: Color) {
+        self.thumbHash = thumbHash
+        self.blurHash = blurHash
+        self.dominantColor = dominantColor
+    }
+}

@@ -1,0 +1,45 @@
+extension Rendition {
+    /// A part of a picture.
+    package struct CropArea: Hashable, Sendable {
+        package enum Unit: String, CaseIterable, Sendable {
+            /// Whole pixels of the source.
+            case pixels
+            /// Shares of the picture's width and height, 0…1.
+            case fraction
+        }
+
+        package var left: Double
+        package var top: Double
+        package var width: Double
+        package var height: Double
+        package var unit: Unit
+
+        package init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
+            self.left = left
+            self.top = top
+            self.width = width
+            self.height = height
+            self.unit = unit
+        }
+    }
+
+    /// Degrees clockwise.
+    package enum Rotation: Int, CaseIterable, Sendable {
+        case none = 0
+        case quarter = 90
+        case half = 180
+        case threeQuarters = 270
+
+        /// Whether width and height are exchanged.
+        package var isSideways: Bool { self == .quarter || self == .threeQuarters }
+    }
+
+    /// How a picture is mirrored.
+    package enum Flip: String, CaseIterable, Sendable {
+        /// Left and right are exchanged.
+        case horizontal
+        /// Top and bottom are exchanged.
+        case vertical
+        case both
+    }
+}

@@ -1,0 +1,13 @@
+extension Rendition {
+    func validateEncoding(at path: String) throws(InvalidRequest) {
+        try Self.check(quality, in: Self.qualityRange, path, "quality")
+        try Self.check(encoding.effort, in: Encoding.effortRange, path, "effort")
+        try Self.check(encoding.maxBytes, in: Encoding.maxBytesRange, path, "maxBytes")
+        for option in EncodingOption.allCases where isSet(option) {
+            if let objection = objection(to: option) { throw Self.refusal(path, option.rawValue, objection) }
+        }
+        if encoding.animated, page != 0 {
+            throw Self.refusal(path, "page", "picks one frame, and animated asks for all")
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+/// Schema and Swift reader, asked about every field of a rendition: at the edges of its range, beyond them, of another
+/// type, and beside fields that it does not go with.
+@Suite(.timeLimit(.minutes(1)))
+struct RenditionAgreementTests {
+    /// A field with values that stand for all it takes and all it does not. `beside` is what it needs or fits with.
+    private struct Field {
+        let name: String
+        var beside = ""
+        let good: [String]
+        let bad: [String]
+
+        var accepted: [String] { good.map { text($0) } }
+        var refused: [String] { (bad + ["null"]).map { text($0) } }
+
+        private func text(_ value: String) -> String {
+            SchemaAgreement.rendition(#""width":1\#(beside),"\#(name)":\#(value)"#)
+        }
+    }
+
+    private static let flags = ["1", "0", #""true""#, "[]", "{}"]
+    private static let notNumbers = ["true", "false", #""1""#, "[1]", "{}"]
+    private static let notColors = ["1", #""""#, ##""#12""##, ##""#12345""##, ##""#ggg""##, #""red""#, "[]"]
+    private static let factor = (good: ["0", "1", "1.0", "10", "0.001", "1e1"], bad: ["-0.001", "10.001", "1e400"])
+
+    private static let fields: [Field] = [
+        Field(
+            name: "gravity",
+            beside: #","fit":"cover""#,
+            good: [
+                #"{"x":0,"y":1}"#, #"{"y":0.5,"x":1.0}"#, #"{"x":1e-9,"y":0}"#, #""entropy""#, #""southwest""#,
+            ],
+            bad: [
+                #"{"x":0}"#, #"{"y":0}"#, "{}", #"{"x":-0.01,"y":0}"#, #"{"x":0,"y":1.01}"#, #"{"x":"0","y":0}"#,
+                #"{"x":0,"y":0,"z":0}"#, #"{"x":null,"y":0}"#, "0.5", "[0,1]", #""North""#, #""""#, "true",
+            ]
+        ),
+        Field(name: "dpr", good: ["0.1", "8", "1.5", "2.0"], bad: ["0.099", "8.001", "0", "-1"] + notNumbers),
+        Field(name: "page", good: ["0", "99999", "1.0", "2e1"], bad: ["-1", "100000", "0.5"] + notNumbers),
+        Field(name: "trim", good: ["0", "255", "10.0"], bad: ["-1", "256", "1.5"] + notNumbers),
+        Field(
+            name: "crop",
+            good: [
+                #"{"width":1,"height":1}"#, #"{"width":10000000,"height":1e7,"left":0,"top":10000000}"#,
+                #"{"left":3.0,"top":4,"width":5.0,"height":6,"unit":"pixels"}"#,
+                #"{"width":1,"height":1.0,"unit":"fraction"}"#,
+                #"{"left":0.1,"top":0.9,"width":0.9,"height":0.1,"unit":"fraction"}"#,
+                #"{"left":0,"top":0,"width":1e-9,"height":0.001,"unit":"fraction"}"#,
+            ],
+            bad: [
+                "{}", #"{"width":1}"#, #"{"height":1}"#, #"{"width":0,"height":1}"#, #"{"width":1,"height":0}"#,
+                #"{"width":0,"height":1,"unit":"fraction"}"#, #"{"width":1.5,"height":1}"#,
+                #"{"width":1,"height":1,"left":0.5}"#, #"{"width":1,"height":1,"top":-1}"#,
+                #"{"width":10000001,"height":1}"#, #"{"width":1,"height":1,"left":10000001}"#,
+                #"{"width":1.001,"height":1,"unit":"fraction"}"#, #"{"width":1,"height":2,"unit":"fraction"}"#,
+                #"{"width":1,"height":1,"left":-0.1,"unit":"fraction"}"#,
+                #"{"width":1,"height":1,"left":1.1,"unit":"fraction"}"#, #"{"width":1,"height":1,"unit":"percent"}"#,
+                #"{"width":1,"height":1,"unit":1}"#, #"{"width":1,"height":1,"right":1}"#,
+                #"{"width":"1","height":1}"#, #"{"width":1,"height":null}"#, #""1x1""#, "1", "[0,0,1,1]",
+            ]
+        ),
+        Field(
+            name: "rotate",
+            good: ["0", "90", "180", "270", "90.0"],
+            bad: ["-90", "45", "360", "1e400"] + notNumbers
+        ),
+        Field(
+            name: "flip",
+            good: [#""horizontal""#, #""vertical""#, #""both""#],
+            bad: [#""Horizontal""#, #""none""#, #""""#, "true", "1", #"["both"]"#]
+        ),
+        Field(
+            name: "cornerRadius",
+            good: [
+                "1", "16383", "8.0", #""circle""#, #"{"fraction":0.001}"#, #"{"fraction":0.5}"#,
+            ],
+            bad: [
+                "0", "16384", "-1", "1.5", "true", #""Circle""#, #""25%""#, "{}", #"{"fraction":0}"#,
+                #"{"fraction":0.501}"#, #"{"fraction":"0.2"}"#, #"{"fraction":0.2,"unit":"px"}"#, #"{"pixels":3}"#,
+                "[1]",
+            ]
+        ),
+        Field(
+            name: "corners",
+            beside: #","cornerRadius":1"#,
+            good: [
+                #"["topLeft"]"#, #"["bottomLeft","topRight"]"#, #"["topLeft","topRight","bottomRight","bottomLeft"]"#,
+            ],
+            bad: [
+                "[]", #"["topLeft","topLeft"]"#, #"["topleft"]"#, #"["all"]"#, "[1]", "[null]", #""topLeft""#, "{}",
+                #"["topLeft","topRight","bottomRight","bottomLeft","topLeft"]"#,
+            ]
+        ),
+        Field(name: "blur", good: ["0.3", "100", "1e0"], bad: ["0", "0.299", "100.001", "-1"] + notNumbers),
+        Field(name: "sharpen", good: ["0.1", "10", "1.0"], bad: ["0", "0.099", "10.001", "-1"] + notNumbers),
+        Field(name: "brightness", good: factor.good, bad: factor.bad + notNumbers),
+        Field(name: "contrast", good: factor.good, bad: factor.bad + notNumbers),
+        Field(name: "saturation", good: factor.good, bad: factor.bad + notNumbers),
+        Field(name: "grayscale", good: ["true", "false"], bad: flags),
+        Field(name: "tint", good: [##""#C80""##, ##""#cc8800""##, ##""#cc8800FF""##, ##""#0000""##], bad: notColors),
+        Field(
+            name: "overlay",
+            good: [
+                #"{"source":"data:,"}"#, #"{"source":"a"}"#,
+                #"{"source":"x:","gravity":"center","opacity":0,"scale":0.01,"margin":0}"#,
+                #"{"source":"x:","gravity":{"x":0,"y":1},"opacity":1.0,"scale":1,"margin":4096}"#,
+                #"{"source":"cameo://thumb/0123456789abcdef0123456789abcdef"}"#,
+            ],
+            bad: [
+                "{}", #""data:,""#, "[]", "true", #"{"source":""}"#, #"{"source":1}"#, #"{"source":null}"#,
+                #"{"source":"a\n"}"#, #"{"source":"data:"}"#, #"{"source":"cameo:thumb"}"#,
+                #"{"source":"\#(String(repeating: "s", count: 8_193))"}"#, #"{"source":"x:","gravity":"entropy"}"#,
+                #"{"source":"x:","gravity":"attention"}"#, #"{"source":"x:","gravity":{"x":0}}"#,
+                #"{"source":"x:","gravity":null}"#, #"{"source":"x:","opacity":1.01}"#,
+                #"{"source":"x:","opacity":-0.1}"#,
+                #"{"source":"x:","opacity":"1"}"#, #"{"source":"x:","scale":0}"#, #"{"source":"x:","scale":1.01}"#,
+                #"{"source":"x:","scale":0.009}"#, #"{"source":"x:","scale":true}"#, #"{"source":"x:","margin":-1}"#,
+                #"{"source":"x:","margin":4097}"#, #"{"source":"x:","margin":0.5}"#, #"{"source":"x:","headers":{}}"#,
+            ]
+        ),
+        Field(name: "format", good: [#""gif""#, #""source""#], bad: [#""heif""#, #""GIF""#, "1", "[]"]),
+        Field(name: "lossless", good: ["true", "false"], bad: flags),
+        Field(name: "effort", good: ["1", "9", "4.0"], bad: ["0", "10", "1.5"] + notNumbers),
+        Field(name: "progressive", beside: #","format":"jpeg""#, good: ["true", "false"], bad: flags),
+        Field(
+            name: "chromaSubsampling",
+            beside: #","format":"jpeg""#,
+            good: [#""4:4:4""#, #""4:2:0""#],
+            bad: [#""4:2:2""#, #""444""#, "444", "true", "[]"]
+        ),
+        Field(name: "palette", beside: #","format":"png""#, good: ["true", "false"], bad: flags),
+        Field(name: "maxBytes", good: ["128", "67108864", "2e4"], bad: ["127", "67108865", "128.5"] + notNumbers),
+        Field(name: "animated", good: ["true", "false"], bad: flags),
+        Field(name: "keepProfile", good: ["true", "false"], bad: flags),
+        Field(
+            name: "keep",
+            good: ["[]", #"["icc"]"#, #"["xmp","gps","icc","exif","copyright"]"#],
+            bad: [#"["all"]"#, #"["icc","icc"]"#, #"["ICC"]"#, #""icc""#, "true", "{}", "[1]"]
+        ),
+    ]
+
+    @Test func everyFieldOfARenditionIsInTheTable() {
+        let older = ["name", "width", "height", "fit", "withoutEnlargement", "background", "quality"]
+        #expect((Self.fields.map(\.name) + older).sorted() == Rendition.fields.sorted())
+    }
+
+    @Test func bothAcceptEveryGoodValue() async throws {
+        try await SchemaAgreement.expectAccepted(Self.fields.flatMap(\.accepted))
+    }
+
+    @Test func bothRefuseEveryBadValue() async throws {
+        try await SchemaAgreement.expectRefused(Self.fields.flatMap(\.refused))
+    }
+
+    private static let circle = #""cornerRadius":"circle""#
+    private static let allCorners = #""corners":["topLeft","topRight","bottomRight","bottomLeft"]"#
+
+    @Test func bothAcceptWhatGoesTogether() async throws {
+        let texts = [
+            #""animated":true,"page":0"#, #""animated":false,"page":3"#, #""animated":true,"lossless":true"#,
+            #""fit":"contain","gravity":{"x":0.2,"y":0.8}"#, "\(Self.circle),\(Self.allCorners)", Self.allCorners,
+            #""format":"png","palette":true,"quality":50"#, #""format":"png","palette":true,"maxBytes":200"#,
+            #""format":"png","palette":true,"effort":3"#, #""format":"png","lossless":false"#,
+            #""format":"source","lossless":true,"palette":true,"progressive":true,"animated":true,"effort":1"#,
+            #""format":"source","quality":9,"chromaSubsampling":"4:2:0","maxBytes":200,"keep":["gps"]"#,
+            #""lossless":true,"effort":9"#, #""maxBytes":200,"quality":90"#, #""maxBytes":200,"animated":true"#,
+            #""quality":5,"lossless":false"#, #""dpr":8,"height":2047"#, #""dpr":0.1"#,
+        ]
+        try await SchemaAgreement.expectAccepted(texts.map { SchemaAgreement.rendition(#""width":1,\#($0)"#) })
+    }
+
+    @Test func bothRefuseWhatDoesNotGoTogether() async throws {
+        let texts = [
+            #""animated":true,"page":1"#, #""lossless":true,"quality":80"#, #""lossless":true,"maxBytes":200"#,
+            #""lossless":true,"format":"avif","chromaSubsampling":"4:2:0""#, #""format":"png","maxBytes":200"#,
+            #""format":"png","palette":false,"maxBytes":200"#, #""format":"png","palette":false,"quality":80"#,
+            #""fit":"contain","gravity":"attention""#, #""corners":["topLeft"]"#,
+            #"\#(Self.circle),"corners":["topLeft"]"#,
+            #""format":"source","lossless":true,"quality":80"#, #""format":"source","animated":true,"page":1"#,
+        ]
+        try await SchemaAgreement.expectRefused(texts.map { SchemaAgreement.rendition(#""width":1,\#($0)"#) })
+    }
+
+    /// Every format with every option of the encoding: both say the same, and it is what the model's table says.
+    @Test func bothKnowWhichFormatHasWhichOption() async throws {
+        let values: [Rendition.EncodingOption: String] = [
+            .quality: "50", .lossless: "true", .effort: "5", .progressive: "true", .chromaSubsampling: #""4:4:4""#,
+            .palette: "true", .maxBytes: "1000", .animated: "true", .keepProfile: "true", .keep: #"["icc"]"#,
+        ]
+        #expect(values.count == Rendition.EncodingOption.allCases.count)
+        var accepted: [String] = []
+        var refused: [String] = []
+        for format in Rendition.Format.allCases {
+            for (option, value) in values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                let fields = #""width":1,"format":"\#(format.rawValue)","\#(option.rawValue)":\#(value)"#
+                let text = SchemaAgreement.rendition(fields)
+                let hasIt = Rendition(width: 1, format: format).objection(to: option) == nil
+                if hasIt { accepted.append(text) } else { refused.append(text) }
+            }
+        }
+        #expect(accepted.count == 43)
+        try await SchemaAgreement.expectAccepted(accepted)
+        try await SchemaAgreement.expectRefused(refused)
+    }
+}
