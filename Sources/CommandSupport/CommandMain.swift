@@ -70,7 +70,8 @@ package enum CommandMain {
 extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
-        case .missing, .cannotOpen, .notAStore, .newerSchema, .networkFileSystem, .readOnly, .full, .busy, .failed:
+        case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
+            .failed:
             .store
         case .leaseLost, .noSuchJob, .notFound, .damagedBlob: .failed
         }

@@ -13,6 +13,9 @@ struct CameoEnqueue: AsyncParsableCommand {
             Prints one line a job: its id, its state and the URIs that its thumbnails will have. A worker \
             (cameo-worker) makes them.
 
+            An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
+            passes by the sizes of other formats; if no size takes it, it is refused.
+
             EXAMPLES
               cameo-enqueue photo.jpg
               cameo-enqueue --size 256x256:cover:webp --size 1024x:jpeg 'holiday/*.jpg' --batch holiday --wait
@@ -20,6 +23,12 @@ struct CameoEnqueue: AsyncParsableCommand {
               find . -name '*.png' | cameo-enqueue -
               cameo-enqueue --data --size 64x64 < avatar.png
               cameo-enqueue --request request.json
+              cameo-enqueue --preset gallery photo.jpg
+              cameo-enqueue --size 400x300:cover --gravity 0.3,0.7 --dpr 2 photo.jpg
+              cameo-enqueue --size 128x128:cover --gravity attention --corner-radius circle face.jpg
+              cameo-enqueue --size 1600x:jpeg --overlay logo.png --overlay-scale 0.2 --overlay-opacity 0.5 photo.jpg
+              cameo-enqueue --size 320x --animated --max-bytes 500000 clip.gif
+              cameo-enqueue --crop 10%,0%,80%x100% --grayscale --contrast 1.2 photo.jpg
 
             EXIT CODES
               0 done, 1 a job failed (with --wait), 2 bad usage, 3 not finished in time, 4 the store cannot be opened
@@ -28,7 +37,7 @@ struct CameoEnqueue: AsyncParsableCommand {
     )
 
     @OptionGroup var storeOptions: StoreOptions
-    @OptionGroup(title: "Rendition Options") var renditions: RenditionOptions
+    @OptionGroup var renditions: RenditionOptions
     @OptionGroup(title: "Job Options") var job: JobOptions
 
     @Flag(help: "The picture's bytes come on standard input; there is no SOURCE.")
@@ -60,6 +69,15 @@ struct CameoEnqueue: AsyncParsableCommand {
     var source: [String] = []
 
     func validate() throws {
+        guard !renditions.presets.listPresets else {
+            guard !data, request.isEmpty, source.isEmpty else {
+                throw ValidationError("--list-presets enqueues nothing: give no SOURCE, --data or --request with it")
+            }
+            if let option = (renditions.allGiven + job.given).first(where: { $0 != "--presets" }) {
+                throw ValidationError("\(option): --list-presets enqueues nothing")
+            }
+            return
+        }
         guard data || !request.isEmpty || !source.isEmpty else {
             throw ValidationError("nothing to enqueue: give a SOURCE, --data or --request")
         }
@@ -71,13 +89,17 @@ struct CameoEnqueue: AsyncParsableCommand {
         guard request.isEmpty || source.isEmpty else {
             throw ValidationError("--request says what to enqueue: give no SOURCE with it")
         }
+        if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
+            throw ValidationError("\(option): --request says itself what to make, and how")
+        }
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
         try JobWait.validate(timeout: waitTimeout, "--wait-timeout")
     }
 
     func run() async throws {
+        if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
         // All that can be wrong with the request is found before a store is made or a job accepted.
-        let requests = try data ? [prototype(source: "data:,")] : readRequests()
+        let requests = try data ? [prototype(source: "data:,", renditions.renditions())] : readRequests()
         for request in requests { try request.validate() }
         let bytes = data ? try readData() : nil
         let store = try Store(at: storeOptions.path)
@@ -105,7 +127,8 @@ struct CameoEnqueue: AsyncParsableCommand {
 
     private func readRequests() throws -> [ThumbnailRequest] {
         if !request.isEmpty { return try request.map(readRequest) }
-        return try SourceArgument.expand(source).map { try prototype(source: $0) }
+        let made = try renditions.renditions()
+        return try SourceArgument.expand(source).map { try prototype(source: $0, made) }
     }
 
     private func readRequest(_ path: String) throws -> ThumbnailRequest {
@@ -126,8 +149,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         }
     }
 
-    private func prototype(source: String) throws -> ThumbnailRequest {
-        var request = ThumbnailRequest(source: source, renditions: try renditions.renditions())
+    private func prototype(source: String, _ renditions: [Rendition]) throws -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: renditions)
         try job.apply(to: &request)
         return request
     }

@@ -38,6 +38,16 @@ struct JobOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A JSON object that comes back in every report on the job.", valueName: "json"))
     var metadata: String?
 
+    /// Those that were typed with another value than their default.
+    var given: [String] {
+        [
+            ("--queue", queue != ThumbnailRequest.defaultQueue), ("--priority", priority != 0), ("--at", at != nil),
+            ("--batch", batch != nil), ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
+            ("--timeout", timeout != nil), ("--header", !headers.isEmpty), ("--metadata", metadata != nil),
+        ]
+        .filter(\.1).map(\.0)
+    }
+
     func apply(to request: inout ThumbnailRequest) throws {
         request.queue = queue
         request.priority = priority

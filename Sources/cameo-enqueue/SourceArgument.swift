@@ -21,6 +21,14 @@ enum SourceArgument {
         return sources
     }
 
+    /// A path or a URI that stands for one picture; neither a pattern nor a list.
+    static func one(_ argument: String, _ option: String) throws(CommandFailure) -> String {
+        guard !argument.isEmpty, !argument.contains("\u{FFFD}") else {
+            throw CommandFailure("\(option): must be a path or URI in UTF-8", .usage)
+        }
+        return hasScheme(argument) ? argument : fileURI(argument)
+    }
+
     private static func readList() throws -> [String] {
         let data = FileHandle.standardInput.readDataToEndOfFile()
         guard let text = String(data: data, encoding: .utf8) else {

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import CameoModel
+
+/// A second picture over the first.
+struct OverlayOptions: ParsableArguments {
+    @Option(
+        name: .customLong("overlay"),
+        help: ArgumentHelp(
+            "A picture to draw over the thumbnail, such as a watermark: a path or URL.",
+            valueName: "source"
+        )
+    )
+    var source: String?
+
+    @Option(
+        name: .customLong("overlay-gravity"),
+        help: ArgumentHelp("Where it stands: a compass point or x,y. (default: southeast)", valueName: "gravity"),
+        transform: RenditionArgument.gravity
+    )
+    var gravity: Rendition.Gravity?
+
+    @Option(
+        name: .customLong("overlay-opacity"),
+        parsing: .unconditional,
+        help: ArgumentHelp("0 to 1. (default: 1)", valueName: "share")
+    )
+    var opacity: Double?
+
+    @Option(
+        name: .customLong("overlay-scale"),
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Resizes it to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)",
+            valueName: "share"
+        )
+    )
+    var scale: Double?
+
+    @Option(
+        name: .customLong("overlay-margin"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Its distance from the edges in pixels, 0 to 4096. (default: 0)", valueName: "pixels")
+    )
+    var margin: Int?
+
+    /// Those that were typed.
+    var given: [String] { (source == nil ? [] : ["--overlay"]) + details }
+
+    private var details: [String] {
+        [
+            ("--overlay-gravity", gravity != nil), ("--overlay-opacity", opacity != nil),
+            ("--overlay-scale", scale != nil), ("--overlay-margin", margin != nil),
+        ]
+        .filter(\.1).map(\.0)
+    }
+
+    func validate() throws {
+        guard source != nil || details.isEmpty else { throw ValidationError("\(details[0]) needs --overlay") }
+    }
+
+    func overlay() throws -> Rendition.Overlay? {
+        guard let source else { return nil }
+        return Rendition.Overlay(
+            source: try SourceArgument.one(source, "--overlay"),
+            gravity: gravity ?? .southeast,
+            opacity: opacity ?? 1,
+            scale: scale,
+            margin: margin ?? 0
+        )
+    }
+}

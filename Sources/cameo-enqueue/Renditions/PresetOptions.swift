@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CommandSupport
+internal import Foundation
+
+/// Named lists of renditions, from a file or built in.
+struct PresetOptions: ParsableArguments {
+    /// Names the file when `--presets` does not.
+    static let variable = "CAMEO_PRESETS"
+
+    @Option(
+        help: ArgumentHelp(
+            "Makes the renditions of this preset (see --list-presets). Repeatable, and --size adds more.",
+            valueName: "name"
+        )
+    )
+    var preset: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file of presets (proto-json/presets.schema.json) beside the built-in ones, and before them where names \
+            are the same. Default: \(variable), else only the built-in ones.
+            """,
+            valueName: "file.json"
+        )
+    )
+    var presets: String?
+
+    @Flag(help: "Prints the presets there are, with --json as a presets file, and enqueues nothing.")
+    var listPresets = false
+
+    var given: [String] { (preset.isEmpty ? [] : ["--preset"]) + (presets == nil ? [] : ["--presets"]) }
+
+    func validate() throws {
+        guard presets == nil || listPresets || !preset.isEmpty else {
+            throw ValidationError("--presets needs --preset or --list-presets")
+        }
+    }
+
+    /// Of all `--preset` in their order, each with the option that asked for it.
+    func renditions() throws -> [(Rendition, String)] {
+        guard !preset.isEmpty else { return [] }
+        let file = try load()
+        return try preset.flatMap { name in
+            guard let preset = file[name] else {
+                let names = file.all.map(\.name).joined(separator: ", ")
+                throw CommandFailure("--preset \(name): there is no such preset (there are \(names))", .usage)
+            }
+            return preset.renditions.map { ($0, "--preset \(name)") }
+        }
+    }
+
+    /// The built-in presets, and those of the file.
+    func load(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> PresetFile {
+        let builtIn = try PresetFile.builtIn()
+        guard let path = presets ?? environment[Self.variable].flatMap({ $0.isEmpty ? nil : $0 }) else {
+            return builtIn
+        }
+        let origin = "\(presets == nil ? Self.variable : "--presets") \(path)"
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw CommandFailure("\(origin): cannot be read: \(error.localizedDescription)", .usage)
+        }
+        do throws(InvalidRequest) {
+            return builtIn.replaced(by: try PresetFile(parsing: data))
+        } catch {
+            throw CommandFailure("\(origin): \(error)", .usage)
+        }
+    }
+
+    /// One line a preset, or the JSON of all.
+    func list(asJSON: Bool) throws {
+        let file = try load()
+        guard !asJSON else { return Output.line(file.json.canonicalText) }
+        for preset in file.all {
+            let renditions = preset.renditions.map(\.name).joined(separator: " ")
+            let description = TerminalText.escaped(preset.description ?? "")
+            Output.line([preset.name, description, renditions].joined(separator: "\t"))
+        }
+    }
+}

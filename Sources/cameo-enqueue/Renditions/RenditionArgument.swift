@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import CameoModel
+
+extension Rendition.Fit: ExpressibleByArgument {}
+extension Rendition.Format: ExpressibleByArgument {}
+extension Rendition.Rotation: ExpressibleByArgument {}
+extension Rendition.Flip: ExpressibleByArgument {}
+extension Rendition.Encoding.ChromaSubsampling: ExpressibleByArgument {}
+
+/// Values that are written otherwise on the command line than in JSON. Ranges are the model's business.
+enum RenditionArgument {
+    /// A word, or the focal point `0.3,0.7`.
+    static func gravity(_ text: String) throws -> Rendition.Gravity {
+        if let gravity = Rendition.Gravity(word: text) { return gravity }
+        let shares = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard shares.count == 2, let x = shares[0], let y = shares[1] else {
+            let words = Rendition.Gravity.words.compactMap(\.word).joined(separator: ", ")
+            throw ValidationError("must be one of \(words), or x,y with 0 to 1 each")
+        }
+        return .focus(Rendition.FocalPoint(x: x, y: y))
+    }
+
+    /// `10,20,300x200` in pixels or `10%,5%,50%x100%` in shares.
+    static func crop(_ text: String) throws -> Rendition.CropArea {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.dropLast() + (parts.last ?? "").split(separator: "x", omittingEmptySubsequences: false)
+        let isShare = numbers.allSatisfy { $0.last == "%" }
+        let values = isShare ? numbers.compactMap(share) : numbers.compactMap { Int($0).map(Double.init) }
+        guard parts.count == 3, numbers.count == 4, values.count == 4 else {
+            throw ValidationError("must be left,top,WIDTHxHEIGHT, all in pixels or all with %")
+        }
+        return Rendition.CropArea(
+            left: values[0],
+            top: values[1],
+            width: values[2],
+            height: values[3],
+            unit: isShare ? .fraction : .pixels
+        )
+    }
+
+    /// `20` pixels, `25%` of the shorter edge, or `circle`.
+    static func cornerRadius(_ text: String) throws -> Rendition.Look.CornerRadius {
+        if text == "circle" { return .circle }
+        if let pixels = Int(text) { return .pixels(pixels) }
+        if let share = share(text[...]) { return .fraction(share) }
+        throw ValidationError("must be whole pixels, a share such as 25%, or circle")
+    }
+
+    /// Words with commas between them, each once.
+    static func words<Word: RawRepresentable & CaseIterable & Hashable>(_ text: String) throws -> Set<Word>
+    where Word.RawValue == String {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let words = Set(parts.compactMap { Word(rawValue: String($0)) })
+        guard words.count == parts.count else {
+            let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("must be words out of \(known), each once, with commas and no spaces")
+        }
+        return words
+    }
+
+    static func color(_ text: String) throws -> Color {
+        guard let color = Color(text) else { throw ValidationError("must be #rgb, #rgba, #rrggbb or #rrggbbaa") }
+        return color
+    }
+
+    /// `33.3%` is exactly the number that is written 0.333, which dividing by 100 would miss.
+    private static func share(_ text: Substring) -> Double? {
+        let digits = text.dropLast()
+        guard text.last == "%", digits.first != "-", digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") })
+        else { return nil }
+        return Double("\(digits)e-2")
+    }
+}
