@@ -28,6 +28,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CSandbox"),
         .target(name: "CSQLiteConfig"),
 
         // The rooms, in the order in which a request passes through them.
@@ -66,7 +67,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "cameo-renderer",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux"]
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
         ),
 
         .target(
@@ -78,6 +79,7 @@ let package = Package(
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
+        .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
             name: "CameoRendererTests",
             dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]

@@ -18,7 +18,9 @@ struct DataSource: SourceProvider {
         }
         guard !uri.bytes.isEmpty else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
         guard uri.bytes.count <= maximumBytes else { throw tooLarge(name, "\(uri.bytes.count)") }
-        if let type = uri.mediaType, let signature = ImageSignature(mediaType: type), !signature.matches(uri.bytes) {
+        if let type = uri.mediaType, let declared = PictureFormat(mediaType: type),
+            !declared.covers(PictureFormat(sniffing: uri.bytes))
+        {
             throw JobFailure.fetch(.sourceInvalid, "\(name) says that it is \(type), but its bytes are not")
         }
         return try memory(uri, name: name)

@@ -1,91 +1,100 @@
 package import CameoModel
 
-/// Makes all renditions of one source, from one decode, in the calling thread.
+/// Makes all renditions of one source in the calling thread: from one decode, unless they ask for different pages.
 package struct PictureRenderer {
-    /// Width × height of a source, and of a rendition before it is cut.
-    package let maximumPixels: Int
+    package let limits: RenderLimits
+    /// Of the optional formats.
+    package let allowedFormats: Set<PictureFormat>
+    /// Whether a source that lacks its end gives renditions of what there is.
+    package let toleratesTruncation: Bool
 
-    package init(maximumPixels: Int) {
-        self.maximumPixels = maximumPixels
+    package init(
+        limits: RenderLimits = RenderLimits(),
+        allowedFormats: Set<PictureFormat> = [],
+        toleratesTruncation: Bool = false
+    ) {
+        self.limits = limits
+        self.allowedFormats = allowedFormats
+        self.toleratesTruncation = toleratesTruncation
     }
 
-    /// All renditions or none, in the order asked for, and what the source turned out to be.
+    /// All renditions or none, and what the source turned out to be.
     package func render(
         _ renditions: [Rendition],
-        of source: borrowing SourceMapping
-    ) throws(ImagingError) -> (facts: PictureFacts, renditions: [EncodedRendition]) {
+        of source: borrowing SourceMapping,
+        overlays: [OverlaySource] = []
+    ) throws(ImagingError) -> RenderedSet {
+        let shelf = OverlayShelf(overlays, allowing: allowedFormats, limits: limits)
         let bytes = source.bytes
-        let format = try PictureFormat.sniffed(from: bytes)
-        let header = try open(bytes, as: format, shrink: .none)
-        let stored = PixelSize(header.width, header.height)
-        guard stored.width * stored.height <= maximumPixels else {
-            throw .tooManyPixels(width: stored.width, height: stored.height, limit: maximumPixels)
-        }
-
-        let upright = header.isTurnedSideways ? stored.turned : stored
-        let facts = PictureFacts(format: format, size: upright, pages: header.pages, hasAlpha: header.hasAlpha)
-        var plans: [RenditionPlan] = []
-        for rendition in renditions {
-            plans.append(try RenditionPlan(rendition, source: upright, maximumPixels: maximumPixels))
-        }
-
-        let sharedUpright = sharedSize(of: plans, source: upright)
-        let shared = header.isTurnedSideways ? sharedUpright.turned : sharedUpright
-        let decodingBytes = header.decodingBytes
         do throws(ImagingError) {
-            var picture = try reopened(header, bytes, as: format, for: shared, stored: stored)
-            let preparation = Preparation(format: format, sharedSize: shared)
-            for step in RenderPipeline.preparation { picture = try step.apply(to: picture, preparation) }
-
-            var encoded: [EncodedRendition] = []
-            for plan in plans { encoded.append(try make(plan, from: picture)) }
-            return (facts, encoded)
-        } catch {
-            // A decoder that asked in vain for one large piece says the same as one that met a damaged file.
-            guard AddressSpace.hasRoom(for: decodingBytes) else { throw .outOfMemory }
-            throw error
+            return try render(renditions, of: bytes, shelf, toleratesDamage: false)
+        } catch .corrupt(let format, let detail) {
+            guard toleratesTruncation, Truncation.isCutOff(bytes, as: format) else {
+                throw .corrupt(format, detail: detail)
+            }
+            return try render(renditions, of: bytes, shelf, toleratesDamage: true)
         }
     }
 
-    private func make(
-        _ plan: RenditionPlan,
-        from shared: borrowing VipsPicture
-    ) throws(ImagingError) -> EncodedRendition {
-        var picture = shared.sharingReference()
-        for step in RenderPipeline.rendition { picture = try step.apply(to: picture, plan) }
-        return try Encoder.encode(picture, plan)
-    }
-
-    private func open(
-        _ bytes: UnsafeRawBufferPointer,
-        as format: PictureFormat,
-        shrink: ShrinkOnLoad
-    ) throws(ImagingError) -> VipsPicture {
-        guard let picture = VipsPicture(opening: bytes, as: format, shrink: shrink) else {
-            throw .corrupt(format, detail: VipsLibrary.takeErrorText())
+    private func render(
+        _ renditions: [Rendition],
+        of bytes: UnsafeRawBufferPointer,
+        _ shelf: OverlayShelf,
+        toleratesDamage: Bool
+    ) throws(ImagingError) -> RenderedSet {
+        let reader = try SourceReader(
+            bytes,
+            allowing: allowedFormats,
+            limits: limits,
+            toleratesDamage: toleratesDamage
+        )
+        let facts = PictureFacts(try reader.header(), format: reader.format)
+        var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
+        for group in RenditionGroup.groups(of: renditions, facts) {
+            let wanted = group.indices.map { renditions[$0] }
+            let shared = try decode(wanted, group, reader, facts)
+            let maker = RenditionMaker(shared: shared)
+            for index in group.indices {
+                made[index] = try maker.make(try plan(renditions[index], of: shared, shelf))
+            }
         }
-        return picture
+        return RenderedSet(facts: facts, isTruncated: toleratesDamage, renditions: made.compactMap(\.self))
     }
 
-    /// The same source again where its decoder can shrink it, else what is already open.
-    private func reopened(
-        _ header: consuming VipsPicture,
-        _ bytes: UnsafeRawBufferPointer,
-        as format: PictureFormat,
-        for shared: PixelSize,
-        stored: PixelSize
-    ) throws(ImagingError) -> VipsPicture {
-        let shrink = ShrinkOnLoad(for: format, from: stored, to: shared)
-        guard shrink != .none else { return header }
-        return try open(bytes, as: format, shrink: shrink)
+    private func decode(
+        _ renditions: [Rendition],
+        _ group: RenditionGroup,
+        _ reader: SourceReader,
+        _ facts: PictureFacts
+    ) throws(ImagingError) -> SharedPicture {
+        let keepsProfile = renditions.contains(where: \.encoding.keepProfile)
+        if group.isAnimated {
+            return try SourceDecoder(reader: reader, facts: facts).animation(keepsProfile: keepsProfile)
+        }
+        guard group.page < facts.pages else { throw .noSuchPage(group.page, pages: facts.pages) }
+        let header = try reader.header(page: group.page)
+        let page = PictureFacts(header, format: reader.format)
+        let size = try SharedSize.size(for: renditions, of: page.size, format: reader.format, limit: limits.pixels)
+        return try SourceDecoder(reader: reader, facts: page)
+            .page(group, header: header, at: size, keepsProfile: keepsProfile)
     }
 
-    /// The smallest size that no rendition exceeds on either axis; never larger than the source.
-    private func sharedSize(of plans: [RenditionPlan], source: PixelSize) -> PixelSize {
-        let sizes = plans.map(\.geometry.resized)
-        return PixelSize(
-            min(source.width, sizes.map(\.width).max() ?? source.width),
-            min(source.height, sizes.map(\.height).max() ?? source.height)
+    private func plan(
+        _ rendition: Rendition,
+        of shared: SharedPicture,
+        _ shelf: OverlayShelf
+    ) throws(ImagingError) -> RenditionPlan {
+        var trimmed: PixelArea?
+        if let threshold = rendition.trim {
+            let box = try TrimSearch.box(in: try shared.frame(0, inSourceProfile: false), threshold: threshold)
+            trimmed = box.scaled(from: shared.frameSize, to: shared.sourceSize)
+        }
+        return try RenditionPlan(
+            rendition,
+            of: shared,
+            trimmed: trimmed,
+            overlay: try shelf.picture(for: rendition),
+            limits: limits
         )
     }
 }

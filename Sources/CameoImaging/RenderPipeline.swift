@@ -1,5 +1,3 @@
-internal import CameoModel
-
 /// A step that is taken once a source, before the renditions part ways.
 protocol PreparationStep: SendableMetatype {
     static func apply(
@@ -8,16 +6,9 @@ protocol PreparationStep: SendableMetatype {
     ) throws(ImagingError) -> VipsPicture
 }
 
-/// A step that is taken for every rendition.
+/// A step that is taken for every rendition, and for each of its frames.
 protocol RenditionStep: SendableMetatype {
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture
-}
-
-/// What the steps before the parting need to know.
-struct Preparation {
-    let format: PictureFormat
-    /// In the pixels as stored, before the orientation is applied.
-    let sharedSize: PixelSize
 }
 
 /// The order of all steps, written once.
@@ -27,13 +18,47 @@ struct Preparation {
 /// the original's. Colours are converted after shrinking, when few pixels are left (libvips' own thumbnailer does the
 /// same); alpha is premultiplied around every resize.
 enum RenderPipeline {
-    static let preparation: [any PreparationStep.Type] = [
-        DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self, ConvertToSRGB.self, Decode.self,
-        TurnUpright.self,
-        StripMetadata.self,
+    /// Noted first, while nothing is computed yet.
+    static let loading: [any PreparationStep.Type] = [
+        DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self,
     ]
 
-    static let rendition: [any RenditionStep.Type] = [
-        Resize.self, Crop.self, Pad.self, ShowBackground.self,
-    ]
+    /// Either to sRGB or, where a rendition keeps the source's profile, to 8 bits as they are; and into memory.
+    static let standardizing: [any PreparationStep.Type] = [ConvertToSRGB.self, Decode.self]
+    static let keepingProfile: [any PreparationStep.Type] = [ReduceToEightBits.self, Decode.self]
+
+    /// Last, for an animation frame by frame.
+    static let uprighting: [any PreparationStep.Type] = [TurnUpright.self, StripMetadata.self]
+
+    /// What a smart cut has to look at.
+    static let toBox: [any RenditionStep.Type] = [Crop.self, Turn.self, Resize.self]
+
+    /// `crop`, `rotate` and `flip`, the box, then the look (filters on the picture alone, what is laid around and over it
+    /// after them). The request's documentation (proto-json) promises this order.
+    static let rendition: [any RenditionStep.Type] =
+        toBox + [
+            Cut.self,
+            Blur.self, Sharpen.self, AdjustColor.self, Grayscale.self, Tint.self,
+            Pad.self, DrawOverlay.self, RoundCorners.self, ShowBackground.self,
+        ]
+
+    static func prepare(
+        _ picture: consuming VipsPicture,
+        by steps: [any PreparationStep.Type],
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        var picture = picture
+        for step in steps { picture = try step.apply(to: picture, preparation) }
+        return picture
+    }
+
+    static func process(
+        _ picture: consuming VipsPicture,
+        by steps: [any RenditionStep.Type] = rendition,
+        _ plan: RenditionPlan
+    ) throws(ImagingError) -> VipsPicture {
+        var picture = picture
+        for step in steps { picture = try step.apply(to: picture, plan) }
+        return picture
+    }
 }

@@ -1,27 +1,34 @@
 internal import CameoModel
 internal import Foundation
 
-/// Pixels to bytes, without metadata, by the format's default quality unless another was asked for.
+/// Pixels to bytes, as the plan's rendition wants them.
 enum Encoder {
-    static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedRendition
-    {
-        guard let bytes = picture.encoded(by: saver(for: plan)) else {
-            throw .encodingFailed(VipsLibrary.takeErrorText())
+    /// The picture must be in memory and have 8 bits a band: grey or colour, with alpha or without, the frames of an
+    /// animation below one another. Throws ``ImagingError/tooManyBytes(limit:smallest:)`` where no quality makes it fit.
+    static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
+        let output = try OutputPicture(picture, plan)
+        let bytes = try chosen(output, plan, isFlat: AutoChoice.mayBeLossless(picture, plan))
+        if let limit = plan.rendition.encoding.maxBytes, bytes.count > limit {
+            throw .tooManyBytes(limit: limit, smallest: bytes.count)
         }
-        let clean = plan.format == .webp ? WebPContainer.withoutMetadata(bytes) : bytes
-        return EncodedRendition(bytes: clean, width: picture.width, height: picture.height, format: plan.format)
+        return EncodedBytes(bytes: bytes, hasAlpha: output.hasAlpha)
     }
 
-    /// libaom's effort: 4 is its default and takes more than four times as long for a few per cent of bytes.
-    private static let avifEffort = 2
-
-    private static func saver(for plan: RenditionPlan) -> VipsSaver {
-        let quality = plan.rendition.quality
-        switch plan.format {
-        case .jpeg: return .jpeg(quality: quality ?? 80)
-        case .png: return .png
-        case .webp, .auto: return .webp(quality: quality ?? 80)
-        case .avif: return .avif(quality: quality ?? 50, effort: avifEffort)
+    /// The file that is best among those that fit, else the smallest that was found.
+    private static func chosen(
+        _ output: borrowing OutputPicture,
+        _ plan: RenditionPlan,
+        isFlat: Bool
+    ) throws(ImagingError) -> Data {
+        let first = try output.encoded(by: plan.saver(quality: plan.quality))
+        if isFlat {
+            let lossless = try output.encoded(by: AutoChoice.losslessSaver(for: plan))
+            // It is the better one as well.
+            if lossless.count < first.count { return lossless }
         }
+        guard let limit = plan.rendition.encoding.maxBytes, let quality = plan.quality else { return first }
+        var search = QualitySearch(limit: limit, highest: quality, first: first)
+        while let next = search.next { search.note(try output.encoded(by: plan.saver(quality: next)), at: next) }
+        return search.best
     }
 }

@@ -2,44 +2,89 @@ internal import Foundation
 
 /// The chunks of a WebP file (https://developers.google.com/speed/webp/docs/riff_container).
 enum WebPContainer {
-    private static let metadata: Set<String> = ["EXIF", "XMP ", "ICCP"]
-    /// VP8X's flags for profile, EXIF and XMP.
-    private static let metadataFlags: UInt8 = 0x20 | 0x08 | 0x04
+    private struct Chunk {
+        let name: String
+        let payload: [UInt8]
 
-    /// The same picture without metadata chunks.
+        /// Padded to an even length.
+        var bytes: [UInt8] {
+            var bytes = Array(name.utf8)
+            bytes.append(payload.count, count: 4, .little)
+            return bytes + payload + (payload.count % 2 == 1 ? [0] : [])
+        }
+    }
+
+    /// The flags of VP8X, its first byte.
+    private enum Flag {
+        static let profile: UInt8 = 0x20
+        static let alpha: UInt8 = 0x10
+        static let exif: UInt8 = 0x08
+        static let xmp: UInt8 = 0x04
+        static let metadata = profile | exif | xmp
+    }
+
+    private static let metadataNames: Set<String> = ["EXIF", "XMP ", "ICCP"]
+
+    /// The same picture with this metadata and no other.
     ///
     /// libvips 8.14.1 adds an EXIF chunk of its own to every WebP, also when it is told to strip: 220 bytes that say
     /// nothing, and a larger header to announce them.
     ///
-    /// - Returns: the file unchanged if it has no such chunk or another structure than expected.
-    static func withoutMetadata(_ file: Data) -> Data {
-        guard let chunks = chunks(of: file), chunks.contains(where: { metadata.contains($0.name) }) else { return file }
-        var kept = chunks.filter { !metadata.contains($0.name) }
-        guard var header = kept.first, header.name == "VP8X", let flags = header.bytes.dropFirst(8).first else {
-            return file
+    /// `size` is the canvas'. Nil if the file's structure is none of WebP's.
+    static func replacingMetadata(
+        of file: Data,
+        by metadata: KeptMetadata,
+        size: PixelSize,
+        hasAlpha: Bool
+    ) -> Data? {
+        guard let chunks = chunks(of: file) else { return nil }
+        var body = chunks.filter { !metadataNames.contains($0.name) }
+        guard body.count < chunks.count || !metadata.isEmpty else { return file }
+        var header = extendedHeader(size: size, hasAlpha: hasAlpha)
+        if let first = body.first, first.name == "VP8X" {
+            guard first.payload.count == header.count else { return nil }
+            header = first.payload
+            body.removeFirst()
         }
-        let flagsLeft = flags & ~metadataFlags
-        header.bytes[header.bytes.startIndex + 8] = flagsLeft
-        kept[0] = header
-        // Nothing extended is left: a plain file of one chunk.
-        if flagsLeft == 0, kept.count == 2 { kept.removeFirst() }
+        header[0] &= ~Flag.metadata
+        if metadata.profile != nil { header[0] |= Flag.profile }
+        if metadata.exif != nil { header[0] |= Flag.exif }
+        if metadata.xmp != nil { header[0] |= Flag.xmp }
+        if let profile = metadata.profile { body.insert(Chunk(name: "ICCP", payload: profile), at: 0) }
+        if let exif = metadata.exif { body.append(Chunk(name: "EXIF", payload: exif)) }
+        if let xmp = metadata.xmp { body.append(Chunk(name: "XMP ", payload: xmp)) }
+        // Nothing extended is left: a plain file of one chunk. VP8L says by itself that it has alpha.
+        let isPlain = body.count == 1 && header[0] & ~Flag.alpha == 0 && (header[0] == 0 || body[0].name == "VP8L")
+        if !isPlain { body.insert(Chunk(name: "VP8X", payload: header), at: 0) }
 
-        let body = kept.reduce(Data("WEBP".utf8)) { $0 + $1.bytes }
-        let length = withUnsafeBytes(of: UInt32(body.count).littleEndian) { Data($0) }
-        return Data("RIFF".utf8) + length + body
+        let content = body.reduce(into: Array("WEBP".utf8)) { $0 += $1.bytes }
+        var bytes = Array("RIFF".utf8)
+        bytes.append(content.count, count: 4, .little)
+        return Data(bytes + content)
     }
 
-    /// Name and bytes (header and padding included) of each chunk; nil if they do not fill the file exactly.
-    private static func chunks(of file: Data) -> [(name: String, bytes: Data)]? {
-        var rest = file.dropFirst(12)
-        var chunks: [(String, Data)] = []
-        while rest.count >= 8 {
-            let length = rest.dropFirst(4).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            let size = 8 + length + length % 2
-            guard size <= rest.count else { return nil }
-            chunks.append((String(decoding: rest.prefix(4), as: UTF8.self), Data(rest.prefix(size))))
-            rest = rest.dropFirst(size)
+    /// Flags, three reserved bytes, width and height less 1.
+    private static func extendedHeader(size: PixelSize, hasAlpha: Bool) -> [UInt8] {
+        var header: [UInt8] = [hasAlpha ? Flag.alpha : 0, 0, 0, 0]
+        header.append(size.width - 1, count: 3, .little)
+        header.append(size.height - 1, count: 3, .little)
+        return header
+    }
+
+    /// Nil if they do not fill the file exactly.
+    private static func chunks(of file: Data) -> [Chunk]? {
+        var reader = ByteReader(file)
+        reader.order = .little
+        guard reader.name(at: 0) == "RIFF", reader.name(at: 8) == "WEBP" else { return nil }
+        var chunks: [Chunk] = []
+        var position = 12
+        while position < reader.count {
+            guard let name = reader.name(at: position), let length = reader.number(at: position + 4, count: 4),
+                let payload = reader.slice(at: position + 8, count: length)
+            else { return nil }
+            chunks.append(Chunk(name: name, payload: Array(payload)))
+            position += 8 + length + length % 2
         }
-        return rest.isEmpty ? chunks : nil
+        return position == reader.count ? chunks : nil
     }
 }

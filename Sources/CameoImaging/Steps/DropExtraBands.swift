@@ -9,7 +9,9 @@ enum DropExtraBands: PreparationStep {
     ) throws(ImagingError) -> VipsPicture {
         let wanted = colors(of: picture.interpretation) + 1
         guard picture.bands > wanted else { return picture }
-        guard let reduced = picture.firstBands(wanted) else { throw .unsupportedPixels(picture.pixelDescription) }
+        guard let reduced = picture.firstBands(wanted) else {
+            throw .unsupportedPixels(picture.pixelDescription)
+        }
         return reduced
     }
 

@@ -15,7 +15,7 @@ enum Resampling {
         guard let premultiplied = picture.premultiplied(), let resized = scaled(premultiplied, to: size),
             let unpremultiplied = resized.unpremultiplied()
         else { return nil }
-        return unpremultiplied.cast(to: format)
+        return unpremultiplied.rounded()?.cast(to: format)
     }
 
     private static func scaled(_ picture: borrowing VipsPicture, to size: PixelSize) -> VipsPicture? {

@@ -4,6 +4,7 @@ enum ShrinkToShared: PreparationStep {
         to picture: consuming VipsPicture,
         _ preparation: Preparation
     ) throws(ImagingError) -> VipsPicture {
-        try Resampling.resize(picture, to: preparation.sharedSize)
+        guard let size = preparation.sharedSize else { return picture }
+        return try Resampling.resize(picture, to: size)
     }
 }

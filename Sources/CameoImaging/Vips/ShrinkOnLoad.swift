@@ -1,9 +1,11 @@
+internal import CameoModel
+
 /// How much smaller a decoder may make the picture by itself, at almost no cost.
 enum ShrinkOnLoad: Hashable {
     case none
     /// JPEG: 2, 4 or 8.
     case divisor(Int)
-    /// WebP: 0 < scale < 1.
+    /// WebP: 0 < scale < 1. Drawings: any scale, they are drawn at that size.
     case scale(Double)
 
     var divisor: Int32 { if case .divisor(let divisor) = self { Int32(divisor) } else { 1 } }
@@ -22,7 +24,8 @@ enum ShrinkOnLoad: Hashable {
         case .jpeg where common >= 8: self = .divisor(4)
         case .jpeg where common >= 4: self = .divisor(2)
         case .webp where common > 1: self = .scale(1 / common)
-        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif: self = .none
+        case .svg where common != 1, .pdf where common != 1: self = .scale(1 / common)
+        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .svg, .pdf, .jxl: self = .none
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import CVips
+package import CameoModel
 internal import Glibc
 
 /// The library as a whole: initialised once, before anything else of this module is used.
@@ -6,13 +7,18 @@ package enum VipsLibrary {
     /// Loads libvips and its modules and settles what Cameo relies on: no operation cache, one thread a pipeline,
     /// untrusted loaders blocked, warnings dropped instead of written to standard error.
     ///
+    /// Of the untrusted loaders, SVG's is opened, and those of the optional formats that are allowed.
+    ///
     /// - Returns: false if libvips could not be initialised.
-    package static func start() -> Bool {
+    package static func start(allowing formats: Set<PictureFormat> = []) -> Bool {
         let started = vips_init("cameo-renderer") == 0
         guard started else { return false }
         vips_cache_set_max(0)
         vips_concurrency_set(1)
         vips_block_untrusted_set(1)
+        for format in formats.union([.svg]) {
+            if let loader = loaderClass(of: format) { vips_operation_block_set(loader, 0) }
+        }
         // A message that ends the process (g_error: out of memory) is the one that must be seen.
         let keepFatalMessages: GLogFunc = { domain, level, message, data in
             guard level.rawValue & (G_LOG_FLAG_FATAL.rawValue | G_LOG_LEVEL_ERROR.rawValue) != 0 else { return }
@@ -20,6 +26,21 @@ package enum VipsLibrary {
         }
         g_log_set_default_handler(keepFatalMessages, nil)
         return true
+    }
+
+    /// Whether libvips was built with a loader for the format, and finds its modules.
+    package static func decodes(_ format: PictureFormat) -> Bool {
+        loaderClass(of: format).map { cameo_vips_has_class($0) != 0 } ?? true
+    }
+
+    /// The class of the loaders that libvips does not trust; nil for those that it does.
+    private static func loaderClass(of format: PictureFormat) -> String? {
+        switch format {
+        case .svg: "VipsForeignLoadSvg"
+        case .pdf: "VipsForeignLoadPdf"
+        case .jxl: "VipsForeignLoadJxl"
+        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif: nil
+        }
     }
 
     /// As in `8.14.1`, of the library that runs, not of the header that was compiled.

@@ -15,6 +15,10 @@ extension VipsPicture {
     var pages: Int { Int(vips_image_get_n_pages(image)) }
     var hasProfile: Bool { vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0 }
 
+    /// How far a cut-out's origin lies from its source's: what `cropped` and `smartCropped` took away at the left and at
+    /// the top, negative.
+    var offset: (x: Int, y: Int) { (Int(image.pointee.Xoffset), Int(image.pointee.Yoffset)) }
+
     var format: VipsBandFormat { vips_image_get_format(image) }
     var interpretation: VipsInterpretation { vips_image_get_interpretation(image) }
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }

@@ -1,19 +1,38 @@
 internal import CVips
+internal import CameoModel
+
+/// Which part of a source is opened, and how.
+struct LoadOptions: Hashable {
+    /// From 0.
+    var page = 0
+    /// Whether all pages are wanted, below one another.
+    var allPages = false
+    var shrink = ShrinkOnLoad.none
+    /// Takes what there is of a damaged file; else any damage is an error.
+    var toleratesDamage = false
+}
 
 extension VipsPicture {
     /// Opens a picture by the loader of its format; only the header is read. Nil if the loader refused. The bytes must
     /// outlive the picture and everything that is made from it lazily.
-    init?(opening bytes: UnsafeRawBufferPointer, as format: PictureFormat, shrink: ShrinkOnLoad) {
+    init?(opening bytes: UnsafeRawBufferPointer, as format: PictureFormat, _ options: LoadOptions) {
         guard let source = vips_source_new_from_memory(bytes.baseAddress, bytes.count) else { return nil }
         defer { g_object_unref(source) }
+        let failOn = options.toleratesDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+        let page = Int32(options.page)
+        let count: Int32 = options.allPages ? -1 : 1
+        let scale = options.shrink.scale
         self.init { out in
             switch format {
-            case .jpeg: cameo_vips_jpegload(source, out, shrink.divisor)
-            case .webp: cameo_vips_webpload(source, out, shrink.scale)
-            case .png: cameo_vips_pngload(source, out)
-            case .gif: cameo_vips_gifload(source, out)
-            case .tiff: cameo_vips_tiffload(source, out)
-            case .heif, .avif: cameo_vips_heifload(source, out)
+            case .jpeg: cameo_vips_jpegload(source, out, failOn, options.shrink.divisor)
+            case .webp: cameo_vips_webpload(source, out, failOn, page, count, scale)
+            case .png: cameo_vips_pngload(source, out, failOn)
+            case .gif: cameo_vips_gifload(source, out, failOn, page, count)
+            case .tiff: cameo_vips_tiffload(source, out, failOn, page)
+            case .heif, .avif: cameo_vips_heifload(source, out, failOn, page)
+            case .svg: cameo_vips_svgload(source, out, failOn, scale)
+            case .pdf: cameo_vips_pdfload(source, out, failOn, page, scale)
+            case .jxl: cameo_vips_jxlload(source, out, failOn)
             }
         }
     }

@@ -12,16 +12,31 @@ extension VipsPicture {
     var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
 
     /// To 8-bit sRGB by the embedded profile.
-    func convertedByProfile() -> VipsPicture? { VipsPicture { cameo_vips_to_srgb(image, $0, nil) } }
+    func convertedByProfile() -> VipsPicture? { convertedToSRGB(fallback: nil) }
 
     /// To 8-bit sRGB by the embedded profile, else by libvips' own CMYK profile.
-    func convertedFromCMYK() -> VipsPicture? { VipsPicture { cameo_vips_to_srgb(image, $0, "cmyk") } }
+    func convertedFromCMYK() -> VipsPicture? { convertedToSRGB(fallback: "cmyk") }
+
+    /// 16 bits become 8 afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255 instead of scaling it.
+    private func convertedToSRGB(fallback: String?) -> VipsPicture? {
+        guard format == VIPS_FORMAT_USHORT else { return VipsPicture { cameo_vips_to_srgb(image, $0, fallback, 8) } }
+        guard let deep = VipsPicture({ cameo_vips_to_srgb(image, $0, fallback, 16) }) else { return nil }
+        return deep.converted(to: VIPS_INTERPRETATION_sRGB)
+    }
 
     func premultiplied() -> VipsPicture? { VipsPicture { cameo_vips_premultiply(image, $0) } }
 
     func unpremultiplied() -> VipsPicture? { VipsPicture { cameo_vips_unpremultiply(image, $0) } }
 
     func cast(to format: VipsBandFormat) -> VipsPicture? { VipsPicture { cameo_vips_cast(image, $0, format) } }
+
+    /// 16 bits to 8, by the upper half.
+    func upperBytes() -> VipsPicture? { VipsPicture { cameo_vips_upper_bytes(image, $0) } }
+
+    /// The same numbers, said to mean something else.
+    func reinterpreted(as space: VipsInterpretation) -> VipsPicture? {
+        VipsPicture { cameo_vips_reinterpreted(image, $0, space) }
+    }
 
     /// A scale over 1 enlarges.
     func resized(horizontalScale: Double, verticalScale: Double) -> VipsPicture? {
@@ -30,6 +45,12 @@ extension VipsPicture {
 
     /// Turned and mirrored by its EXIF orientation; reads pixels in any order.
     func upright() -> VipsPicture? { VipsPicture { cameo_vips_autorot(image, $0) } }
+
+    /// Clockwise; reads pixels in any order.
+    func rotated(by angle: VipsAngle) -> VipsPicture? { VipsPicture { cameo_vips_rot(image, $0, angle) } }
+
+    /// Reads pixels in any order.
+    func flipped(_ direction: VipsDirection) -> VipsPicture? { VipsPicture { cameo_vips_flip(image, $0, direction) } }
 
     func cropped(left: Int, top: Int, width: Int, height: Int) -> VipsPicture? {
         VipsPicture {
@@ -78,8 +99,36 @@ extension VipsPicture {
         VipsPicture { cameo_vips_flatten(image, $0, background, Int32(background.count)) }
     }
 
-    func firstBands(_ count: Int) -> VipsPicture? {
-        VipsPicture { cameo_vips_first_bands(image, $0, Int32(count)) }
+    func firstBands(_ count: Int) -> VipsPicture? { bands(from: 0, count: count) }
+
+    func bands(from first: Int, count: Int) -> VipsPicture? {
+        VipsPicture { cameo_vips_bands(image, $0, Int32(first), Int32(count)) }
+    }
+
+    /// Left, top, width and height of everything that differs from `background` (a number for every band) by more than
+    /// the threshold; a width of 0 if nothing does. Nil if the search failed.
+    func trimBox(threshold: Double, background: [Double]) -> (left: Int, top: Int, width: Int, height: Int)? {
+        var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        let result = cameo_vips_find_trim(
+            image,
+            &left,
+            &top,
+            &width,
+            &height,
+            threshold,
+            background,
+            Int32(background.count)
+        )
+        return result == 0 ? (Int(left), Int(top), Int(width), Int(height)) : nil
+    }
+
+    /// The numbers of one pixel.
+    func pixel(x: Int, y: Int) -> [Double]? {
+        var numbers: UnsafeMutablePointer<Double>?
+        var count: Int32 = 0
+        guard cameo_vips_getpoint(image, &numbers, &count, Int32(x), Int32(y)) == 0, let numbers else { return nil }
+        defer { g_free(numbers) }
+        return Array(UnsafeBufferPointer(start: numbers, count: Int(count)))
     }
 
     /// Shown over a colour that is transparent itself: red, green, blue, alpha, 0…255. The picture must have these

@@ -1,12 +1,22 @@
 internal import CVips
+internal import CameoModel
 internal import Foundation
 
-/// What libvips writes, without metadata.
+/// What libvips writes, always without metadata. Qualities are 1…100.
 enum VipsSaver: Hashable {
-    /// - Parameter quality: 1…100.
-    case jpeg(quality: Int), png, webp(quality: Int)
+    case jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool)
+    /// - Parameter effort: 1…9, zlib's level.
+    case png(effort: Int)
+    /// - Parameter effort: 1…9, the quantiser's and zlib's.
+    case palettePNG(quality: Int, effort: Int)
+    /// - Parameter effort: 0…6, libwebp's method.
+    case webp(quality: Int, alphaQuality: Int, effort: Int)
+    case losslessWebP(effort: Int)
     /// - Parameter effort: 0…9, libaom's.
-    case avif(quality: Int, effort: Int)
+    case avif(quality: Int, effort: Int, chroma: Rendition.Encoding.ChromaSubsampling)
+    case losslessAVIF(effort: Int)
+    /// - Parameter effort: 1…9, the quantiser's.
+    case gif(effort: Int)
 }
 
 extension VipsPicture {
@@ -14,19 +24,69 @@ extension VipsPicture {
     func encoded(by saver: VipsSaver) -> Data? {
         var buffer: UnsafeMutableRawPointer?
         var length = 0
-        let result: Int32 =
-            switch saver {
-            case .jpeg(let quality): cameo_vips_jpegsave(image, &buffer, &length, Int32(quality))
-            case .png: cameo_vips_pngsave(image, &buffer, &length)
-            case .webp(let quality): cameo_vips_webpsave(image, &buffer, &length, Int32(quality))
-            case .avif(let quality, let effort):
-                cameo_vips_avifsave(image, &buffer, &length, Int32(quality), Int32(effort))
-            }
+        let result = save(by: saver, &buffer, &length)
         guard let buffer else { return nil }
         guard result == 0 else {
             g_free(buffer)
             return nil
         }
         return Data(bytesNoCopy: buffer, count: length, deallocator: .custom { pointer, _ in g_free(pointer) })
+    }
+
+    private func save(by saver: VipsSaver, _ buffer: inout UnsafeMutableRawPointer?, _ length: inout Int) -> Int32 {
+        switch saver {
+        case .jpeg(let quality, let chroma, let isProgressive):
+            cameo_vips_jpegsave(
+                image,
+                &buffer,
+                &length,
+                Int32(quality),
+                isProgressive ? 1 : 0,
+                chroma.saverOption
+            )
+        case .png(let effort):
+            cameo_vips_pngsave(image, &buffer, &length, Int32(effort))
+        case .palettePNG(let quality, let effort):
+            cameo_vips_pngsave_palette(image, &buffer, &length, Int32(effort), Int32(quality), Int32(effort))
+        case .webp(let quality, let alphaQuality, let effort):
+            cameo_vips_webpsave(image, &buffer, &length, Int32(quality), Int32(alphaQuality), Int32(effort))
+        case .losslessWebP(let effort):
+            cameo_vips_webpsave_lossless(image, &buffer, &length, Int32(effort))
+        case .avif(let quality, let effort, let chroma):
+            cameo_vips_avifsave(image, &buffer, &length, Int32(quality), 0, Int32(effort), chroma.saverOption)
+        case .losslessAVIF(let effort):
+            cameo_vips_avifsave(image, &buffer, &length, 100, 1, Int32(effort), VIPS_FOREIGN_SUBSAMPLE_OFF)
+        case .gif(let effort):
+            cameo_vips_gifsave(image, &buffer, &length, Int32(effort))
+        }
+    }
+
+    /// Whether the last band, its alpha, is 255 everywhere; nil if that could not be computed.
+    var isOpaque: Bool? {
+        guard hasAlpha else { return true }
+        var lowest = 0.0
+        guard cameo_vips_lowest(image, &lowest, Int32(colorBands)) == 0 else { return nil }
+        return lowest >= 255
+    }
+
+    /// The same roll of frames with what the savers of GIF and WebP read about it.
+    ///
+    /// GIF counts in hundredths of a second: its saver rounds to the nearest.
+    func timed(_ animation: Animation) -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        let delays = animation.delays.map { Int32(clamping: $0) }
+        vips_image_set_int(copy.image, "page-height", Int32(height / animation.frames))
+        vips_image_set_array_int(copy.image, "delay", delays, Int32(delays.count))
+        vips_image_set_int(copy.image, "loop", Int32(clamping: animation.loop))
+        return copy
+    }
+}
+
+extension Rendition.Encoding.ChromaSubsampling {
+    fileprivate var saverOption: VipsForeignSubsample {
+        switch self {
+        case .full: VIPS_FOREIGN_SUBSAMPLE_OFF
+        case .quarter: VIPS_FOREIGN_SUBSAMPLE_ON
+        }
     }
 }

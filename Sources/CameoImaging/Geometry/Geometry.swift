@@ -6,7 +6,7 @@ package import CameoModel
 /// `vipsthumbnail --size WxH`, for `cover` of `--smartcrop`, for `fill` of `--size WxH!`. One is ours: with one edge
 /// given, `fill` keeps the shape, as the request's documentation says.
 package struct Geometry: Hashable, Sendable {
-    /// The whole source, resized.
+    /// The whole part that is worked on, resized.
     package let resized: PixelSize
     /// What comes out: smaller than `resized` where it is cut, larger where it is padded.
     package let final: PixelSize
@@ -14,16 +14,17 @@ package struct Geometry: Hashable, Sendable {
     package var isCut: Bool { final.width < resized.width || final.height < resized.height }
     package var isPadded: Bool { final.width > resized.width || final.height > resized.height }
 
-    /// The source's size is in upright pixels.
-    package init(of rendition: Rendition, source: PixelSize) {
-        let (horizontal, vertical) = Self.shrinks(of: rendition, source: source)
+    /// The source's size is that of the part that is worked on, upright, cropped and turned. Where it may grow,
+    /// `withoutEnlargement` holds nothing back: a drawing is as large as one wants it.
+    package init(of rendition: Rendition, source: PixelSize, mayGrow: Bool = false) {
+        let (horizontal, vertical) = Self.shrinks(of: rendition, source: source, mayGrow: mayGrow)
         resized = PixelSize(
             Self.rounded(Double(source.width) / horizontal),
             Self.rounded(Double(source.height) / vertical)
         )
         // An edge that was not asked for follows from the resized picture.
-        let width = rendition.width ?? resized.width
-        let height = rendition.height ?? resized.height
+        let width = rendition.boxWidth ?? resized.width
+        let height = rendition.boxHeight ?? resized.height
         switch rendition.fit {
         case .cover: final = PixelSize(min(width, resized.width), min(height, resized.height))
         case .contain: final = PixelSize(max(width, resized.width), max(height, resized.height))
@@ -32,9 +33,9 @@ package struct Geometry: Hashable, Sendable {
     }
 
     /// By how much each axis shrinks; below 1 it grows.
-    private static func shrinks(of rendition: Rendition, source: PixelSize) -> (Double, Double) {
-        let horizontal = rendition.width.map { Double(source.width) / Double($0) }
-        let vertical = rendition.height.map { Double(source.height) / Double($0) }
+    private static func shrinks(of rendition: Rendition, source: PixelSize, mayGrow: Bool) -> (Double, Double) {
+        let horizontal = rendition.boxWidth.map { Double(source.width) / Double($0) }
+        let vertical = rendition.boxHeight.map { Double(source.height) / Double($0) }
         var shrinks: (Double, Double)
         if let horizontal, let vertical {
             switch rendition.fit {
@@ -49,7 +50,7 @@ package struct Geometry: Hashable, Sendable {
             let only = horizontal ?? vertical ?? 1
             shrinks = (only, only)
         }
-        if rendition.withoutEnlargement { shrinks = (max(1, shrinks.0), max(1, shrinks.1)) }
+        if rendition.withoutEnlargement, !mayGrow { shrinks = (max(1, shrinks.0), max(1, shrinks.1)) }
         // No axis shrinks to less than one pixel.
         return (min(shrinks.0, Double(source.width)), min(shrinks.1, Double(source.height)))
     }

@@ -1,0 +1,51 @@
+internal import CVips
+internal import CameoModel
+
+/// An overlay, decoded: upright, sRGB, four bands of 8 bits, not premultiplied, in memory.
+final class OverlayPicture {
+    /// Pixels. What is larger is shrunk to it.
+    private static let maximumEdge = 4_096
+    /// Pixels. Drawings are drawn so large, and shrunk to where they are needed.
+    private static let drawingEdge = 2_048
+
+    let picture: VipsPicture
+    /// The size that the file names, in pixels, by which it is drawn where no scale is asked for.
+    let namedSize: PixelSize
+    private var latest: VipsPicture?
+
+    init(_ picture: consuming VipsPicture, namedSize: PixelSize) throws(ImagingError) {
+        var colored = picture
+        if colored.colorBands < 3 {
+            guard let converted = colored.converted(to: VIPS_INTERPRETATION_sRGB) else { throw Self.failure }
+            colored = converted
+        }
+        if !colored.hasAlpha {
+            guard let withAlpha = colored.addingAlpha() else { throw Self.failure }
+            colored = withAlpha
+        }
+        guard let pixels = colored.materialized() else { throw Self.failure }
+        self.picture = pixels
+        self.namedSize = namedSize
+    }
+
+    /// At a size; the latest is kept, since all frames of an animation ask for the same.
+    func resized(to size: PixelSize) throws(ImagingError) -> VipsPicture {
+        if latest?.width != size.width || latest?.height != size.height {
+            let resized = try Resampling.resize(picture.sharingReference(), to: size)
+            latest = resized.materialized()
+        }
+        guard let shared = latest?.sharingReference() else { throw Self.failure }
+        return shared
+    }
+
+    /// The size to decode it to.
+    static func size(of facts: PictureFacts) -> PixelSize {
+        let longest = Double(max(facts.width, facts.height))
+        if facts.format.isVector { return facts.size.scaled(by: Double(drawingEdge) / longest) }
+        return facts.size.scaled(by: min(1, Double(maximumEdge) / longest))
+    }
+
+    private static var failure: ImagingError {
+        .processingFailed(step: "overlay", detail: VipsLibrary.takeErrorText())
+    }
+}

@@ -1,0 +1,53 @@
+internal import CameoModel
+
+/// What one decode left in memory: the pixels from which every rendition of a group is made.
+final class SharedPicture {
+    let format: PictureFormat
+    /// Of a page or frame of the source, upright.
+    let sourceSize: PixelSize
+    /// Of a page or frame here, upright.
+    let frameSize: PixelSize
+    let animation: Animation?
+    let metadata: SourceMetadata
+    /// sRGB or grey. An animation's frames stand below one another, as they are stored; else it is upright.
+    private let standard: VipsPicture
+    /// The same in the source's own colour space; nil where nobody wants it or there is none.
+    private let device: VipsPicture?
+
+    var hasDevicePixels: Bool { device != nil }
+
+    init(
+        standard: consuming VipsPicture,
+        device: consuming VipsPicture?,
+        facts: PictureFacts,
+        animation: Animation?,
+        metadata: SourceMetadata
+    ) {
+        format = facts.format
+        sourceSize = facts.size
+        self.animation = animation
+        self.metadata = metadata
+        frameSize = animation == nil ? PixelSize(standard.width, standard.height) : facts.size
+        self.standard = standard
+        self.device = device
+    }
+
+    private func inSourceProfilePicture() -> VipsPicture {
+        switch device {
+        case .some(let device): device.sharingReference()
+        case .none: standard.sharingReference()
+        }
+    }
+
+    /// One frame, upright and without metadata.
+    func frame(_ index: Int, inSourceProfile: Bool) throws(ImagingError) -> VipsPicture {
+        let picture = inSourceProfile ? inSourceProfilePicture() : standard.sharingReference()
+        guard let animation else { return picture }
+        let height = picture.height / animation.frames
+        guard let frame = picture.cropped(left: 0, top: index * height, width: picture.width, height: height) else {
+            throw .processingFailed(step: "frame \(index)", detail: VipsLibrary.takeErrorText())
+        }
+        let preparation = Preparation(format: format, sharedSize: frameSize)
+        return try RenderPipeline.prepare(frame, by: RenderPipeline.uprighting, preparation)
+    }
+}

@@ -1,0 +1,82 @@
+internal import CameoModel
+
+/// Decodes what one group of renditions needs of a source, once.
+struct SourceDecoder {
+    let reader: SourceReader
+    /// Of the page that is decoded; its size is the page's own.
+    let facts: PictureFacts
+
+    /// The page whose header was opened and checked already, at an upright size (see ``SharedSize``).
+    func page(
+        _ group: RenditionGroup,
+        header: consuming VipsPicture,
+        at size: PixelSize,
+        keepsProfile: Bool
+    ) throws(ImagingError) -> SharedPicture {
+        let shared = header.isTurnedSideways ? size.turned : size
+        let stored = PixelSize(header.width, header.height)
+        let decodingBytes = header.decodingBytes
+        let shrink = ShrinkOnLoad(for: reader.format, from: stored, to: shared)
+        let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
+        return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
+            try decode(picture, Preparation(format: reader.format, sharedSize: shared), keepsProfile, animation: nil)
+        }
+    }
+
+    /// All frames at their own size: resized together, each would bleed into its neighbours.
+    func animation(keepsProfile: Bool) throws(ImagingError) -> SharedPicture {
+        let roll = try reader.animation(facts)
+        let decodingBytes = roll.decodingBytes
+        let animation = Animation(of: roll)
+        return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
+            try decode(roll, Preparation(format: reader.format, sharedSize: nil), keepsProfile, animation: animation)
+        }
+    }
+
+    private func decode(
+        _ opened: borrowing VipsPicture,
+        _ preparation: Preparation,
+        _ keepsProfile: Bool,
+        animation: Animation?
+    ) throws(ImagingError) -> SharedPicture {
+        let metadata = SourceMetadata(opened.sharingReference())
+        var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
+        var device: VipsPicture?
+        if keepsProfile, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
+            loaded = try Decode.apply(to: loaded, preparation)
+            device = try finish(loaded.sharingReference(), by: RenderPipeline.keepingProfile, preparation, animation)
+        }
+        let standard = try finish(loaded, by: RenderPipeline.standardizing, preparation, animation)
+        return SharedPicture(
+            standard: standard,
+            device: device,
+            facts: facts,
+            animation: animation,
+            metadata: metadata
+        )
+    }
+
+    private func finish(
+        _ picture: consuming VipsPicture,
+        by steps: [any PreparationStep.Type],
+        _ preparation: Preparation,
+        _ animation: Animation?
+    ) throws(ImagingError) -> VipsPicture {
+        let pixels = try RenderPipeline.prepare(picture, by: steps, preparation)
+        guard animation == nil else { return pixels }
+        return try RenderPipeline.prepare(pixels, by: RenderPipeline.uprighting, preparation)
+    }
+
+    /// A decoder that asked in vain for one large piece of memory says the same as one that met a damaged file.
+    private func noticingExhaustion(
+        of bytes: Int,
+        _ decode: () throws(ImagingError) -> SharedPicture
+    ) throws(ImagingError) -> SharedPicture {
+        do throws(ImagingError) {
+            return try decode()
+        } catch {
+            guard AddressSpace.hasRoom(for: bytes) else { throw .outOfMemory }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// An AVIF file (ISO/IEC 23008-12, HEIF) as libheif writes it: `ftyp`, `meta`, `mdat`.
+///
+/// EXIF and XMP are items of their own that describe the primary one; a profile is one of its properties.
+enum AVIFContainer {
+    /// - Returns: nil if the file has another structure.
+    static func adding(_ metadata: KeptMetadata, to file: Data) -> Data? {
+        guard var boxes = ISOBox.all(in: file), let metaIndex = boxes.firstIndex(where: { $0.name == "meta" }) else {
+            return nil
+        }
+        let meta = boxes[metaIndex].payload
+        guard var children = ISOBox.all(in: meta.dropFirst(4)), let pitm = children["pitm"]?.payload,
+            pitm.first == 0, let primary = ByteReader(pitm).number(at: 4, count: 2),
+            var locations = children["iloc"].flatMap({ ItemLocations($0.payload) }),
+            let last = locations.items.map(\.id).max()
+        else { return nil }
+
+        var items: [(id: Int, info: [UInt8], bytes: [UInt8])] = []
+        if let exif = metadata.exif {
+            // Four bytes say how far behind them the TIFF file begins.
+            let bytes = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + exif
+            items.append((last + 1, Array("Exif\0".utf8), bytes))
+        }
+        if let xmp = metadata.xmp {
+            items.append((last + items.count + 1, Array("mime\0application/rdf+xml\0".utf8), Self.bare(xmp)))
+        }
+        for item in items {
+            guard add(item.id, item.info, describing: primary, to: &children) else { return nil }
+            locations.items.append(.init(id: item.id, extents: [(0, item.bytes.count)]))
+        }
+        if let profile = metadata.profile, !add(profile, to: primary, in: &children) { return nil }
+
+        // Offsets are as long before they are known.
+        children.set(ISOBox("iloc", locations.payload))
+        let growth = 4 + children.bytes.count - meta.count
+        var end = file.count + growth + 8
+        for index in locations.items.indices {
+            let isNew = index >= locations.items.count - items.count
+            for extent in locations.items[index].extents.indices {
+                let length = locations.items[index].extents[extent].length
+                if isNew {
+                    locations.items[index].extents[extent].offset = end
+                } else {
+                    locations.items[index].extents[extent].offset += growth
+                }
+                if isNew { end += length }
+            }
+        }
+        children.set(ISOBox("iloc", locations.payload))
+        boxes[metaIndex].payload = meta.prefix(4) + children.bytes
+        if !items.isEmpty { boxes.append(ISOBox("mdat", items.flatMap(\.bytes))) }
+        return Data(boxes.bytes)
+    }
+
+    /// Without the line before it that says where a packet begins: it has no use in an item, and libvips does not take
+    /// for XMP what begins with it.
+    private static func bare(_ xmp: [UInt8]) -> [UInt8] {
+        guard let start = xmp.firstRange(of: "<x:xmpmeta".utf8)?.lowerBound else { return xmp }
+        return Array(xmp[start...])
+    }
+
+    /// Names an item in `iinf` and refers it to another in `iref`.
+    private static func add(
+        _ id: Int,
+        _ info: [UInt8],
+        describing primary: Int,
+        to children: inout [ISOBox]
+    ) -> Bool {
+        guard var iinf = children["iinf"]?.payload, iinf.first == 0,
+            let count = ByteReader(iinf).number(at: 4, count: 2)
+        else { return false }
+        // Version 2; id, no protection, type, no name.
+        var entry: [UInt8] = [2, 0, 0, 0]
+        entry.append(id, count: 2)
+        entry.append(0, count: 2)
+        entry += info
+        var counted = Array(iinf.prefix(4))
+        counted.append(count + 1, count: 2)
+        iinf = counted + iinf.dropFirst(6) + ISOBox("infe", entry).bytes
+        children.set(ISOBox("iinf", iinf))
+
+        var references = children["iref"]?.payload ?? [0, 0, 0, 0]
+        guard references.first == 0 else { return false }
+        var reference: [UInt8] = []
+        for number in [id, 1, primary] { reference.append(number, count: 2) }
+        references += ISOBox("cdsc", reference).bytes
+        children.set(ISOBox("iref", references))
+        return true
+    }
+
+    /// Adds a property to `ipco` and gives it to an item in `ipma`.
+    private static func add(_ profile: [UInt8], to item: Int, in children: inout [ISOBox]) -> Bool {
+        guard let iprp = children["iprp"], var parts = ISOBox.all(in: iprp.payload),
+            var properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]?.payload,
+            // Version 0, indices of 7 bits.
+            ipma.prefix(4).allSatisfy({ $0 == 0 }), properties.count < 127
+        else { return false }
+        properties.append(ISOBox("colr", Array("prof".utf8) + profile))
+        let reader = ByteReader(ipma)
+        guard let count = reader.number(at: 4, count: 4) else { return false }
+        var position = 8
+        for _ in 0..<count {
+            guard let id = reader.number(at: position, count: 2), let used = reader.number(at: position + 2, count: 1),
+                let before = reader.slice(at: 0, count: position + 2),
+                let indices = reader.slice(at: position + 3, count: used)
+            else { return false }
+            position += 3 + used
+            guard id == item else { continue }
+            let more = [UInt8(truncatingIfNeeded: used + 1)] + indices + [UInt8(properties.count)]
+            parts.set(ISOBox("ipco", properties.bytes))
+            parts.set(ISOBox("ipma", before + more + ipma[position...]))
+            children.set(ISOBox("iprp", parts.bytes))
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,62 @@
+internal import CameoModel
+
+/// A rectangle of a picture, in whole pixels from its left upper corner.
+struct PixelArea: Hashable {
+    var left: Int
+    var top: Int
+    var size: PixelSize
+
+    init(left: Int, top: Int, size: PixelSize) {
+        self.left = left
+        self.top = top
+        self.size = size
+    }
+
+    /// The whole of a picture.
+    init(whole size: PixelSize) {
+        self.init(left: 0, top: 0, size: size)
+    }
+
+    /// The part of this area that a request names.
+    ///
+    /// - Throws: `cropOutside` if it reaches beyond; a share that rounds to nothing is one pixel.
+    func cropped(to area: Rendition.CropArea) throws(ImagingError) -> PixelArea {
+        switch area.unit {
+        case .pixels:
+            guard area.left + area.width <= Double(size.width), area.top + area.height <= Double(size.height) else {
+                throw .cropOutside(area, within: size)
+            }
+            return PixelArea(
+                left: left + Int(area.left),
+                top: top + Int(area.top),
+                size: PixelSize(Int(area.width), Int(area.height))
+            )
+        case .fraction:
+            let (x, width) = Self.share(of: size.width, from: area.left, length: area.width)
+            let (y, height) = Self.share(of: size.height, from: area.top, length: area.height)
+            return PixelArea(left: left + x, top: top + y, size: PixelSize(width, height))
+        }
+    }
+
+    /// Rounded at both ends, so that neighbouring shares meet without gap or overlap.
+    private static func share(of edge: Int, from start: Double, length: Double) -> (Int, Int) {
+        let first = min(edge - 1, Int((start * Double(edge)).rounded()))
+        let end = min(edge, Int(((start + length) * Double(edge)).rounded()))
+        return (first, max(1, end - first))
+    }
+
+    /// The same area of the same picture at another size; at least one pixel, and within the picture.
+    func scaled(from whole: PixelSize, to other: PixelSize) -> PixelArea {
+        guard whole != other else { return self }
+        let (x, width) = Self.scaled(left, size.width, of: whole.width, to: other.width)
+        let (y, height) = Self.scaled(top, size.height, of: whole.height, to: other.height)
+        return PixelArea(left: x, top: y, size: PixelSize(width, height))
+    }
+
+    private static func scaled(_ start: Int, _ length: Int, of whole: Int, to other: Int) -> (Int, Int) {
+        let factor = Double(other) / Double(whole)
+        let first = min(other - 1, Int((Double(start) * factor).rounded()))
+        let end = min(other, Int((Double(start + length) * factor).rounded()))
+        return (first, max(1, end - first))
+    }
+}

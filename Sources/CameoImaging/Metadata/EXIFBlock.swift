@@ -1,0 +1,86 @@
+internal import CameoModel
+
+/// What is left of a source's EXIF, written anew: no byte of the source gets through that was not picked by its tag.
+struct EXIFBlock {
+    /// Longer values are not what their tags say.
+    private static let longestValue = 8_192
+    /// A JPEG segment holds 65,533 bytes, the six of `Exif` included.
+    private static let longestBlock = 65_000
+
+    private let order: ByteReader.Order
+    private let picture: [TIFFEntry]
+    private let camera: [TIFFEntry]
+    private let place: [TIFFEntry]
+
+    /// `source` is EXIF as a loader found it, `size` the thumbnail's (of one frame); `isSRGB`: else its pixels have another
+    /// profile's numbers. Nil if nothing is left.
+    init?(_ source: [UInt8], keeping keep: Set<Rendition.Encoding.Metadata>, size: PixelSize, isSRGB: Bool) {
+        guard let file = TIFFFile(source) else { return nil }
+        order = file.order
+        let first = file.firstDirectory
+        let wanted =
+            keep.contains(.exif) ? EXIFTag.ofPicture : keep.contains(.copyright) ? EXIFTag.ownership : []
+        picture = Self.picked(first, wanted)
+        place =
+            keep.contains(.gps)
+            ? Self.picked(file.directory(of: EXIFTag.placeDirectory, in: first), EXIFTag.ofPlace) : []
+        let shot =
+            keep.contains(.exif)
+            ? Self.picked(file.directory(of: EXIFTag.cameraDirectory, in: first), EXIFTag.ofCamera) : []
+        let truth: [TIFFEntry] = [
+            .short(EXIFTag.colorSpace, isSRGB ? 1 : 0xFFFF, order), .long(EXIFTag.pixelWidth, size.width, order),
+            .long(EXIFTag.pixelHeight, size.height, order),
+        ]
+        camera = shot.isEmpty ? [] : shot + truth
+        guard !(picture.isEmpty && camera.isEmpty && place.isEmpty) else { return nil }
+    }
+
+    private static func picked(_ entries: [TIFFEntry], _ tags: Set<Int>) -> [TIFFEntry] {
+        var seen: Set<Int> = []
+        return entries.filter {
+            tags.contains($0.tag) && (1...longestValue).contains($0.value.count) && seen.insert($0.tag).inserted
+        }
+    }
+
+    /// A TIFF file; nil if it is longer than a JPEG segment.
+    var bytes: [UInt8]? {
+        var file: [UInt8] = Array((order == .big ? "MM\0*" : "II*\0").utf8)
+        file.append(8, count: 4, order)
+        let links = [(EXIFTag.cameraDirectory, camera), (EXIFTag.placeDirectory, place)].filter { !$0.1.isEmpty }
+        var next = 8 + Self.length(of: picture) + links.count * 12
+        var pointers: [TIFFEntry] = []
+        for (tag, entries) in links {
+            pointers.append(.long(tag, next, order))
+            next += Self.length(of: entries)
+        }
+        append(picture + pointers, to: &file)
+        for (_, entries) in links { append(entries, to: &file) }
+        return file.count <= Self.longestBlock ? file : nil
+    }
+
+    /// A directory with its values, each begun on an even offset.
+    private static func length(of entries: [TIFFEntry]) -> Int {
+        entries.reduce(6 + entries.count * 12) { $0 + ($1.value.count > 4 ? $1.value.count + $1.value.count % 2 : 0) }
+    }
+
+    private func append(_ entries: [TIFFEntry], to file: inout [UInt8]) {
+        var place = file.count + 6 + entries.count * 12
+        var values: [UInt8] = []
+        file.append(entries.count, count: 2, order)
+        for entry in entries.sorted(by: { $0.tag < $1.tag }) {
+            file.append(entry.tag, count: 2, order)
+            file.append(entry.type, count: 2, order)
+            file.append(entry.count, count: 4, order)
+            guard entry.value.count > 4 else {
+                file += entry.value + [UInt8](repeating: 0, count: 4 - entry.value.count)
+                continue
+            }
+            file.append(place, count: 4, order)
+            let padded = entry.value + [UInt8](repeating: 0, count: entry.value.count % 2)
+            values += padded
+            place += padded.count
+        }
+        file.append(0, count: 4, order)
+        file += values
+    }
+}

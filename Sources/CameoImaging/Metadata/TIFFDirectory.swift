@@ -1,0 +1,75 @@
+/// One field of a TIFF directory (TIFF 6.0, section 2), its value in the file's byte order.
+struct TIFFEntry {
+    let tag: Int
+    let type: Int
+    let count: Int
+    let value: [UInt8]
+
+    /// Bytes of one value by type, 1 BYTE to 12 DOUBLE.
+    fileprivate static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
+
+    init(tag: Int, type: Int, count: Int, value: [UInt8]) {
+        self.tag = tag
+        self.type = type
+        self.count = count
+        self.value = value
+    }
+
+    static func short(_ tag: Int, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
+        var value: [UInt8] = []
+        value.append(number, count: 2, order)
+        return TIFFEntry(tag: tag, type: 3, count: 1, value: value)
+    }
+
+    static func long(_ tag: Int, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
+        var value: [UInt8] = []
+        value.append(number, count: 4, order)
+        return TIFFEntry(tag: tag, type: 4, count: 1, value: value)
+    }
+}
+
+/// The TIFF file that EXIF is, as far as its directories can be read: what points outside of it is passed over.
+struct TIFFFile {
+    private let reader: ByteReader
+    var order: ByteReader.Order { reader.order }
+
+    /// - Parameter bytes: with or without the `Exif` that goes before it in JPEG.
+    init?(_ bytes: [UInt8]) {
+        let prefix = Array("Exif\0\0".utf8)
+        var reader = ByteReader(bytes.starts(with: prefix) ? bytes[prefix.count...] : bytes[...])
+        if reader.bytes.starts(with: Array("II*\0".utf8)) {
+            reader.order = .little
+        } else if !reader.bytes.starts(with: Array("MM\0*".utf8)) {
+            return nil
+        }
+        self.reader = reader
+    }
+
+    /// The first directory; the one behind it is the embedded preview's.
+    var firstDirectory: [TIFFEntry] { reader.number(at: 4, count: 4).map { directory(at: $0) } ?? [] }
+
+    /// The directory that a field of another one points to.
+    func directory(of tag: Int, in entries: [TIFFEntry]) -> [TIFFEntry] {
+        guard let pointer = entries.first(where: { $0.tag == tag }), pointer.value.count == 4 else { return [] }
+        var reader = ByteReader(pointer.value)
+        reader.order = order
+        return reader.number(at: 0, count: 4).map { directory(at: $0) } ?? []
+    }
+
+    private func directory(at offset: Int) -> [TIFFEntry] {
+        guard let count = reader.number(at: offset, count: 2) else { return [] }
+        return (0..<count).compactMap { entry(at: offset + 2 + $0 * 12) }
+    }
+
+    private func entry(at offset: Int) -> TIFFEntry? {
+        guard let tag = reader.number(at: offset, count: 2), let type = reader.number(at: offset + 2, count: 2),
+            let count = reader.number(at: offset + 4, count: 4), let size = TIFFEntry.sizes[type],
+            count <= reader.count
+        else { return nil }
+        let length = count * size
+        guard let place = length <= 4 ? offset + 8 : reader.number(at: offset + 8, count: 4),
+            let value = reader.slice(at: place, count: length)
+        else { return nil }
+        return TIFFEntry(tag: tag, type: type, count: count, value: Array(value))
+    }
+}

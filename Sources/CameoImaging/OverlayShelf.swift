@@ -1,0 +1,42 @@
+internal import CameoModel
+
+/// The overlays of a job: each is decoded when the first rendition wants it, and kept for the others.
+final class OverlayShelf {
+    private let sources: [OverlaySource]
+    private let allowedFormats: Set<PictureFormat>
+    private let limits: RenderLimits
+    private var decoded: [String: OverlayPicture] = [:]
+
+    init(_ sources: [OverlaySource], allowing formats: Set<PictureFormat>, limits: RenderLimits) {
+        self.sources = sources
+        allowedFormats = formats
+        self.limits = limits
+    }
+
+    /// Nil for a rendition without overlay.
+    func picture(for rendition: Rendition) throws(ImagingError) -> OverlayPicture? {
+        guard let uri = rendition.look.overlay?.source else { return nil }
+        if let known = decoded[uri] { return known }
+        guard let source = sources.first(where: { $0.uri == uri }) else {
+            throw .overlay(uri, .unreadable("its bytes did not come with the job"))
+        }
+        do throws(ImagingError) {
+            let picture = try decode(source)
+            decoded[uri] = picture
+            return picture
+        } catch {
+            throw .overlay(uri, error)
+        }
+    }
+
+    private func decode(_ source: OverlaySource) throws(ImagingError) -> OverlayPicture {
+        let reader = try SourceReader(source.mapping.bytes, allowing: allowedFormats, limits: limits)
+        let header = try reader.header()
+        let facts = PictureFacts(header, format: reader.format)
+        let size = OverlayPicture.size(of: facts)
+        let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
+        let shared = try SourceDecoder(reader: reader, facts: facts)
+            .page(group, header: header, at: size, keepsProfile: false)
+        return try OverlayPicture(shared.frame(0, inSourceProfile: false), namedSize: facts.size)
+    }
+}

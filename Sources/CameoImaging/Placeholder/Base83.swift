@@ -1,0 +1,16 @@
+/// Numbers in BlurHash's alphabet.
+enum Base83 {
+    private static let alphabet = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
+    )
+
+    /// The most significant digit first.
+    static func text(_ number: Int, digits: Int) -> String {
+        var (rest, characters) = (number, [Character]())
+        for _ in 0..<digits {
+            characters.append(alphabet[rest % 83])
+            rest /= 83
+        }
+        return String(characters.reversed())
+    }
+}

@@ -1,0 +1,71 @@
+internal import Glibc
+
+/// BlurHash (https://blurha.sh): 28 characters from which a blurred picture can be drawn; the reference is `C/encode.c` of
+/// woltapp/blurhash, here with more precise sums.
+///
+/// It knows no alpha: pixels that are not opaque are shown on white, as formats without alpha show them.
+package enum BlurHash {
+    /// 4 × 3 waves, or 3 × 4 for an upright picture.
+    package static func text(of picture: SmallPicture) -> String {
+        let isUpright = picture.size.height > picture.size.width
+        let (across, down) = isUpright ? (3, 4) : (4, 3)
+        let waves = waves(of: picture, across: across, down: down)
+        let others = waves.dropFirst()
+
+        let largest = others.joined().reduce(0) { max($0, abs($1)) }
+        let scale = max(0, min(82, Int((largest * 166 - 0.5).rounded(.down))))
+        var text = Base83.text(across - 1 + (down - 1) * 9, digits: 1) + Base83.text(scale, digits: 1)
+        text += Base83.text(waves[0].reduce(0) { $0 << 8 | encoded($1) }, digits: 4)
+        let unit = Double(scale + 1) / 166
+        for wave in others { text += Base83.text(wave.reduce(0) { $0 * 19 + step($1 / unit) }, digits: 2) }
+        return text
+    }
+
+    /// Red, green and blue of each wave, row by row, in light; the first is the mean.
+    private static func waves(of picture: SmallPicture, across: Int, down: Int) -> [[Double]] {
+        let (width, height) = (picture.size.width, picture.size.height)
+        let light = lightOnWhite(picture)
+        var waves: [[Double]] = []
+        for row in 0..<down {
+            let vertical = (0..<height).map { cos(Double.pi * Double(row * $0) / Double(height)) }
+            for column in 0..<across {
+                let horizontal = (0..<width).map { cos(Double.pi * Double(column * $0) / Double(width)) }
+                var (red, green, blue) = (0.0, 0.0, 0.0)
+                for y in 0..<height {
+                    for x in 0..<width {
+                        let (wave, index) = (horizontal[x] * vertical[y], (y * width + x) * 3)
+                        red += wave * light[index]
+                        green += wave * light[index + 1]
+                        blue += wave * light[index + 2]
+                    }
+                }
+                let share = (row == 0 && column == 0 ? 1.0 : 2.0) / Double(width * height)
+                waves.append([red * share, green * share, blue * share])
+            }
+        }
+        return waves
+    }
+
+    /// Red, green, blue of every pixel.
+    private static func lightOnWhite(_ picture: SmallPicture) -> [Double] {
+        let table = (0...255).map { SRGB.linear(Double($0) / 255) }
+        var light: [Double] = []
+        light.reserveCapacity(picture.size.pixels * 3)
+        for index in stride(from: 0, to: picture.rgba.count, by: 4) {
+            let alpha = Int(picture.rgba[index + 3])
+            for band in 0..<3 {
+                let shown = Int(picture.rgba[index + band]) * alpha + 255 * (255 - alpha)
+                light.append(table[(shown + 127) / 255])
+            }
+        }
+        return light
+    }
+
+    private static func encoded(_ light: Double) -> Int { Int(SRGB.encoded(max(0, min(1, light))) * 255 + 0.5) }
+
+    /// One of 19 steps of an amplitude of -1…1; 9 is none.
+    private static func step(_ amplitude: Double) -> Int {
+        let root = amplitude < 0 ? -(-amplitude).squareRoot() : amplitude.squareRoot()
+        return max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))
+    }
+}

@@ -1,0 +1,43 @@
+internal import CameoModel
+
+/// Renditions that one decode serves: those of the same page, or of all frames together.
+struct RenditionGroup: Hashable {
+    /// From 0.
+    let page: Int
+    /// Whether all frames of an animation are wanted, and there are several.
+    let isAnimated: Bool
+    /// Of the renditions, in the order of the request.
+    private(set) var indices: [Int]
+
+    /// In the order in which the renditions ask for them. Almost always one.
+    static func groups(of renditions: [Rendition], _ facts: PictureFacts) -> [RenditionGroup] {
+        var groups: [RenditionGroup] = []
+        for (index, rendition) in renditions.enumerated() {
+            let written = rendition.format.written(for: facts.format)
+            let isAnimated = rendition.encoding.animated && facts.isAnimated && written.holdsAnimation
+            if let known = groups.firstIndex(where: { $0.page == rendition.page && $0.isAnimated == isAnimated }) {
+                groups[known].indices.append(index)
+            } else {
+                groups.append(RenditionGroup(page: rendition.page, isAnimated: isAnimated, indices: [index]))
+            }
+        }
+        return groups
+    }
+}
+
+extension Rendition.Format {
+    var holdsAnimation: Bool {
+        switch self {
+        case .auto, .webp, .gif: true
+        case .source, .jpeg, .png, .avif: false
+        }
+    }
+
+    /// Whether transparent pixels can be written.
+    var hasAlpha: Bool {
+        switch self {
+        case .auto, .source, .png, .webp, .avif, .gif: true
+        case .jpeg: false
+        }
+    }
+}

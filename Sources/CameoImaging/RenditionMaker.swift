@@ -1,0 +1,51 @@
+internal import CameoModel
+
+/// Makes one rendition of a decoded source: every frame through the steps, then encoded.
+struct RenditionMaker {
+    let shared: SharedPicture
+
+    func make(_ plan: RenditionPlan) throws(ImagingError) -> EncodedRendition {
+        var plan = plan
+        plan.cut = try Cut.chosenByPixels(of: try frame(0, plan), plan)
+        let first = try finished(0, plan)
+        let placeholder = try PlaceholderMaker.placeholder(of: first)
+        let encoded = try encode(first, plan)
+        return EncodedRendition(
+            bytes: encoded.bytes,
+            width: plan.geometry.final.width,
+            height: plan.geometry.final.height,
+            format: plan.format,
+            hasAlpha: encoded.hasAlpha,
+            frames: plan.animation?.frames ?? 1,
+            placeholder: placeholder
+        )
+    }
+
+    private func frame(_ index: Int, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        try shared.frame(index, inSourceProfile: plan.keepsSourceProfile)
+    }
+
+    private func finished(_ index: Int, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        try inMemory(try RenderPipeline.process(try frame(index, plan), plan))
+    }
+
+    /// The first frame and, of an animation, all that follow.
+    private func encode(_ first: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
+        guard let animation = plan.animation else { return try Encoder.encode(first, plan) }
+        var frames = VipsFrames(count: animation.frames)
+        var isComplete = frames.append(first)
+        for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
+        guard isComplete, let roll = frames.stacked() else {
+            throw .processingFailed(step: "frames", detail: VipsLibrary.takeErrorText())
+        }
+        return try Encoder.encode(roll, plan)
+    }
+
+    /// Placeholder, size search and encoder each read it.
+    private func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
+        guard let pixels = picture.materialized() else {
+            throw .processingFailed(step: "pixels", detail: VipsLibrary.takeErrorText())
+        }
+        return pixels
+    }
+}

@@ -1,0 +1,102 @@
+internal import CameoModel
+
+/// The bytes of one source, recognised by our own reading of them: opens it, and checks its header against the limits
+/// before anything is decoded.
+struct SourceReader {
+    let bytes: UnsafeRawBufferPointer
+    let format: PictureFormat
+    let limits: RenderLimits
+    let toleratesDamage: Bool
+
+    /// Only formats that are on the list get to see a decoder.
+    init(
+        _ bytes: UnsafeRawBufferPointer,
+        allowing optional: Set<PictureFormat>,
+        limits: RenderLimits,
+        toleratesDamage: Bool = false
+    ) throws(ImagingError) {
+        guard let format = PictureFormat(sniffing: bytes) else {
+            throw .unsupportedFormat(looksLike: ForeignFormat.guess(from: bytes))
+        }
+        guard !PictureFormat.optional.contains(format) || optional.contains(format) else {
+            throw .formatNotAllowed(format)
+        }
+        guard VipsLibrary.decodes(format) else { throw .noDecoder(format) }
+        guard format != .svg || bytes.count <= limits.drawingBytes else {
+            throw .drawingTooLong(bytes: bytes.count, limit: limits.drawingBytes)
+        }
+        self.bytes = bytes
+        self.format = format
+        self.limits = limits
+        self.toleratesDamage = toleratesDamage
+    }
+
+    /// Reads no more than the header.
+    func open(
+        page: Int = 0,
+        allPages: Bool = false,
+        shrink: ShrinkOnLoad = .none
+    ) throws(ImagingError) -> VipsPicture {
+        let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: toleratesDamage)
+        guard let picture = VipsPicture(opening: bytes, as: format, options) else {
+            if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
+            throw .corrupt(format, detail: VipsLibrary.takeErrorText())
+        }
+        return picture
+    }
+
+    /// The header of one page, within the limits.
+    func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
+        if let canvas { try check(canvas) }
+        let header = try open(page: page)
+        try check(PixelSize(header.width, header.height))
+        guard header.bands <= RenderLimits.bands else {
+            throw .tooManyBands(header.bands, limit: RenderLimits.bands)
+        }
+        return header
+    }
+
+    /// Of a WebP picture, known before it is opened.
+    private var canvas: PixelSize? { format == .webp ? WebPCanvas.size(in: bytes) : nil }
+
+    private func check(_ size: PixelSize) throws(ImagingError) {
+        guard size.width <= limits.edge, size.height <= limits.edge else {
+            throw .edgeTooLong(width: size.width, height: size.height, limit: limits.edge)
+        }
+        guard size.width * size.height <= limits.pixels else {
+            throw .tooManyPixels(width: size.width, height: size.height, limit: limits.pixels)
+        }
+    }
+
+    /// All frames below one another, within the limits of animations.
+    func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
+        guard facts.pages <= limits.frames else { throw .tooManyFrames(facts.pages, limit: limits.frames) }
+        let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
+        guard !overflow, pixels <= limits.animatedPixels else {
+            throw .tooManyAnimatedPixels(
+                width: facts.width,
+                height: facts.height,
+                frames: facts.pages,
+                limit: limits.animatedPixels
+            )
+        }
+        return try open(allPages: true)
+    }
+}
+
+extension PictureFacts {
+    /// What a header says of the whole file.
+    init(_ header: borrowing VipsPicture, format: PictureFormat) {
+        let stored = PixelSize(header.width, header.height)
+        let upright = header.isTurnedSideways ? stored.turned : stored
+        self.init(
+            format: format,
+            width: upright.width,
+            height: upright.height,
+            pages: max(1, header.pages),
+            hasAlpha: header.hasAlpha
+        )
+    }
+
+    var size: PixelSize { PixelSize(width, height) }
+}

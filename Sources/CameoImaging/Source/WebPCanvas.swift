@@ -1,0 +1,29 @@
+/// The size of a WebP picture, by its first chunk (https://developers.google.com/speed/webp/docs/riff_container).
+///
+/// libvips takes memory for a whole frame (four bytes a pixel) to open a WebP file, before it can be asked how large the
+/// picture is; so the limits are held against this.
+enum WebPCanvas {
+    /// Bytes of memory that opening a picture of this size takes.
+    static func openingBytes(of size: PixelSize) -> Int { size.width * size.height * 4 }
+
+    /// Nil if the file's beginning is none of WebP's.
+    static func size(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
+        let start = Array(bytes.prefix(30))
+        guard start.count == 30 else { return nil }
+        func number(at offset: Int, bytes count: Int) -> Int {
+            start[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        let chunk = start[12..<16]
+        if chunk.elementsEqual("VP8X".utf8) {
+            return PixelSize(number(at: 24, bytes: 3) + 1, number(at: 27, bytes: 3) + 1)
+        }
+        if chunk.elementsEqual("VP8L".utf8), start[20] == 0x2F {
+            let bits = number(at: 21, bytes: 4)
+            return PixelSize((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1)
+        }
+        if chunk.elementsEqual("VP8 ".utf8), start[23..<26].elementsEqual([0x9D, 0x01, 0x2A]) {
+            return PixelSize(number(at: 26, bytes: 2) & 0x3FFF, number(at: 28, bytes: 2) & 0x3FFF)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+internal import CameoModel
+
+/// `blur`: a Gaussian. Transparent pixels weigh nothing, so their hidden colours do not bleed into visible ones.
+enum Blur: RenditionStep {
+    /// Pixels. A wider blur is made of a smaller picture, whose pixels it hides anyway: its cost stays the same.
+    private static let widestAtFullSize = 8.0
+    /// Pixels of the smaller picture, at least; resampling then changes less than a level.
+    private static let narrowestWhenReduced = 4.0
+    /// Pixels of the smaller picture's shorter edge, at least: edges continue outwards, which must stay true to the shape.
+    private static let shortestEdge = 16
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard let sigma = plan.rendition.look.blur else { return picture }
+        guard let blurred = blurred(picture, sigma: plan.devicePixels(sigma)) else {
+            throw .processingFailed(step: "blur", detail: VipsLibrary.takeErrorText())
+        }
+        return blurred
+    }
+
+    private static func blurred(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {
+        guard picture.hasAlpha else { return spread(picture, sigma: sigma)?.roundedToBytes() }
+        guard let premultiplied = picture.premultiplied(), let spread = spread(premultiplied, sigma: sigma),
+            let unpremultiplied = spread.unpremultiplied()
+        else { return nil }
+        return unpremultiplied.roundedToBytes()
+    }
+
+    private static func spread(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {
+        let shorter = min(picture.width, picture.height)
+        let factor = min(sigma / narrowestWhenReduced, Double(shorter) / Double(shortestEdge)).rounded(.down)
+        guard sigma > widestAtFullSize, factor > 1 else { return picture.gaussianBlurred(sigma: sigma) }
+        let horizontal = (Double(picture.width) / factor).rounded(.up) / Double(picture.width)
+        let vertical = (Double(picture.height) / factor).rounded(.up) / Double(picture.height)
+        guard let reduced = picture.resized(horizontalScale: horizontal, verticalScale: vertical),
+            let blurred = reduced.gaussianBlurred(sigma: sigma * (horizontal * vertical).squareRoot()),
+            // Enlarging reads every pixel several times.
+            let pixels = blurred.materialized()
+        else { return nil }
+        return pixels.resized(
+            horizontalScale: Double(picture.width) / Double(pixels.width),
+            verticalScale: Double(picture.height) / Double(pixels.height)
+        )
+    }
+}

@@ -1,0 +1,31 @@
+internal import CVips
+internal import CameoModel
+
+/// Cuts what juts out of the box.
+enum Cut: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard plan.geometry.isCut else { return picture }
+        let box = plan.geometry.final
+        let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
+        guard let cut = picture.cropped(left: place.left, top: place.top, width: box.width, height: box.height) else {
+            throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText())
+        }
+        return cut
+    }
+
+    /// Where the pixels of the first frame say that all frames are to be cut; nil where the request says it.
+    static func chosenByPixels(
+        of first: consuming VipsPicture,
+        _ plan: RenditionPlan
+    ) throws(ImagingError) -> Placement? {
+        guard plan.geometry.isCut, plan.rendition.gravity.isSmart else { return nil }
+        let box = plan.geometry.final
+        let interest = plan.rendition.gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
+        let resized = try RenderPipeline.process(first, by: RenderPipeline.toBox, plan)
+        // The search looks at every pixel several times.
+        guard let pixels = resized.materialized(),
+            let cut = pixels.smartCropped(width: box.width, height: box.height, by: interest)
+        else { throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText()) }
+        return Placement(left: -cut.offset.x, top: -cut.offset.y)
+    }
+}

@@ -1,0 +1,49 @@
+internal import CVips
+internal import CameoModel
+
+/// `overlay`: a second picture over the first. Grey thumbnails become sRGB; one without alpha stays without.
+enum DrawOverlay: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard let request = plan.rendition.look.overlay, let overlay = plan.overlay else { return picture }
+        let place = OverlayPlace(
+            of: overlay.namedSize,
+            on: PixelSize(picture.width, picture.height),
+            request,
+            margin: Int(plan.devicePixels(Double(request.margin)).rounded())
+        )
+        let resized = try overlay.resized(to: place.size)
+        guard let drawn = drawn(resized, opacity: request.opacity, at: place, on: picture) else {
+            throw .processingFailed(step: "overlay", detail: VipsLibrary.takeErrorText())
+        }
+        return drawn
+    }
+
+    /// Only the part under the overlay is computed anew; every other pixel stays as it is.
+    private static func drawn(
+        _ overlay: borrowing VipsPicture,
+        opacity: Double,
+        at place: OverlayPlace,
+        on picture: consuming VipsPicture
+    ) -> VipsPicture? {
+        var base = picture
+        if base.colorBands < 3 {
+            guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+            base = colored
+        }
+        // In floating point: with 8-bit numbers the compositor cuts fractions off.
+        guard
+            let part = base.cropped(
+                left: place.left,
+                top: place.top,
+                width: place.size.width,
+                height: place.size.height
+            ),
+            let under = part.cast(to: VIPS_FORMAT_FLOAT),
+            let over = overlay.scaled(by: [1, 1, 1, opacity], adding: [0, 0, 0, 0]),
+            let composed = under.covered(by: over),
+            let blended = composed.roundedToBytes(),
+            let result = blended.bands(from: 0, count: base.bands)
+        else { return nil }
+        return base.replacing(left: place.left, top: place.top, with: result)
+    }
+}

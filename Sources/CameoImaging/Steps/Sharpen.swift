@@ -1,0 +1,38 @@
+internal import CameoModel
+
+/// `sharpen`: an unsharp mask on lightness that leaves flat areas alone.
+enum Sharpen: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard let sigma = plan.rendition.look.sharpen else { return picture }
+        guard let sharpened = sharpened(picture, sigma: plan.devicePixels(sigma)) else {
+            throw .processingFailed(step: "sharpen", detail: VipsLibrary.takeErrorText())
+        }
+        return sharpened
+    }
+
+    private static func sharpened(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {
+        guard picture.hasAlpha else { return picture.sharpened(sigma: sigma) }
+        guard let filled = filled(picture, reach: sigma), let sharp = filled.sharpened(sigma: sigma),
+            let alpha = picture.alphaBand()
+        else { return nil }
+        return sharp.joined(with: alpha)
+    }
+
+    /// The colours, continued under what is transparent. Else the mask would take a visible edge's hidden neighbours,
+    /// black as a rule, for a contrast to be raised, and the edge would get a bright seam.
+    private static func filled(_ picture: borrowing VipsPicture, reach: Double) -> VipsPicture? {
+        let colors = picture.colorBands
+        guard let premultiplied = picture.premultiplied(),
+            let visible = premultiplied.bands(from: 0, count: colors),
+            // Further than the mask, which ends at about twice its sigma.
+            let blurred = premultiplied.gaussianBlurred(sigma: reach * 1.5),
+            let continued = blurred.unpremultiplied(),
+            let around = continued.bands(from: 0, count: colors),
+            let alpha = picture.alphaBand(),
+            let missing = alpha.scaled(by: [-1.0 / 255], adding: [1]),
+            let hidden = around.multiplied(by: missing),
+            let sum = visible.added(to: hidden)
+        else { return nil }
+        return sum.roundedToBytes()
+    }
+}

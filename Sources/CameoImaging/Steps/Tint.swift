@@ -1,0 +1,31 @@
+internal import CVips
+internal import CameoModel
+
+/// `tint`: every hue from one colour (``TintTable``). A translucent colour tints as far as it is opaque. What comes out
+/// is sRGB.
+enum Tint: RenditionStep {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+        guard let tint = plan.rendition.look.tint else { return picture }
+        guard let tinted = picture.changingColors({ tinted($0, tint) }) else {
+            throw .processingFailed(step: "tint", detail: VipsLibrary.takeErrorText())
+        }
+        return tinted
+    }
+
+    private static func tinted(_ colors: borrowing VipsPicture, _ tint: Color) -> VipsPicture? {
+        let bytes = TintTable.colors(of: tint).flatMap { [$0.red, $0.green, $0.blue] }
+        guard let luminance = colors.converted(to: VIPS_INTERPRETATION_B_W),
+            let table = VipsPicture(bytes: bytes, size: PixelSize(256, 1), bands: 3, space: VIPS_INTERPRETATION_sRGB),
+            let mapped = luminance.mapped(through: table),
+            let tinted = mapped.reinterpreted(as: VIPS_INTERPRETATION_sRGB)
+        else { return nil }
+        let strength = Double(tint.alpha) / 255
+        guard strength < 1 else { return tinted }
+        guard let original = colors.converted(to: VIPS_INTERPRETATION_sRGB),
+            let kept = original.scaled(by: [1 - strength], adding: [0]),
+            let added = tinted.scaled(by: [strength], adding: [0]),
+            let sum = kept.added(to: added)
+        else { return nil }
+        return sum.roundedToBytes()
+    }
+}

@@ -1,0 +1,34 @@
+internal import CVips
+
+extension VipsPicture {
+    /// A picture of 8-bit numbers, copied: row by row, pixel by pixel, band by band.
+    init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
+        let copy = bytes.withUnsafeBytes {
+            vips_image_new_from_memory_copy(
+                $0.baseAddress,
+                $0.count,
+                Int32(size.width),
+                Int32(size.height),
+                Int32(bands),
+                VIPS_FORMAT_UCHAR
+            )
+        }
+        guard let plain = VipsPicture(adopting: copy), let picture = plain.reinterpreted(as: space) else { return nil }
+        self = picture
+    }
+
+    /// One band of zeros; takes no memory.
+    init?(zeros size: PixelSize) {
+        self.init { cameo_vips_black($0, Int32(size.width), Int32(size.height)) }
+    }
+
+    /// All pixels, computed if they are not in memory yet: row by row, pixel by pixel, band by band. The picture must be
+    /// of 8-bit numbers.
+    ///
+    /// - Returns: nil if a pixel could not be computed.
+    func withPixels<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
+        guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: start, count: width * height * bands)
+        return bytes.withMemoryRebound(to: UInt8.self) { body($0.span) }
+    }
+}
