@@ -56,22 +56,29 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     return result;
 }
 
-ssize_t cameo_send_with_descriptor(int socket, const void *bytes, size_t count, int fd) {
+// Aligned for its headers, as cmsg(3) wants it.
+union rights {
+    struct cmsghdr header;
+    char space[CMSG_SPACE(sizeof(int) * CAMEO_MAXIMUM_DESCRIPTORS)];
+};
+
+ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count) {
+    if (fd_count > CAMEO_MAXIMUM_DESCRIPTORS) {
+        errno = EINVAL;
+        return -1;
+    }
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
+    union rights control;
+    if (fd_count > 0) {
         memset(&control, 0, sizeof control);
         message.msg_control = control.space;
-        message.msg_controllen = sizeof control.space;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &fd, sizeof fd);
+        header->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+        memcpy(CMSG_DATA(header), fds, sizeof(int) * fd_count);
     }
     ssize_t sent;
     do {
@@ -80,24 +87,29 @@ ssize_t cameo_send_with_descriptor(int socket, const void *bytes, size_t count, 
     return sent;
 }
 
-ssize_t cameo_receive_with_descriptor(int socket, void *bytes, size_t count, int *fd) {
+ssize_t cameo_receive_with_descriptors(int socket, void *bytes, size_t count, int *fds, size_t *fd_count) {
     struct iovec part = {.iov_base = bytes, .iov_len = count};
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
+    union rights control;
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
-    *fd = -1;
+    *fd_count = 0;
     ssize_t received;
     do {
         received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     } while (received < 0 && errno == EINTR);
     if (received < 0) return received;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-            header->cmsg_len == CMSG_LEN(sizeof(int)))
-            memcpy(fd, CMSG_DATA(header), sizeof *fd);
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t arrived = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < arrived; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+            // The padding of CMSG_SPACE can hold one more than was asked for.
+            if (*fd_count < CAMEO_MAXIMUM_DESCRIPTORS)
+                fds[(*fd_count)++] = fd;
+            else
+                close(fd);
+        }
     }
     return received;
 }

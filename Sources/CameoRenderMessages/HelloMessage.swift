@@ -5,21 +5,28 @@ package struct HelloMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.hello
 
     package let protocolVersion: Int
-    /// As in `cameo-1 libvips-8.14.1`: two renderers of one version make the same bytes of the same job.
+    /// As in `cameo-2 libvips-8.14.1`: two renderers of one version make the same bytes of the same job.
     package let rendererVersion: String
+    package let sandbox: SandboxReport
 
-    package init(protocolVersion: Int = RendererProtocol.version, rendererVersion: String) {
+    package init(protocolVersion: Int = RendererProtocol.version, rendererVersion: String, sandbox: SandboxReport) {
         self.protocolVersion = protocolVersion
         self.rendererVersion = rendererVersion
+        self.sandbox = sandbox
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
         protocolVersion = try reader.integer("protocolVersion", in: 0...Int(Int32.max))
         rendererVersion = try reader.string("rendererVersion", maximumBytes: 256)
+        sandbox = try SandboxReport(json: try reader.value("sandbox"))
     }
 
     package var json: JSONValue {
-        .object(["protocolVersion": .integer(Int64(protocolVersion)), "rendererVersion": .string(rendererVersion)])
+        .object([
+            "protocolVersion": .integer(Int64(protocolVersion)),
+            "rendererVersion": .string(rendererVersion),
+            "sandbox": sandbox.json,
+        ])
     }
 }

@@ -1,21 +1,31 @@
 package import CameoModel
 
-/// What the worker asks of a renderer; the source's descriptor travels beside it.
+/// What the worker asks of a renderer; the descriptors of the source and of its overlays travel beside it.
 package struct JobMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.job
 
     package let renditions: [Rendition]
-    /// Width × height of the source, and of every rendition before it is cut.
-    package let maximumPixels: Int
+    /// The URIs of the overlays, as the renditions name them, in the order of their descriptors (which follow the
+    /// source's).
+    package let overlays: [String]
+    package let limits: RenderLimits
+    /// Whether a truncated source gives a thumbnail of what there is.
+    package let toleratesTruncation: Bool
 
-    package init(renditions: [Rendition], maximumPixels: Int) {
+    package init(
+        renditions: [Rendition],
+        overlays: [String] = [],
+        limits: RenderLimits = RenderLimits(),
+        toleratesTruncation: Bool = false
+    ) {
         self.renditions = renditions
-        self.maximumPixels = maximumPixels
+        self.overlays = overlays
+        self.limits = limits
+        self.toleratesTruncation = toleratesTruncation
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        maximumPixels = try reader.integer("maximumPixels", in: 1...Int.max)
         var renditions: [Rendition] = []
         for value in try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
             do throws(InvalidRequest) {
@@ -25,13 +35,44 @@ package struct JobMessage: RenderMessage, Hashable {
             }
         }
         guard !renditions.isEmpty else { throw MalformedMessage("a job needs at least one rendition") }
+        var overlays: [String] = []
+        for value in try reader.array("overlays", maximumCount: ThumbnailRequest.maximumOverlays) {
+            guard case .string(let source) = value else { throw MalformedMessage("an overlay is a string") }
+            overlays.append(source)
+        }
         self.renditions = renditions
+        self.overlays = overlays
+        limits = try RenderLimits(try MessageReader(try reader.value("limits")))
+        toleratesTruncation = try reader.bool("toleratesTruncation")
     }
 
     package var json: JSONValue {
         .object([
             "renditions": .array(renditions.map(\.json)),
-            "maximumPixels": .integer(Int64(maximumPixels)),
+            "overlays": .array(overlays.map(JSONValue.string)),
+            "limits": limits.json,
+            "toleratesTruncation": .bool(toleratesTruncation),
+        ])
+    }
+}
+
+extension RenderLimits {
+    init(_ reader: MessageReader) throws(MalformedMessage) {
+        self.init()
+        pixels = try reader.integer("pixels", in: 1...Int.max)
+        edge = try reader.integer("edge", in: 1...Int.max)
+        frames = try reader.integer("frames", in: 1...Int.max)
+        animatedPixels = try reader.integer("animatedPixels", in: 1...Int.max)
+        drawingBytes = try reader.integer("drawingBytes", in: 1...Int.max)
+    }
+
+    var json: JSONValue {
+        .object([
+            "pixels": .integer(Int64(pixels)),
+            "edge": .integer(Int64(edge)),
+            "frames": .integer(Int64(frames)),
+            "animatedPixels": .integer(Int64(animatedPixels)),
+            "drawingBytes": .integer(Int64(drawingBytes)),
         ])
     }
 }

@@ -4,43 +4,24 @@ package import CameoModel
 package struct PictureMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.picture
 
-    /// One rendition, before its bytes arrive.
-    package struct Announcement: Hashable, Sendable {
-        package let format: Rendition.Format
-        /// Pixels.
-        package let width: Int
-        package let height: Int
-        package let byteCount: Int
-
-        package init(format: Rendition.Format, width: Int, height: Int, byteCount: Int) {
-            self.format = format
-            self.width = width
-            self.height = height
-            self.byteCount = byteCount
-        }
-    }
-
-    package let source: Source
+    package let source: PictureFacts
+    /// Whether the source was truncated, and the renditions show what there was.
+    package let isTruncated: Bool
     package let renditions: [Announcement]
 
-    package init(source: Source, renditions: [Announcement]) {
+    package init(source: PictureFacts, isTruncated: Bool, renditions: [Announcement]) {
         self.source = source
+        self.isTruncated = isTruncated
         self.renditions = renditions
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        source = try Source(json: try reader.value("source"))
+        source = try PictureFacts(json: try reader.value("source"))
+        isTruncated = try reader.bool("isTruncated")
         var renditions: [Announcement] = []
         for value in try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
-            let rendition = try MessageReader(value)
-            let announcement = Announcement(
-                format: try rendition.choice("format", Rendition.Format.self),
-                width: try rendition.integer("width", in: Rendition.edgeRange),
-                height: try rendition.integer("height", in: Rendition.edgeRange),
-                byteCount: try rendition.integer("bytes", in: 1...Int(Int32.max))
-            )
-            renditions.append(announcement)
+            renditions.append(try Announcement(json: value))
         }
         self.renditions = renditions
     }
@@ -48,16 +29,8 @@ package struct PictureMessage: RenderMessage, Hashable {
     package var json: JSONValue {
         .object([
             "source": source.json,
-            "renditions": .array(
-                renditions.map { rendition in
-                    .object([
-                        "format": .string(rendition.format.rawValue),
-                        "width": .integer(Int64(rendition.width)),
-                        "height": .integer(Int64(rendition.height)),
-                        "bytes": .integer(Int64(rendition.byteCount)),
-                    ])
-                }
-            ),
+            "isTruncated": .bool(isTruncated),
+            "renditions": .array(renditions.map(\.json)),
         ])
     }
 }

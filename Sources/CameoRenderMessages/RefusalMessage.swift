@@ -6,7 +6,8 @@ package struct RefusalMessage: RenderMessage, Hashable {
 
     /// What a renderer may say by itself; everything else is the worker's to find out.
     package enum Reason: String, CaseIterable, Sendable {
-        case unsupportedFormat, corrupt, tooManyPixels, outOfMemory, failed
+        case unsupportedFormat, corrupt, tooManyPixels, tooManyFrames, noSuchPage, cropOutside, tooManyBytes
+        case outOfMemory, failed
     }
 
     package let reason: Reason

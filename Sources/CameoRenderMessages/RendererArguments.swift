@@ -1,6 +1,8 @@
+package import CameoModel
 package import Glibc
 
-/// How a worker starts `cameo-renderer`: `cameo-renderer serve <protocol version> <parent's pid> <memory limit>`.
+/// How a worker starts `cameo-renderer`:
+/// `cameo-renderer serve <protocol version> <parent's pid> <memory limit> <allowed formats, with commas, or ->`.
 package struct RendererArguments: Hashable, Sendable {
     /// The child refuses another version than its own.
     package var protocolVersion: Int
@@ -8,21 +10,44 @@ package struct RendererArguments: Hashable, Sendable {
     package var parent: pid_t
     /// Bytes of address space (RLIMIT_AS).
     package var memoryLimitBytes: Int
+    /// Those of `PictureFormat.optional` that are decoded.
+    package var allowedFormats: Set<PictureFormat>
 
-    package init(protocolVersion: Int = RendererProtocol.version, parent: pid_t, memoryLimitBytes: Int) {
+    private static let noFormats = "-"
+
+    package init(
+        protocolVersion: Int = RendererProtocol.version,
+        parent: pid_t,
+        memoryLimitBytes: Int,
+        allowedFormats: Set<PictureFormat> = []
+    ) {
         self.protocolVersion = protocolVersion
         self.parent = parent
         self.memoryLimitBytes = memoryLimitBytes
+        self.allowedFormats = allowedFormats
     }
 
     /// - Parameter arguments: without the program's name. Anything but a worker's own spelling gives nil.
     package init?(_ arguments: some Collection<String>) {
         let words = Array(arguments)
-        guard words.count == 4, words[0] == "serve", let version = Int(words[1]), let parent = pid_t(words[2]),
+        guard words.count == 5, words[0] == "serve", let version = Int(words[1]), let parent = pid_t(words[2]),
             let limit = Int(words[3]), parent > 0, limit > 0
         else { return nil }
-        self.init(protocolVersion: version, parent: parent, memoryLimitBytes: limit)
+        var formats: Set<PictureFormat> = []
+        for name in words[4].split(separator: ",", omittingEmptySubsequences: false) where words[4] != Self.noFormats {
+            guard let format = PictureFormat(rawValue: String(name)), PictureFormat.optional.contains(format) else {
+                return nil
+            }
+            formats.insert(format)
+        }
+        self.init(protocolVersion: version, parent: parent, memoryLimitBytes: limit, allowedFormats: formats)
     }
 
-    package var words: [String] { ["serve", "\(protocolVersion)", "\(parent)", "\(memoryLimitBytes)"] }
+    package var words: [String] {
+        let formats = allowedFormats.map(\.rawValue).sorted().joined(separator: ",")
+        return [
+            "serve", "\(protocolVersion)", "\(parent)", "\(memoryLimitBytes)",
+            formats.isEmpty ? Self.noFormats : formats,
+        ]
+    }
 }

@@ -4,17 +4,18 @@
 /// text; pixels follow their message raw, so that nothing is copied or escaped.
 ///
 ///     child  → parent   hello      its protocol and renderer version; nothing is sent to it before
-///     parent → child    job        the renditions, with the source's descriptor beside the first byte (SCM_RIGHTS)
+///     parent → child    job        the renditions, with the descriptors of the source and its overlays beside the
+///                              first byte (SCM_RIGHTS)
 ///     child  → parent   picture    what was made, followed by the encoded bytes of each rendition, in order
 ///                    or refusal    why nothing was made
 ///
 /// One job at a time. The parent trusts none of it: lengths, counts, dimensions and magic bytes are checked.
 package enum RendererProtocol {
     /// Raised with every change that an older side would misread.
-    package static let version = 1
+    package static let version = 2
     package static let socketDescriptor: Int32 = 3
     /// The first part of every renderer version; raised when the pixels that Cameo makes of a picture change.
-    package static let imagingVersion = "cameo-1"
+    package static let imagingVersion = "cameo-2"
     /// Bytes of a message's JSON text.
     package static let maximumMessageBytes = 1 << 20
 }

@@ -32,12 +32,20 @@ enum RenderFailure {
     static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
         let message = "\(source) \(printable(refusal.predicate))"
         switch refusal.reason {
-        case .unsupportedFormat: return JobFailure(.imageUnsupportedFormat, at: .render, message)
         case .tooManyPixels: return JobFailure(.imageTooManyPixels, at: .render, message)
+        case .tooManyFrames: return JobFailure(.imageTooManyFrames, at: .render, message)
+        case .noSuchPage: return JobFailure(.imageNoSuchPage, at: .render, message)
+        case .cropOutside: return JobFailure(.imageCropOutside, at: .render, message)
+        case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
-        case .corrupt, .failed:
+        case .unsupportedFormat, .corrupt, .failed:
+            // Whatever it was that failed: memory for pixels, for their conversion, for the encoder.
             if isExhausted(peakBytes, of: limitBytes) { return outOfMemory(source, limitBytes: limitBytes) }
-            return JobFailure(refusal.reason == .corrupt ? .imageCorrupt : .renderFailed, at: .render, message)
+            switch refusal.reason {
+            case .unsupportedFormat: return JobFailure(.imageUnsupportedFormat, at: .render, message)
+            case .corrupt: return JobFailure(.imageCorrupt, at: .render, message)
+            default: return JobFailure(.renderFailed, at: .render, message)
+            }
         }
     }
 
@@ -72,7 +80,9 @@ enum RenderFailure {
         return JobFailure(.renderOutOfMemory, at: .render, message)
     }
 
-    private static func isExhausted(_ peakBytes: Int, of limitBytes: Int) -> Bool {
+    /// The peak is one of a process's life: a child that has reached this share renders nothing more, or the next picture
+    /// would be blamed for the last one's needs.
+    static func isExhausted(_ peakBytes: Int, of limitBytes: Int) -> Bool {
         Double(peakBytes) >= Double(limitBytes) * memoryShare
     }
 

@@ -4,7 +4,9 @@ package import CameoModel
 package struct RenderedPicture: Sendable {
     /// In the order asked for.
     package let renditions: [EncodedRendition]
-    package let source: SourceFacts
-    /// As in `cameo-1 libvips-8.14.1`.
+    package let source: PictureFacts
+    /// Whether the source was truncated, and the renditions show what there was.
+    package let isTruncated: Bool
+    /// As in `cameo-2 libvips-8.14.1`.
     package let rendererVersion: String
 }

@@ -1,3 +1,5 @@
+package import CameoModel
+
 /// How renderer processes are run and what they may use.
 package struct RendererConfiguration: Sendable {
     /// Path of `cameo-renderer`.
@@ -7,12 +9,17 @@ package struct RendererConfiguration: Sendable {
     /// Wall clock for one picture, from when a renderer takes it; then the renderer is killed: `render.timedOut`.
     package var timeout: Duration = .seconds(20)
     /// Address space of a child (RLIMIT_AS): `render.outOfMemory`. Libraries take 0.2 GiB of it, a picture of
-    /// ``maximumPixels`` that its decoder holds as a whole another 0.4.
+    /// `limits.pixels` that its decoder holds as a whole another 0.4.
     package var memoryLimitBytes = 1_536 << 20
     package var recycleAfterPictures = 500
     package var recycleAfterResidentBytes = 256 << 20
-    /// Width × height of a source's first page: `image.tooManyPixels`.
-    package var maximumPixels = 100_000_000
+    package var limits = RenderLimits()
+    /// Whether a truncated source gives a thumbnail of what there is, instead of `image.corrupt`.
+    package var toleratesTruncation = false
+    /// Those of `PictureFormat.optional` that are decoded. A child that was given one is replaced at once.
+    package var allowedFormats: Set<PictureFormat> = []
+    /// Whether a child that lacks a layer of its lock-down counts as one that does not start.
+    package var requiresSandbox = false
     /// What a child may return for one rendition.
     package var maximumOutputBytes = 64 << 20
 

@@ -1,4 +1,5 @@
 package import CameoModel
+package import CameoRenderMessages
 internal import Glibc
 
 /// The worker's renderer processes.
@@ -43,6 +44,7 @@ package final class RendererPool: Sendable {
     /// - Parameters:
     ///   - renditions: at most `ThumbnailRequest.maximumRenditions`.
     ///   - source: a regular or memory file; read from its start whatever its offset.
+    ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
     ///   - name: what messages call the source.
     ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
     /// - Returns: the renditions in the order asked for.
@@ -51,6 +53,7 @@ package final class RendererPool: Sendable {
     package func render(
         _ renditions: [Rendition],
         of source: OpenFile,
+        overlays: [RenderOverlay] = [],
         named name: String,
         timeout: Duration? = nil
     ) async throws -> RenderedPicture {
@@ -61,6 +64,7 @@ package final class RendererPool: Sendable {
                     id: id,
                     renditions: renditions,
                     source: source,
+                    overlays: overlays,
                     name: name,
                     timeout: timeout,
                     continuation: continuation
@@ -85,6 +89,12 @@ package final class RendererPool: Sendable {
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
         }
     }
+
+    /// The layers of the sandbox that this machine's kernel does not grant to renderers; none until ``isReady``.
+    package var missingSandboxLayers: [String] { sandbox?.missing ?? [] }
+
+    /// What holds the renderers, as the first that was ready told; nil until ``isReady``.
+    package var sandbox: SandboxReport? { desk.sandbox }
 
     package var statistics: RendererStatistics { desk.statistics }
 

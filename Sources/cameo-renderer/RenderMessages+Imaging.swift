@@ -3,18 +3,11 @@ internal import CameoModel
 internal import CameoRenderMessages
 
 extension PictureMessage {
-    init(_ facts: PictureFacts, _ renditions: [EncodedRendition]) {
+    init(_ set: RenderedSet) {
         self.init(
-            source: Source(
-                format: facts.format.rawValue,
-                width: facts.size.width,
-                height: facts.size.height,
-                pages: facts.pages,
-                hasAlpha: facts.hasAlpha
-            ),
-            renditions: renditions.map {
-                Announcement(format: $0.format, width: $0.width, height: $0.height, byteCount: $0.bytes.count)
-            }
+            source: set.facts,
+            isTruncated: set.isTruncated,
+            renditions: set.renditions.map(Announcement.init)
         )
     }
 }
@@ -28,11 +21,18 @@ extension RefusalMessage {
 extension RefusalMessage.Reason {
     init(_ error: ImagingError) {
         switch error {
-        case .unsupportedFormat, .unsupportedPixels: self = .unsupportedFormat
+        case .unsupportedFormat, .formatNotAllowed, .noDecoder, .unsupportedPixels, .tooManyBands:
+            self = .unsupportedFormat
         case .corrupt: self = .corrupt
-        case .tooManyPixels, .renditionTooLarge: self = .tooManyPixels
+        case .tooManyPixels, .edgeTooLong, .tooManyAnimatedPixels, .drawingTooLong, .renditionTooLarge:
+            self = .tooManyPixels
+        case .tooManyFrames: self = .tooManyFrames
+        case .noSuchPage: self = .noSuchPage
+        case .cropOutside: self = .cropOutside
+        case .tooManyBytes: self = .tooManyBytes
         case .outOfMemory: self = .outOfMemory
         case .encodingFailed, .processingFailed, .unreadable: self = .failed
+        case .overlay(_, let error): self.init(error)
         }
     }
 }

@@ -1,11 +1,13 @@
 internal import CLinux
 internal import CameoImaging
+internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
 /// What a renderer does before it sees a byte of any source, in the order that matters.
 enum Startup {
-    static func run(_ arguments: RendererArguments) {
+    /// Returns what holds the process from here on.
+    static func run(_ arguments: RendererArguments) -> SandboxReport {
         guard arguments.protocolVersion == RendererProtocol.version else {
             Refusal.end(
                 "cameo-renderer speaks protocol version \(RendererProtocol.version), "
@@ -21,18 +23,26 @@ enum Startup {
         // Opens /proc/self/status, which no later step would allow.
         guard cameo_report_crashes() == 0 else { Refusal.end("cameo-renderer cannot open /proc/self/status") }
         // Loads libvips and its modules; leaves this one thread.
-        guard VipsLibrary.start() else { Refusal.end("cameo-renderer cannot initialise libvips") }
-
-        // The lock-down belongs here, after the last library was loaded and before the first source: Landlock (it binds
-        // the calling thread only), then these limits, then seccomp.
-        limit(arguments)
+        guard VipsLibrary.start(allowing: arguments.allowedFormats) else {
+            Refusal.end("cameo-renderer cannot initialise libvips")
+        }
+        for format in arguments.allowedFormats where !VipsLibrary.decodes(format) {
+            Refusal.end("cameo-renderer cannot decode \(format.name): this libvips has no loader for it")
+        }
+        return LockDown.begin { limit(arguments) }
     }
 
     private static func limit(_ arguments: RendererArguments) {
         // Scratch files are none of a renderer's business: a write to one fails instead of ending the process.
         signal(SIGXFSZ, SIG_IGN)
+        // No core dump: where core_pattern is a pipe, Linux heeds no limit but 1 (fs/coredump.c), and a dump of this
+        // address space takes seconds. Under a hard limit of 0 that cannot be had, and 0 stays.
+        var core = rlimit(rlim_cur: 1, rlim_max: 1)
+        setrlimit(Int32(RLIMIT_CORE.rawValue), &core)
+        // RLIMIT_NPROC is left alone: it counts all processes of the user, the worker and its other children too. The
+        // system call filter lets nothing but threads start, and their stacks count against the address space.
         let limits: [(resource: __rlimit_resource, value: UInt64)] = [
-            (RLIMIT_AS, UInt64(arguments.memoryLimitBytes)), (RLIMIT_CORE, 0), (RLIMIT_FSIZE, 0), (RLIMIT_NOFILE, 32),
+            (RLIMIT_AS, UInt64(arguments.memoryLimitBytes)), (RLIMIT_FSIZE, 0), (RLIMIT_NOFILE, 32),
         ]
         for limit in limits {
             guard cameo_lower_limit(Int32(limit.resource.rawValue), limit.value) == 0 else {

@@ -1,8 +1,10 @@
 #if DEBUG
-    internal import CameoImaging
+    internal import CameoModel
+    internal import CameoRenderMessages
     internal import Glibc
 
-    /// Lets tests make a renderer die on purpose, by a source that begins with one of these words. Debug builds only.
+    /// Lets tests make a renderer die on purpose, or try to break out, by a source that begins with one of these words.
+    /// Debug builds only.
     enum TestHook: String, CaseIterable {
         /// Ends as a read where nothing is would.
         case crash = "CAMEO-TEST-CRASH"
@@ -17,9 +19,14 @@
         /// Answers with bytes that are no message.
         case babble = "CAMEO-TEST-BABBLE"
 
-        static func obey(_ source: borrowing SourceMapping) {
-            let start = source.prefix(64)
-            guard let hook = allCases.first(where: { start.starts(with: Array($0.rawValue.utf8)) }) else { return }
+        /// Tries what the words behind it say (``BreakOut``) and answers with what became of it.
+        case tryToBreakOut = "CAMEO-TEST-TRY "
+
+        /// The answer, for words that want one; nil for pictures.
+        static func obey(_ file: OpenFile) -> RefusalMessage? {
+            var start = [UInt8](repeating: 0, count: 512)
+            start.removeLast(start.count - max(0, pread(file.descriptor, &start, start.count, 0)))
+            guard let hook = allCases.first(where: { start.starts(with: Array($0.rawValue.utf8)) }) else { return nil }
             switch hook {
             case .crash:
                 raise(SIGSEGV)
@@ -33,9 +40,13 @@
             case .truncatedSource:
                 raise(SIGBUS)
             case .babble:
-                send(3, [UInt8](repeating: 255, count: 64), 64, 0)
+                write(3, [UInt8](repeating: 255, count: 64), 64)
                 while true { pause() }
+            case .tryToBreakOut:
+                let words = String(decoding: start.dropFirst(hook.rawValue.utf8.count), as: UTF8.self)
+                return RefusalMessage(.failed, predicate: BreakOut.attempt(words, file))
             }
+            return nil
         }
     }
 #endif

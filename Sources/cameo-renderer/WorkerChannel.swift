@@ -8,21 +8,27 @@ internal import Glibc
 struct WorkerChannel {
     let socket: Int32
 
-    /// Waits for a job. Nil when the worker closed the socket.
-    func receiveJob() throws -> (job: JobMessage, source: OpenFile)? {
+    /// Waits for a job; with it come the files of its source and, in its order, of its overlays. Nil when the worker
+    /// closed the socket.
+    func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
         var start = [UInt8](repeating: 0, count: FrameHeader.byteCount)
-        var descriptor: Int32 = -1
-        let count = cameo_receive_with_descriptor(socket, &start, start.count, &descriptor)
+        var descriptors = [Int32](repeating: -1, count: CAMEO_MAXIMUM_DESCRIPTORS)
+        var descriptorCount = 0
+        let count = cameo_receive_with_descriptors(socket, &start, start.count, &descriptors, &descriptorCount)
         guard count != 0 else { return nil }
         guard count > 0 else { throw Errno() }
-        guard descriptor >= 0 else { throw MalformedMessage("a job came without its source's descriptor") }
-        let source = OpenFile(adopting: descriptor)
+        let files = descriptors.prefix(descriptorCount).map(OpenFile.init(adopting:))
+        guard let source = files.first else { throw MalformedMessage("a job came without its source's descriptor") }
         try receive(into: &start, from: count)
         let header = try FrameHeader(decoding: start)
         guard header.kind == .job else { throw MalformedMessage("expected a job, not \(header.kind)") }
         var text = [UInt8](repeating: 0, count: header.length)
         try receive(into: &text, from: 0)
-        return (try JobMessage(decoding: text), source)
+        let job = try JobMessage(decoding: text)
+        guard job.overlays.count == files.count - 1 else {
+            throw MalformedMessage("a job with \(job.overlays.count) overlays came with \(files.count) descriptors")
+        }
+        return (job, source, Array(files.dropFirst()))
     }
 
     func send(_ message: some RenderMessage) throws(Errno) {
@@ -42,7 +48,7 @@ struct WorkerChannel {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = cameo_send_with_descriptor(socket, part.baseAddress, part.count, -1)
+            let count = cameo_send_with_descriptors(socket, part.baseAddress, part.count, nil, 0)
             guard count >= 0 else { throw Errno() }
             rest = rest.dropFirst(count)
         }
@@ -52,7 +58,7 @@ struct WorkerChannel {
         var filled = offset
         while filled < bytes.count {
             let count = bytes.withUnsafeMutableBytes { buffer in
-                recv(socket, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, 0)
+                read(socket, buffer.baseAddress?.advanced(by: filled), buffer.count - filled)
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Errno() }

@@ -10,6 +10,6 @@ if CommandLine.arguments.dropFirst() == ["--version"] {
 guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
     Refusal.end("cameo-renderer is started by cameo-worker")
 }
-Startup.run(arguments)
-var service = RenderService(channel: WorkerChannel(socket: RendererProtocol.socketDescriptor))
-service.run()
+let sandbox = Startup.run(arguments)
+let channel = WorkerChannel(socket: RendererProtocol.socketDescriptor)
+RenderService(channel: channel, allowedFormats: arguments.allowedFormats).run(sandbox)

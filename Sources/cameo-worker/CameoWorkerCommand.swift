@@ -18,7 +18,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
               CAMEO_STORE=/var/lib/cameo CAMEO_LOG_FORMAT=json cameo-worker
 
             EXIT CODES
-              0 done, 1 a drain discarded a job, 2 bad usage, 3 a drain was stopped before its end, 4 the store cannot be opened or written
+              0 done, 1 a drain discarded a job or no renderer can be started, 2 bad usage, 3 a drain was stopped before its end, 4 the store cannot be opened or written
             """,
         version: CameoVersion.current
     )
@@ -27,6 +27,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Work Options") var work: WorkOptions
     @OptionGroup(title: "Source Options") var sources: SourceOptions
     @OptionGroup(title: "Render Options") var render: RenderOptions
+    @OptionGroup(title: "Picture Options") var pictures: PictureOptions
     @OptionGroup(title: "Log Options") var log: LogOptions
 
     func run() async throws {

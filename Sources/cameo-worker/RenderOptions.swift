@@ -16,9 +16,6 @@ struct RenderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Seconds before a renderer is killed.", valueName: "seconds"))
     var renderTimeout = 20.0
 
-    @Option(help: ArgumentHelp("Pixels of a source, width times height.", valueName: "pixels"))
-    var maxPixels = 100_000_000
-
     @Option(help: ArgumentHelp("MiB of address space of a renderer.", valueName: "MiB"))
     var memoryLimit = 1_536
 
@@ -33,10 +30,12 @@ struct RenderOptions: ParsableArguments {
     )
     var renderer: String?
 
+    @Flag(help: "Refuses to start where the kernel lacks a layer of the renderers' sandbox, instead of a warning.")
+    var requireSandbox = false
+
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: 0.1, "--render-timeout")
-        try require(maxPixels, atLeast: 1, "--max-pixels")
         try require(memoryLimit, atLeast: 256, atMost: 1_048_576, "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
         try require(recycleResident, atLeast: 1, atMost: 1_048_576, "--recycle-resident")
@@ -47,8 +46,8 @@ struct RenderOptions: ParsableArguments {
     func configuration() -> RendererConfiguration {
         var configuration = RendererConfiguration(executable: renderer ?? Self.siblingRenderer, processes: processes)
         configuration.timeout = .seconds(renderTimeout)
-        configuration.maximumPixels = maxPixels
         configuration.memoryLimitBytes = memoryLimit * 1_048_576
+        configuration.requiresSandbox = requireSandbox
         configuration.recycleAfterPictures = recycleAfter
         configuration.recycleAfterResidentBytes = recycleResident * 1_048_576
         return configuration

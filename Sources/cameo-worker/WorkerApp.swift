@@ -28,6 +28,7 @@ struct WorkerApp {
         defer { fetcher.shutdown() }
         let renderer = try makeRenderer()
         try await probe(renderer)
+        warnOfMissingLayers(renderer, logger)
         let tally = DrainTally(showsProgress: showsProgress)
         if drains { tally.start(with: try await store.unfinishedJobs(queues: workConfiguration.queues)) }
         let worker = Worker(
@@ -104,9 +105,20 @@ struct WorkerApp {
         }
     }
 
+    private func warnOfMissingLayers(_ renderer: RendererPool, _ logger: Logger) {
+        let missing = renderer.missingSandboxLayers
+        guard !missing.isEmpty else { return }
+        logger.warning(
+            "the renderers' sandbox is incomplete: this kernel does not grant \(missing.joined(separator: " and "))",
+            metadata: ["missing": "\(missing.joined(separator: ","))"]
+        )
+    }
+
     private func makeRenderer() throws -> RendererPool {
         do {
-            return try RendererPool(command.render.configuration())
+            var configuration = command.render.configuration()
+            try command.pictures.configure(&configuration)
+            return try RendererPool(configuration)
         } catch let error as RendererUnavailable {
             throw CommandFailure("\(error)", .failed)
         }

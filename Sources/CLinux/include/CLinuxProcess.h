@@ -12,10 +12,15 @@
 int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
                             int error_fd);
 
-/// sendmsg(2) with `fd` as SCM_RIGHTS (none if negative) and MSG_NOSIGNAL. Bytes sent.
-ssize_t cameo_send_with_descriptor(int socket, const void *bytes, size_t count, int fd);
-/// recvmsg(2), waiting; *fd is the descriptor that came with the bytes (close-on-exec), or -1. Bytes received, 0 = end.
-ssize_t cameo_receive_with_descriptor(int socket, void *bytes, size_t count, int *fd);
+/// The most descriptors that travel with one message: a source and eight overlays.
+enum { CAMEO_MAXIMUM_DESCRIPTORS = 9 };
+
+/// sendmsg(2) with `fd_count` descriptors (0…CAMEO_MAXIMUM_DESCRIPTORS, else EINVAL) as SCM_RIGHTS and MSG_NOSIGNAL.
+/// Bytes sent.
+ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count);
+/// recvmsg(2), waiting. `fds` has room for CAMEO_MAXIMUM_DESCRIPTORS; the first *fd_count are those that came with the
+/// bytes (close-on-exec), for the caller to close. The kernel closes what did not fit. Bytes received, 0 = end.
+ssize_t cameo_receive_with_descriptors(int socket, void *bytes, size_t count, int *fds, size_t *fd_count);
 
 /// pidfd_open(2): becomes readable for poll when the process ends.
 int cameo_pidfd_open(pid_t pid);

@@ -13,18 +13,28 @@ struct RendererChild: ~Copyable {
     var errors: ErrorTail
     /// Set by ``greet()``, once it is ready for jobs.
     private(set) var version: String?
+    /// Of its lock-down, as its hello told; nil before.
+    private(set) var sandbox: SandboxReport?
     private(set) var pictures = 0
     private var hello = ReplyReader(expecting: .noPicture)
     private var end: ChildEnd?
+    private let requiresSandbox: Bool
 
     /// Its whole environment. Two malloc arenas keep its memory flat; Swift's backtracer would outlive its deadline.
     private static let environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no"]
 
-    private init(pid: pid_t, process: OpenFile, socket: OpenFile, errors: ErrorTail) {
+    private init(
+        pid: pid_t,
+        process: OpenFile,
+        socket: OpenFile,
+        errors: ErrorTail,
+        requiresSandbox: Bool
+    ) {
         self.pid = pid
         self.process = process
         self.socket = socket
         self.errors = errors
+        self.requiresSandbox = requiresSandbox
     }
 
     /// Starts the process; it says hello when it is ready, after about a tenth of a second.
@@ -38,7 +48,11 @@ struct RendererChild: ~Copyable {
         guard cameo_pipe_nonblocking_read(&pipe) == 0 else { throw Errno() }
         let (errors, childErrors) = (OpenFile(adopting: pipe[0]), OpenFile(adopting: pipe[1]))
 
-        let arguments = RendererArguments(parent: getpid(), memoryLimitBytes: configuration.memoryLimitBytes)
+        let arguments = RendererArguments(
+            parent: getpid(),
+            memoryLimitBytes: configuration.memoryLimitBytes,
+            allowedFormats: configuration.allowedFormats
+        )
         var pid: pid_t = 0
         let result = CStrings.withPointers(to: [configuration.executable] + arguments.words) { argv in
             CStrings.withPointers(to: environment) { envp in
@@ -65,7 +79,8 @@ struct RendererChild: ~Copyable {
             pid: pid,
             process: OpenFile(adopting: process),
             socket: socket,
-            errors: ErrorTail(pipe: errors)
+            errors: ErrorTail(pipe: errors),
+            requiresSandbox: configuration.requiresSandbox
         )
     }
 
@@ -82,7 +97,7 @@ struct RendererChild: ~Copyable {
     /// Takes in what has arrived of its hello.
     ///
     /// - Returns: whether it is ready.
-    /// - Throws: if it ended, or is of another version than this worker.
+    /// - Throws: if it ended, is of another version than this worker, or lacks a layer of the sandbox that is required.
     mutating func greet() throws(MalformedMessage) -> Bool {
         guard version == nil else { return true }
         errors.drain()
@@ -93,7 +108,12 @@ struct RendererChild: ~Copyable {
             guard message.protocolVersion == RendererProtocol.version else {
                 throw MalformedMessage("it speaks protocol \(message.protocolVersion), not \(RendererProtocol.version)")
             }
+            guard !requiresSandbox || message.sandbox.missing.isEmpty else {
+                let layers = message.sandbox.missing.joined(separator: " and ")
+                throw MalformedMessage("its sandbox lacks \(layers), which this kernel does not grant")
+            }
             version = message.rendererVersion
+            sandbox = message.sandbox
             return true
         case .complete:
             throw MalformedMessage("it did not say hello")
@@ -102,19 +122,25 @@ struct RendererChild: ~Copyable {
         }
     }
 
-    /// Hands over a job with its source.
-    mutating func send(_ job: JobMessage, source: OpenFile) throws(Errno) {
+    /// Hands over a job with its source, which its overlays follow.
+    mutating func send(_ job: JobMessage, files: [OpenFile]) throws(Errno) {
         pictures += 1
         var rest = job.frame[...]
-        var descriptor = source.descriptor
+        var descriptors = files.map(\.descriptor)
         while !rest.isEmpty {
-            // A job of 32 renditions is a few kilobytes: the socket's empty buffer takes it at once.
+            // A job is some tens of kilobytes at most: the socket's empty buffer takes it at once.
             let count = rest.withUnsafeBytes {
-                cameo_send_with_descriptor(socket.descriptor, $0.baseAddress, $0.count, descriptor)
+                cameo_send_with_descriptors(
+                    socket.descriptor,
+                    $0.baseAddress,
+                    $0.count,
+                    descriptors,
+                    descriptors.count
+                )
             }
             guard count > 0 else { throw Errno() }
             rest = rest.dropFirst(count)
-            descriptor = -1
+            descriptors = []
         }
     }
 

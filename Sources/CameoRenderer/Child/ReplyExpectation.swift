@@ -4,26 +4,50 @@ internal import Foundation
 
 /// What a believable picture for a job looks like.
 struct ReplyExpectation {
-    private let formats: [Rendition.Format]
-    private let maximumOutputBytes: Int
+    private let renditions: [Rendition]
+    private let sourceFormat: PictureFormat?
+    private let configuration: RendererConfiguration?
 
     /// Nothing but a hello or a refusal is believable.
-    static let noPicture = ReplyExpectation(renditions: [], maximumOutputBytes: 0)
+    static let noPicture = ReplyExpectation()
 
-    init(renditions: [Rendition], maximumOutputBytes: Int) {
-        formats = renditions.map { $0.format == .auto ? .webp : $0.format }
-        self.maximumOutputBytes = maximumOutputBytes
+    private init() {
+        renditions = []
+        sourceFormat = nil
+        configuration = nil
+    }
+
+    /// The source's format is what the worker itself reads in its first bytes. Where that is nothing, no picture is
+    /// believable.
+    init(_ renditions: [Rendition], of sourceFormat: PictureFormat?, _ configuration: RendererConfiguration) {
+        self.renditions = renditions
+        self.sourceFormat = sourceFormat
+        self.configuration = configuration
     }
 
     func check(_ picture: PictureMessage) throws(MalformedMessage) {
-        guard !formats.isEmpty else { throw MalformedMessage("a picture came that nobody asked for") }
-        guard picture.renditions.map(\.format) == formats else {
+        guard let configuration, !renditions.isEmpty else {
+            throw MalformedMessage("a picture came that nobody asked for")
+        }
+        guard let sourceFormat, picture.source.format == sourceFormat else {
+            let found = sourceFormat?.name ?? "no picture"
+            throw MalformedMessage("the source is \(found), not \(picture.source.format.name)")
+        }
+        guard !picture.isTruncated || configuration.toleratesTruncation else {
+            throw MalformedMessage("a truncated source was rendered, which nobody asked for")
+        }
+        guard picture.renditions.map(\.format) == renditions.map({ $0.format.written(for: sourceFormat) }) else {
             throw MalformedMessage("the renditions are not those asked for")
         }
-        for rendition in picture.renditions where rendition.byteCount > maximumOutputBytes {
-            throw MalformedMessage(
-                "a rendition of \(rendition.byteCount) bytes is over the limit of \(maximumOutputBytes)"
-            )
+        for (rendition, made) in zip(renditions, picture.renditions) {
+            let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
+            guard made.byteCount <= limit else {
+                throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
+            }
+            let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
+            guard made.frames <= (mayMove ? configuration.limits.frames : 1) else {
+                throw MalformedMessage("a rendition has \(made.frames) frames")
+            }
         }
     }
 
@@ -35,8 +59,14 @@ struct ReplyExpectation {
             case .png: start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
             case .webp: start.starts(with: Array("RIFF".utf8)) && start.dropFirst(8).starts(with: Array("WEBP".utf8))
             case .avif: start.dropFirst(4).starts(with: Array("ftypavif".utf8))
-            case .auto: false
+            case .gif: start.starts(with: Array("GIF89a".utf8)) || start.starts(with: Array("GIF87a".utf8))
+            case .auto, .source: false
             }
         guard fits else { throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)") }
     }
+}
+
+extension Rendition.Format {
+    /// Whether several frames can be written.
+    var isAnimatable: Bool { self == .gif || self == .webp }
 }

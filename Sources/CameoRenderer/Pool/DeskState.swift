@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoRenderMessages
 
 /// Who waits and which slot does what. Changes return what its owner has to do outside the lock.
 struct DeskState {
@@ -35,6 +36,8 @@ struct DeskState {
     private(set) var slots: [Slot]
     private(set) var isShuttingDown = false
     var statistics = RendererStatistics()
+    /// Of the first child that was ready: all run on one kernel.
+    private(set) var sandbox: SandboxReport?
     private var waiting: [RenderTicket] = []
     private var phases: [RenderTicket.ID: Phase] = [:]
     private var lastID = 0
@@ -76,6 +79,10 @@ struct DeskState {
     }
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || phases[id] == .cancelled }
+
+    mutating func note(_ sandbox: SandboxReport) {
+        if self.sandbox == nil { self.sandbox = sandbox }
+    }
 
     /// The next ticket for a slot that is ready for one; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {

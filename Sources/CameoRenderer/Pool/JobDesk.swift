@@ -1,3 +1,4 @@
+internal import CameoRenderMessages
 internal import Synchronization
 
 /// Where tasks hand in tickets and slots come for them. All state is under one lock; bells are rung and continuations
@@ -23,6 +24,10 @@ final class JobDesk: Sendable {
     var isReady: Bool { state.withLock { $0.isReady } }
 
     var brokenReason: String? { state.withLock { $0.brokenReason } }
+
+    var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
+
+    func note(_ sandbox: SandboxReport) { state.withLock { $0.note(sandbox) } }
 
     var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
 

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoRenderMessages
 
 /// One picture to render, and who waits for it.
 struct RenderTicket: Sendable {
@@ -7,7 +8,32 @@ struct RenderTicket: Sendable {
     let id: ID
     let renditions: [Rendition]
     let source: OpenFile
+    let overlays: [RenderOverlay]
     let name: String
     let timeout: Duration?
     let continuation: CheckedContinuation<RenderedPicture, any Error>
+
+    /// The source and its overlays, in the order in which a job's descriptors travel.
+    var files: [OpenFile] { [source] + overlays.map(\.file) }
+
+    func job(_ configuration: RendererConfiguration) -> JobMessage {
+        // A data: URI can be as long as a request: the renderer, which has the file, is told a short name for it. Any
+        // other name it may need for a message.
+        let names = overlays.enumerated().map { index, overlay in
+            overlay.source.hasPrefix("data:") ? "data:,overlay-\(index)" : overlay.source
+        }
+        let nameOfSource = Dictionary(zip(overlays.map(\.source), names)) { first, _ in first }
+        return JobMessage(
+            renditions: renditions.map { rendition in
+                var rendition = rendition
+                if let overlay = rendition.look.overlay, let name = nameOfSource[overlay.source] {
+                    rendition.look.overlay?.source = name
+                }
+                return rendition
+            },
+            overlays: names,
+            limits: configuration.limits,
+            toleratesTruncation: configuration.toleratesTruncation
+        )
+    }
 }

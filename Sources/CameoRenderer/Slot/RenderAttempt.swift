@@ -24,19 +24,17 @@ struct RenderAttempt {
 
     func run(with child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
         let deadline = Deadline(after: limit)
+        let formats = ticket.files.map(PictureFormat.init(sniffing:))
         // libaom has threads of its own, so a second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
         do throws(Errno) {
-            let job = JobMessage(renditions: ticket.renditions, maximumPixels: configuration.maximumPixels)
-            try child.send(job, source: ticket.source)
+            try child.send(ticket.job(configuration), files: ticket.files)
         } catch {
             return died(&child)
         }
-        let expectation = ReplyExpectation(
-            renditions: ticket.renditions,
-            maximumOutputBytes: configuration.maximumOutputBytes
-        )
-        var reader = ReplyReader(expecting: expectation)
+        // Its decoder is not vouched for: whatever the picture has done to the child must not outlive it.
+        let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
+        var reader = ReplyReader(expecting: ReplyExpectation(ticket.renditions, of: formats[0], configuration))
         while true {
             var watch = Watch()
             watch.add(doorbell.descriptor)
@@ -54,7 +52,7 @@ struct RenderAttempt {
                 switch try reader.read(from: child.socket.descriptor) {
                 case .incomplete: break
                 case .ended: return died(&child)
-                case .complete(let reply): return try answered(reply, &child)
+                case .complete(let reply): return try answered(reply, &child, isUntrusted: isUntrusted)
                 }
             } catch {
                 child.killAndReap()
@@ -71,7 +69,8 @@ struct RenderAttempt {
 
     private func answered(
         _ reply: Reply,
-        _ child: inout RendererChild
+        _ child: inout RendererChild,
+        isUntrusted: Bool
     ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
         let memory = ProcessMemory(of: child.pid)
         switch reply {
@@ -91,19 +90,28 @@ struct RenderAttempt {
                     bytes: bytes,
                     width: rendition.width,
                     height: rendition.height,
-                    format: rendition.format
+                    format: rendition.format,
+                    hasAlpha: rendition.hasAlpha,
+                    frames: rendition.frames,
+                    placeholder: rendition.placeholder
                 )
             }
             let picture = RenderedPicture(
                 renditions: renditions,
-                source: try SourceFacts(message.source),
+                source: message.source,
+                isTruncated: message.isTruncated,
                 rendererVersion: child.version ?? ""
             )
             let hasServedEnough =
-                child.pictures >= configuration.recycleAfterPictures
-                || memory.map { $0.residentBytes > configuration.recycleAfterResidentBytes } ?? true
+                isUntrusted || child.pictures >= configuration.recycleAfterPictures
+                || memory.map(hasGrown) ?? true
             return (.success(picture), hasServedEnough ? .recycle : .keep)
         }
+    }
+
+    private func hasGrown(_ memory: ProcessMemory) -> Bool {
+        memory.residentBytes > configuration.recycleAfterResidentBytes
+            || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
     }
 
     private func died(_ child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {

@@ -1,0 +1,135 @@
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifndef ARCHITECTURE
+
+int cameo_restrict_calls(bool generates_code) {
+    (void)generates_code;
+    errno = ENOSYS;
+    return -1;
+}
+
+#else
+
+// Without conditions. What of these touches more than the process itself needs a descriptor, and all that can be had
+// are those of a job, and of files that Landlock lets be read.
+static const int plain_calls[] = {
+    // The worker's socket, sources, fonts.
+    SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_recvmsg, SYS_sendmsg, SYS_close, SYS_lseek,
+    SYS_fstat, SYS_newfstatat, SYS_fstatfs, SYS_statfs, SYS_faccessat, SYS_readlinkat, SYS_getdents64, SYS_fadvise64,
+#ifdef __x86_64__
+    SYS_access, SYS_readlink, SYS_stat, SYS_lstat,
+#endif
+    // Memory.
+    SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise,
+    // Threads, and waiting for each other.
+    SYS_futex, SYS_set_robust_list, SYS_rseq, SYS_sched_yield, SYS_sched_getaffinity, SYS_gettid, SYS_getpid,
+    SYS_nanosleep, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
+    // Own signals: the crash handler.
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_restart_syscall,
+    // What time it is (where the vDSO has no clock) and what machine this is.
+    SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_umask,
+    SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
+};
+
+// DESIGN: the program compares the call's number with one after the other; the kernel (5.11) remembers which numbers
+// are always allowed and does not run it for them. A filter is a program for a machine with one register; jumps count the instructions to skip.
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+// The lower and the upper half of an argument, on machines that are little-endian.
+#define LOAD_ARGUMENT(index) LOAD(args[index])
+#define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
+#define SKIP_UNLESS_EQUAL(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, count)
+#define SKIP_IF_EQUAL(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), count, 0)
+#define SKIP_IF_ANY_BIT(mask, count) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(mask), count, 0)
+#define SKIP_UNLESS_ANY_BIT(mask, count) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(mask), 0, count)
+#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
+
+#define ALLOW ANSWER(SECCOMP_RET_ALLOW)
+#define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
+
+#define PLAIN_COUNT (sizeof plain_calls / sizeof *plain_calls)
+
+#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY))
+#define NEW_NAMESPACES                                                                                                 \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+int cameo_restrict_calls(bool generates_code) {
+    // clang-format off
+    const struct sock_filter entry[] = {
+        LOAD(arch), SKIP_IF_EQUAL(ARCHITECTURE, 1), ANSWER(SECCOMP_RET_KILL_PROCESS),
+        LOAD(nr),
+#ifdef __x86_64__
+        // The x32 flavour has the same architecture and other numbers.
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), ANSWER(SECCOMP_RET_KILL_PROCESS),
+#endif
+    };
+    // Each block is left by an answer: the call's number is loaded at its beginning and nowhere else.
+    const struct sock_filter conditional[] = {
+        SKIP_UNLESS_EQUAL(SYS_clone3, 1), ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
+
+        // Threads, no processes.
+        SKIP_UNLESS_EQUAL(SYS_clone, 5), LOAD_ARGUMENT(0),
+        SKIP_UNLESS_ANY_BIT(CLONE_THREAD, 2), SKIP_IF_ANY_BIT(NEW_NAMESPACES, 1), ALLOW, REFUSE,
+
+        // Reading only. Landlock says which files.
+        SKIP_UNLESS_EQUAL(SYS_openat, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(WRITING, 1), ALLOW, REFUSE,
+
+        // No memory becomes code, and no file is loaded as code.
+        SKIP_UNLESS_EQUAL(SYS_mprotect, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(PROT_EXEC, 1), ALLOW, REFUSE,
+        SKIP_UNLESS_EQUAL(SYS_mmap, 7), LOAD_ARGUMENT(2), SKIP_UNLESS_ANY_BIT(PROT_EXEC, 3),
+        LOAD_ARGUMENT(3), SKIP_UNLESS_ANY_BIT(generates_code ? MAP_ANONYMOUS : 0, 2), ALLOW, ALLOW, REFUSE,
+
+        // Signals to itself only: how abort ends it.
+        SKIP_UNLESS_EQUAL(SYS_tgkill, 4), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(getpid(), 1), ALLOW, REFUSE,
+
+        // A thread's name.
+        SKIP_UNLESS_EQUAL(SYS_prctl, 4), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(PR_SET_NAME, 1), ALLOW, REFUSE,
+
+        // Not F_SETOWN and F_SETSIG, which make the kernel send signals to anybody.
+        SKIP_UNLESS_EQUAL(SYS_fcntl, 7), LOAD_ARGUMENT(1), SKIP_IF_EQUAL(F_GETFD, 4), SKIP_IF_EQUAL(F_SETFD, 3),
+        SKIP_IF_EQUAL(F_GETFL, 2), SKIP_IF_EQUAL(F_DUPFD_CLOEXEC, 1), REFUSE, ALLOW,
+
+        // getrlimit of its own: glibc asks for the size of stacks.
+        SKIP_UNLESS_EQUAL(SYS_prlimit64, 8), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(0, 5),
+        LOAD_ARGUMENT(2), SKIP_UNLESS_EQUAL(0, 3), LOAD_UPPER_HALF(2), SKIP_UNLESS_EQUAL(0, 1), ALLOW, REFUSE,
+
+        REFUSE,
+    };
+    // clang-format on
+
+    enum { ENTRY = sizeof entry / sizeof *entry, CONDITIONAL = sizeof conditional / sizeof *conditional };
+    struct sock_filter program[ENTRY + 2 * PLAIN_COUNT + CONDITIONAL];
+    size_t length = 0;
+    memcpy(program, entry, sizeof entry);
+    length += ENTRY;
+    for (size_t i = 0; i < PLAIN_COUNT; i++) {
+        program[length++] = (struct sock_filter)SKIP_UNLESS_EQUAL(plain_calls[i], 1);
+        program[length++] = (struct sock_filter)ALLOW;
+    }
+    memcpy(program + length, conditional, sizeof conditional);
+    length += CONDITIONAL;
+
+    struct sock_fprog filter = {.len = (unsigned short)length, .filter = program};
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+}
+
+#endif

@@ -1,0 +1,14 @@
+package import CameoModel
+
+/// A picture that renditions draw over the source's.
+package struct RenderOverlay: Sendable {
+    /// Its URI, as the renditions name it.
+    package let source: String
+    /// A regular or memory file; read from its start whatever its offset.
+    package let file: OpenFile
+
+    package init(source: String, file: OpenFile) {
+        self.source = source
+        self.file = file
+    }
+}
