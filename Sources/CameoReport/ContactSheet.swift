@@ -15,12 +15,13 @@ package struct ContactSheet {
 
     package mutating func add(_ job: Job) async throws {
         var pictures: [String] = []
+        let renditions = (try? ThumbnailRequest(json: job.request))?.renditions ?? []
         for thumbnail in job.thumbnails {
             guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { continue }
             let data = try await store.data(of: uri)
             thumbnails += 1
             bytes += data.count
-            pictures.append(figure(thumbnail, data))
+            pictures.append(figure(thumbnail, renditions.first { $0.name == thumbnail.name }, data))
         }
         let failure =
             job.state == .completed
@@ -28,8 +29,7 @@ package struct ContactSheet {
             : "<p class=\"failure\">\(Self.escaped(job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue))</p>"
         cards.append(
             """
-            <section><h2>\(Self.escaped(job.source.map { String($0.prefix(200)) } ?? "job \(job.id)"))</h2>\
-            \(pictures.joined())\(failure)</section>
+            <section><h2>\(Self.escaped(heading(of: job)))</h2>\(pictures.joined())\(failure)</section>
             """
         )
     }
@@ -48,10 +48,10 @@ package struct ContactSheet {
             h1 { font-size: 1.3rem; } main { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
             section { background: #fff; border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; max-width: 38rem; }
             h2 { font-size: .8rem; font-weight: 500; margin: 0 0 .5rem; overflow-wrap: anywhere; color: #666; }
-            figure { display: inline-block; margin: 0 .6rem 0 0; vertical-align: top; }
+            figure { display: inline-block; margin: 0 .6rem .6rem 0; vertical-align: top; max-width: 16rem; }
             img { max-width: 16rem; max-height: 16rem; display: block;
               background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
-            figcaption { font-size: .75rem; color: #666; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
+            figcaption { font-size: .75rem; color: #666; overflow-wrap: anywhere; } small { color: #888; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
             </style></head><body><h1>\(Self.escaped(title))</h1><p>\(head)</p><main>
             \(cards.joined(separator: "\n"))
             </main></body></html>
@@ -60,15 +60,28 @@ package struct ContactSheet {
         )
     }
 
-    private func figure(_ thumbnail: RequestedThumbnail, _ data: Data) -> String {
+    private func heading(of job: Job) -> String {
+        let name = job.source.map { String($0.prefix(200)) } ?? "job \(job.id)"
+        let picture = job.thumbnails.lazy.compactMap(PictureText.source).first
+        return picture.map { "\(name) · \($0)" } ?? name
+    }
+
+    private func figure(_ thumbnail: RequestedThumbnail, _ rendition: Rendition?, _ data: Data) -> String {
         let format = thumbnail.format.flatMap(Rendition.Format.init)
         let type = format?.mediaType ?? "application/octet-stream"
-        let size = "\(thumbnail.width ?? 0)×\(thumbnail.height ?? 0)"
-        let caption = "\(thumbnail.name) · \(size) \(thumbnail.format ?? "") · \(AmountText.bytes(data.count))"
+        let caption = "\(thumbnail.name) · \(PictureText.thumbnail(thumbnail) ?? "")"
+        let options = rendition.map(RenditionText.options) ?? ""
         return """
             <figure><img src="data:\(type);base64,\(data.base64EncodedString())" width="\(thumbnail.width ?? 0)" \
-            style="height:auto" alt=""><figcaption>\(Self.escaped(caption))</figcaption></figure>
+            style="height:auto\(Self.background(of: thumbnail))" alt=""><figcaption>\(Self.escaped(caption))\
+            <br><small>\(Self.escaped(options))</small></figcaption></figure>
             """
+    }
+
+    /// The dominant colour until the picture shows; behind transparent pixels the stylesheet's chequers.
+    private static func background(of thumbnail: RequestedThumbnail) -> String {
+        guard thumbnail.hasAlpha == false, let color = thumbnail.dominantColor.flatMap(Color.init) else { return "" }
+        return ";background:\(color)"
     }
 
     static func escaped(_ text: String) -> String {

@@ -31,15 +31,19 @@ package enum JobText {
                 "  failure     \(failure.code.rawValue) (\(failure.stage.rawValue)): \(escape(failure.message))"
             )
         }
+        for picture in pictures(of: job) { lines.append("  picture     \(escape(picture))") }
         for thumbnail in job.thumbnails {
-            var line = "  thumbnail   \(escape(thumbnail.name))  \(thumbnail.uri)"
-            if let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format {
-                line += "  \(width)x\(height) \(format), \(thumbnail.bytes ?? 0) bytes"
-            }
-            lines.append(line)
+            let made = PictureText.thumbnail(thumbnail).map { "  \(escape($0))" } ?? ""
+            lines.append("  thumbnail   \(escape(thumbnail.name))  \(thumbnail.uri)\(made)")
         }
         for attempt in job.attempts ?? [] { lines.append(line(attempt, escape: escape)) }
         return lines
+    }
+
+    /// What the source was, each once: another job may have replaced some of the thumbnails by ones of a newer source.
+    private static func pictures(of job: Job) -> [String] {
+        var seen: Set<String> = []
+        return job.thumbnails.compactMap(PictureText.source).filter { seen.insert($0).inserted }
     }
 
     private static func line(_ attempt: JobAttempt, escape: (String) -> String) -> String {

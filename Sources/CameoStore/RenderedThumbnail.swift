@@ -5,11 +5,19 @@ package struct RenderedThumbnail: Sendable {
     package let id: ThumbnailID
     package let rendition: Rendition
     package let encoded: EncodedRendition
+    /// Of the bytes of the rendition's overlay; nil for a rendition without one.
+    package let overlayDigest: BlobDigest?
 
-    package init(id: ThumbnailID, rendition: Rendition, encoded: EncodedRendition) {
+    package init(
+        id: ThumbnailID,
+        rendition: Rendition,
+        encoded: EncodedRendition,
+        overlayDigest: BlobDigest? = nil
+    ) {
         self.id = id
         self.rendition = rendition
         self.encoded = encoded
+        self.overlayDigest = overlayDigest
     }
 }
 
@@ -18,13 +26,27 @@ package struct Provenance: Hashable, Sendable {
     /// The source as requested.
     package let source: String
     package let sourceDigest: BlobDigest
+    /// Issued before the source and the overlays were fetched.
     package let sourceSeen: Int64
     package let rendererVersion: String
+    /// What the source turned out to be.
+    package let picture: PictureFacts
+    /// Whether the source was cut off, and the thumbnails show what there was of it.
+    package let isTruncated: Bool
 
-    package init(source: SourceIdentity, sourceDigest: BlobDigest, sourceSeen: Int64, rendererVersion: String) {
+    package init(
+        source: SourceIdentity,
+        sourceDigest: BlobDigest,
+        sourceSeen: Int64,
+        rendererVersion: String,
+        picture: PictureFacts,
+        isTruncated: Bool
+    ) {
         self.source = source.text
         self.sourceDigest = sourceDigest
         self.sourceSeen = sourceSeen
         self.rendererVersion = rendererVersion
+        self.picture = picture
+        self.isTruncated = isTruncated
     }
 }

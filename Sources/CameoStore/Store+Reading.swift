@@ -131,30 +131,6 @@ extension Store {
             return RequestedThumbnail(name: wanted.name, id: id, thumbnail: try thumbnail(id, db))
         }
     }
-
-    private static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT thumbnail.*, blob.size FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
-                WHERE thumbnail.id = ?
-                """
-        )
-        guard let row = try Row.fetchOne(statement, arguments: [id.text]) else { return nil }
-        guard let blob = BlobDigest(hex: row["blob"] as String),
-            let source = BlobDigest(hex: row["source_digest"] as String),
-            let format = Rendition.Format(rawValue: row["format"])
-        else { throw StoreError.failed("thumbnail \(id) has a malformed row") }
-        return Thumbnail(
-            id: id,
-            blob: blob,
-            width: row["width"],
-            height: row["height"],
-            format: format,
-            bytes: row["size"],
-            sourceDigest: source,
-            updatedAt: Date(milliseconds: row["updated_at"])
-        )
-    }
 }
 
 extension Job {
@@ -184,9 +160,6 @@ extension Job {
 
 extension JobAttempt {
     fileprivate init(row: Row) throws {
-        guard let outcome = Outcome(rawValue: row["outcome"]) else {
-            throw StoreError.failed("unknown outcome \"\(row["outcome"] as String)\"")
-        }
         var timings = AttemptTimings()
         timings.fetchMilliseconds = row["fetch_ms"]
         timings.renderMilliseconds = row["render_ms"]
@@ -198,7 +171,7 @@ extension JobAttempt {
             worker: row["worker"],
             startedAt: Date(milliseconds: row["started_at"]),
             finishedAt: (row["finished_at"] as Int64?).map(Date.init(milliseconds:)),
-            outcome: outcome,
+            outcome: Outcome(rawValue: row["outcome"]) ?? .unknown,
             failure: try JobFailure.from(stored: row["failure"]),
             timings: timings
         )

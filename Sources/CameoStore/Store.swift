@@ -46,6 +46,8 @@ package final class Store: Sendable {
     }
 
     /// Opens the store for reading only: no row and no file of it is changed, and it may lie on a read-only disk.
+    ///
+    /// - Throws: ``StoreError/olderSchema(path:found:needed:)`` for one that has to be opened for writing first.
     package convenience init(reading path: String, clock: StoreClock = .system) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: false)
         do {
@@ -80,9 +82,9 @@ package final class Store: Sendable {
         writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer) }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
-            throw StoreError.failed(
-                "its schema version \(version) is older than \(Schema.currentVersion); run a worker once"
-            )
+            // A file without tables is left of a process that ended while it made the store.
+            if version == 0 { throw StoreError.missing(path: directory.path) }
+            throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
         }
     }
 

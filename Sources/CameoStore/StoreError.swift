@@ -10,6 +10,8 @@ package enum StoreError: Error, Hashable, Sendable {
     /// The folder has a database that Cameo did not make.
     case notAStore(path: String)
     case newerSchema(path: String, found: Int, supported: Int)
+    /// Nothing that only reads may bring it up to date.
+    case olderSchema(path: String, found: Int, needed: Int)
     /// SQLite's locks do not work there.
     case networkFileSystem(path: String, kind: String)
     case readOnly(path: String)
@@ -34,6 +36,9 @@ extension StoreError: CustomStringConvertible {
         case .notAStore(let path): "\(path)/cameo.sqlite is not a Cameo store"
         case .newerSchema(let path, let found, let supported):
             "the store at \(path) has schema version \(found), made by a newer Cameo; this one knows up to \(supported)"
+        case .olderSchema(let path, let found, let needed):
+            "the store at \(path) has schema version \(found), made by an older Cameo; this one reads \(needed). End the older "
+                + "workers, then start one of this version or run `cameo-admin check --store \(path)`: both bring it up to date"
         case .networkFileSystem(let path, let kind):
             "the store at \(path) is on \(kind), a network file system, where SQLite's locks are not safe; use a local disk"
         case .readOnly(let path): "the store at \(path) is on a read-only disk or in a folder that may not be written"

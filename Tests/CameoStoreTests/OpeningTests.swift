@@ -14,7 +14,7 @@ struct OpeningTests {
     @Test func aNewerSchemaIsRefusedByName() async throws {
         let fixture = try StoreFixture()
         try await sql("PRAGMA user_version = 99", in: fixture.path)
-        let expected = StoreError.newerSchema(path: fixture.path, found: 99, supported: 1)
+        let expected = StoreError.newerSchema(path: fixture.path, found: 99, supported: 2)
         #expect(throws: expected) { try Store(at: fixture.path) }
         #expect(throws: expected) { try Store(reading: fixture.path) }
         #expect(expected.description.contains("99"))

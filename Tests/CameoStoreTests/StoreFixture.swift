@@ -42,24 +42,53 @@ struct StoreFixture {
     }
 
     /// What a renderer would have made of each rendition of a claimed job.
-    static func rendered(_ job: ClaimedJob, bytes: Data = Data("thumbnail".utf8)) throws -> [RenderedThumbnail] {
+    static func rendered(
+        _ job: ClaimedJob,
+        bytes: Data = Data("thumbnail".utf8),
+        overlay: String? = nil
+    ) throws -> [RenderedThumbnail] {
         let request = try ThumbnailRequest(parsing: job.request.utf8)
         return zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
             RenderedThumbnail(
                 id: id,
                 rendition: rendition,
-                encoded: EncodedRendition(bytes: bytes, width: 64, height: 48, format: .webp)
+                encoded: encoded(bytes),
+                overlayDigest: overlay.map { SHA256.digest(of: Data($0.utf8)) }
             )
         }
     }
 
-    static func provenance(seen: Int64 = 1, source: String = "picture", version: String = "test-1") throws -> Provenance
-    {
+    static func encoded(_ bytes: Data, frames: Int = 1) -> EncodedRendition {
+        EncodedRendition(
+            bytes: bytes,
+            width: 64,
+            height: 48,
+            format: .webp,
+            hasAlpha: true,
+            frames: frames,
+            placeholder: placeholder
+        )
+    }
+
+    static let placeholder = Placeholder(
+        thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+        blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
+        dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
+    )
+
+    static func provenance(
+        seen: Int64 = 1,
+        source: String = "picture",
+        version: String = "test-1",
+        isTruncated: Bool = false
+    ) throws -> Provenance {
         Provenance(
             source: try SourceIdentity(of: "file:///pictures/a.jpg"),
             sourceDigest: SHA256.digest(of: Data(source.utf8)),
             sourceSeen: seen,
-            rendererVersion: version
+            rendererVersion: version,
+            picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
+            isTruncated: isTruncated
         )
     }
 }

@@ -1,0 +1,110 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Stores that an earlier version made.
+@Suite(.timeLimit(.minutes(1)))
+struct MigrationTests {
+    /// A store as version 1 left it: a completed job with its thumbnail, one that failed, one that waits.
+    private struct Version1Store {
+        static let request = #"{"source":"file:///pictures/a.jpg","renditions":[{"width":64,"height":64}]}"#
+        static let bytes = Data("thumbnail of version 1".utf8)
+        let folder: TemporaryFolder
+        let thumbnail: ThumbnailID
+
+        var path: String { folder.path }
+
+        init() async throws {
+            folder = try TemporaryFolder()
+            thumbnail = try #require(try ThumbnailRequest(parsing: Self.request.utf8).thumbnailIDs().first)
+            let digest = SHA256.digest(of: Self.bytes).hex
+            let script = """
+                PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+                \(Schema.version1)
+                PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1;
+                INSERT INTO job(request) VALUES ('\(Self.request)'), ('\(Self.request)'), ('\(Self.request)');
+                INSERT INTO blob VALUES ('\(digest)', \(Self.bytes.count), CAST('\(Self.text)' AS BLOB), 'image/webp', 1);
+                INSERT INTO thumbnail VALUES ('\(thumbnail)', '\(digest)', 64, 48, 'webp', 'file:///pictures/a.jpg', '{}',
+                  '\(String(repeating: "0", count: 64))', 0, 'test-1', 1, 1, 1);
+                UPDATE job SET state = 'completed', finalized_at = 1900000000000, attempt = 1,
+                  thumbnails = '[{"id":"\(thumbnail)","name":"64x64"}]' WHERE id = 1;
+                INSERT INTO attempt(job_id, number, claim_token, worker, started_at, finished_at, outcome)
+                  VALUES (1, 1, 't', 'w', 1, 2, 'completed');
+                UPDATE job SET state = 'discarded', finalized_at = 1900000000000, attempt = 1, failure =
+                  '{"code":"image.corrupt","stage":"render","message":"cut off","isRetryable":false}' WHERE id = 2;
+                """
+            let result = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(script.utf8))
+            try #require(result.exitStatus == 0, "\(result.errorText)")
+        }
+
+        private static var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// A store that has it is out in the world: a change belongs into a new script.
+    @Test func scriptOfVersion1IsWhatWasPublished() {
+        let digest = SHA256.digest(of: Data(Schema.version1.utf8))
+        #expect(digest.hex == "ade1c48475c156db1e696278bb4d403bd5ff27715b45afc9968cce87669c0d6d")
+    }
+
+    @Test func everythingIsStillThereAfterTheStepToThisVersion() async throws {
+        let old = try await Version1Store()
+        let store = try Store(at: old.path)
+        #expect(try await store.status().schemaVersion == Schema.currentVersion)
+        #expect(try await store.jobs(JobFilter()).map(\.state) == [.available, .discarded, .completed])
+        let done = try await store.job(1)
+        #expect(done.attempts?.map(\.outcome) == [.completed])
+        let thumbnail = try #require(done.thumbnails.first)
+        #expect((thumbnail.width, thumbnail.height, thumbnail.format) == (64, 48, "webp"))
+        #expect(thumbnail.bytes == Version1Store.bytes.count)
+        #expect(thumbnail.source == nil && thumbnail.hasAlpha == nil && thumbnail.dominantColor == nil)
+        #expect(try await store.thumbnail(old.thumbnail).facts == nil)
+        #expect(try await store.data(of: .thumbnail(old.thumbnail)) == Version1Store.bytes)
+        #expect(try await store.job(2).failure?.code == .imageCorrupt)
+        #expect(try await store.check().filter { $0.severity != .ok } == [])
+        // A second process finds nothing left to do.
+        #expect(try await Store(at: old.path).status().thumbnails == 1)
+    }
+
+    /// The old row has the same source and renderer, so that only its missing facts call for a new one.
+    @Test func thumbnailWithoutFactsIsMadeAnew() async throws {
+        let old = try await Version1Store()
+        let store = try Store(at: old.path)
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let provenance = try StoreFixture.provenance()
+        try await store.commit { db in
+            try db.execute(
+                sql: "UPDATE thumbnail SET source_digest = ?, renderer_version = ?",
+                arguments: [provenance.sourceDigest.hex, provenance.rendererVersion]
+            )
+        }
+        try await store.complete(
+            job.claim,
+            storing: try StoreFixture.rendered(job, bytes: Data("new".utf8)),
+            from: provenance,
+            timings: AttemptTimings()
+        )
+        let thumbnail = try await store.thumbnail(old.thumbnail)
+        #expect(thumbnail.facts?.placeholder == StoreFixture.placeholder)
+        #expect(try await store.data(of: thumbnail.blob) == Data("new".utf8))
+    }
+
+    @Test func readerOfAnOlderStoreSaysHowToBringItUpToDate() async throws {
+        let old = try await Version1Store()
+        let expected = StoreError.olderSchema(path: old.path, found: 1, needed: Schema.currentVersion)
+        #expect(throws: expected) { try Store(reading: old.path) }
+        #expect(expected.description.contains("schema version 1"))
+        #expect(expected.description.contains("cameo-admin check --store \(old.path)"))
+        _ = try Store(at: old.path, creating: false)
+        #expect(try await Store(reading: old.path).status().count(.completed) == 1)
+    }
+
+    @Test func readerOfAFileWithoutTablesFindsNoStore() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data(), to: "cameo.sqlite")
+        #expect(throws: StoreError.missing(path: folder.path)) { try Store(reading: folder.path) }
+    }
+}
