@@ -85,33 +85,43 @@ struct JobRunner: Sendable {
         let ids = try request.thumbnailIDs()
         let (begun, fetched) = try await fetchLimiter.run {
             let begun = try await store.beginFetch(job.claim, of: request)
-            let fetched = try await progress.timed(\.fetchMilliseconds) { try await fetch(request) }
+            let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request) }
             return (begun, fetched)
         }
         progress.timings.sourceBytes = fetched.bytes
         let picture = try await progress.timed(\.renderMilliseconds) {
-            try await renderer.render(request.renditions, of: fetched.file, named: request.source, timeout: nil)
+            try await renderer.render(
+                request.renditions,
+                of: fetched.source.file,
+                overlays: fetched.overlays.map(\.forRenderer),
+                named: request.source,
+                timeout: nil
+            )
         }
         if let change = fetched.changeSinceOpened() { throw change }
         progress.timings.outputBytes = picture.renditions.reduce(0) { $0 + $1.bytes.count }
         return Product(
             thumbnails: zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
-                RenderedThumbnail(id: id, rendition: pair.0, encoded: pair.1)
+                RenderedThumbnail(
+                    id: id,
+                    rendition: pair.0,
+                    encoded: pair.1,
+                    overlayDigest: fetched.overlayDigest(of: pair.0)
+                )
             },
             provenance: Provenance(
                 source: identity,
-                sourceDigest: fetched.digest,
+                sourceDigest: fetched.source.digest,
                 sourceSeen: begun.sourceSeen,
-                rendererVersion: picture.rendererVersion
+                rendererVersion: picture.rendererVersion,
+                picture: picture.source,
+                isTruncated: picture.isTruncated
             )
         )
     }
 
-    private func fetch(_ request: ThumbnailRequest) async throws -> FetchedSource {
-        guard let uri = CameoURI(request.source) else {
-            return try await fetcher.fetch(request.source, headers: request.headers)
-        }
-        return try await StoredSource(store: store, maximumBytes: configuration.maximumSourceBytes).open(uri)
+    private var sources: SourceResolver {
+        SourceResolver(store: store, fetcher: fetcher, maximumBytes: configuration.maximumSourceBytes)
     }
 
     // MARK: - The settlement

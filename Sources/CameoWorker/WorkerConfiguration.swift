@@ -6,7 +6,7 @@ package struct WorkerConfiguration: Sendable {
     package var concurrency = 8
     /// Fetches under way at once.
     package var fetchConcurrency = 8
-    /// Bytes of a source that the store itself holds.
+    /// Bytes of a source that the store itself holds, and of all overlays of a request together.
     package var maximumSourceBytes = 104_857_600
     /// Only these queues; nil for all.
     package var queues: [String]?
