@@ -1,5 +1,6 @@
 import CameoModel
 import CameoRenderer
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ struct DistrustTests {
         "s.sendall(b'garbage garbage')",
         "s.sendall(b'PIC1' + struct.pack('<I', 0xFFFFFFFF))",
         "say('PIC1', [1])",
-        "say('HEL1', {'protocolVersion': 1, 'rendererVersion': 'again'})",
+        "hello()",
         "say('JOB1', {})",
         "picture()",
         "picture(rendition(), rendition())",
@@ -34,14 +35,119 @@ struct DistrustTests {
         "picture(rendition()); s.sendall(b'notapng!')",
         "say('REF1', {'reason': 'because', 'predicate': 'x'})",
         "say('REF1', {'reason': 'corrupt', 'predicate': 'x' * 5000})",
-        "say('PIC1', {'source': {'format': 'exe', 'width': 1, 'height': 1, 'pages': 1, 'hasAlpha': False}, "
-            + "'renditions': [rendition()]}); s.sendall(PNG)",
+        "picture(rendition(), format='exe'); s.sendall(PNG)",
+        "picture(rendition(), format='jpeg'); s.sendall(PNG)",
+        "picture(rendition(), truncated=True); s.sendall(PNG)",
+        "picture(rendition(frames=2)); s.sendall(PNG)",
+        "picture(rendition(frames=0)); s.sendall(PNG)",
+        "picture(rendition(placeholder={})); s.sendall(PNG)",
     ])
     func answerThatIsNotToBeBelievedKillsTheChild(_ lie: String) async throws {
         let (failure, statistics) = try await render("hello(); hear(); \(lie); wait()")
         #expect(failure?.code == .renderFailed)
         #expect(failure?.isRetryable == false)
         #expect(statistics.killed == 1)
+    }
+
+    /// `source` is written as what the source is: what the child says of that has to agree with the file.
+    @Test(arguments: [
+        ("jpg", "jpeg", "jpeg", "JPEG", true), ("png", "png", "png", "PNG", true), ("tif", "tiff", "png", "PNG", true),
+        ("gif", "gif", "gif", "GIF", true), ("jpg", "png", "png", "PNG", false), ("jpg", "jpeg", "png", "PNG", false),
+        ("gif", "gif", "gif", "PNG", false), ("gif", "gif", "webp", "WEBP", false),
+    ])
+    func sourceFormatIsWhatTheWorkerReadsItself(
+        _ ending: String,
+        said: String,
+        written: String,
+        bytes: String,
+        isBelieved: Bool
+    ) async throws {
+        let renderer = try FalseRenderer(
+            """
+            MAGIC = {"JPEG": b"\\xff\\xd8\\xff\\xe0    ", "PNG": PNG, "GIF": b"GIF89a  ", "WEBP": b"RIFF    WEBP"}
+            data = MAGIC["\(bytes)"]
+            hello(); hear(); picture(rendition(format="\(written)", bytes=len(data)), format="\(said)")
+            s.sendall(data); wait()
+            """
+        )
+        let source = try await Pictures.plain(30, 20, ending)
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let picture = try? await pool.render(Rendition(width: 8, format: .source), of: source)
+            #expect((picture != nil) == isBelieved)
+            #expect(pool.statistics.killed == (isBelieved ? 0 : 1))
+        }
+    }
+
+    @Test func renditionOverItsOwnLimitOfBytesIsRefused() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition(bytes=129)); s.sendall(PNG + bytes(121)); wait()"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            var rendition = Rendition(width: 8, format: .png)
+            rendition.encoding.maxBytes = 128
+            let failure = await failure { try await pool.render(rendition, of: Pictures.plain(30, 20)) }
+            #expect(failure?.code == .renderFailed)
+            rendition.encoding.maxBytes = 129
+            let picture = try await pool.render(rendition, of: Pictures.plain(30, 20))
+            #expect(picture.renditions.count == 1)
+        }
+    }
+
+    /// A data: URI can be as long as a request; the renderer gets a short name for it, in the job and its renditions.
+    @Test func overlaysTravelInTheirOrderWithTheirNames() async throws {
+        let renderer = try FalseRenderer(
+            """
+            hello(); job, files = hear()
+            texts = [os.pread(file, 100, 0).decode() for file in files[1:]]
+            drawn = [rendition["overlay"]["source"] for rendition in job["renditions"]]
+            say("REF1", {"reason": "failed", "predicate": json.dumps([job["overlays"], drawn, texts])}); wait()
+            """
+        )
+        let long = "data:image/png;base64," + String(repeating: "A", count: 900_000)
+        let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index in
+            RenderOverlay(
+                source: index == 1 ? long : "file:///\(index).png",
+                file: try OpenFile.memory(containing: Data("overlay \(index)".utf8))
+            )
+        }
+        let renditions = overlays.map { overlay in
+            var rendition = Rendition(width: 8)
+            rendition.look.overlay = Rendition.Overlay(source: overlay.source)
+            return rendition
+        }
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure {
+                try await pool.render(renditions, of: source, overlays: overlays, named: "it")
+            }
+            let names = (0..<8).map { $0 == 1 ? "data:,overlay-1" : "file:///\($0).png" }
+            let texts = (0..<8).map { "overlay \($0)" }
+            let json = try #require(failure?.message.dropFirst("it ".count))
+            #expect(try JSONDecoder().decode([[String]].self, from: Data(json.utf8)) == [names, names, texts])
+        }
+    }
+
+    /// Its decoder is not vouched for: whatever it did to the child ends with the picture.
+    @Test(arguments: [true, false])
+    func childThatWasGivenAnOptionalFormatIsReplacedAtOnce(asOverlay: Bool) async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition(), format='\(asOverlay ? "png" : "pdf")'); s.sendall(PNG); wait()"
+        )
+        let pdf = try OpenFile.memory(containing: Data("%PDF-1.7\n".utf8))
+        let png = try await OpenFile(reading: Pictures.plain(30, 20))
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            _ = try await pool.render(
+                [Rendition(width: 8, format: .png)],
+                of: asOverlay ? png : pdf,
+                overlays: asOverlay ? [RenderOverlay(source: "file:///mark.pdf", file: pdf)] : [],
+                named: "a picture"
+            )
+            #expect(pool.statistics.recycled == 1)
+        }
     }
 
     @Test func hangingUpWithoutEndingIsACrash() async throws {

@@ -7,25 +7,29 @@ struct FalseRenderer {
     let path: String
 
     /// The script is Python, run once the socket is there as `s`; `say(kind, object)` sends a message, `hear()` receives
-    /// a job, `hello()` says a good hello.
+    /// a job and returns it with its files, `hello()` says a good hello.
     init(_ script: String) throws {
         folder = try TemporaryFolder()
         let program = """
             #!/usr/bin/python3
             import json, os, socket, struct, sys, time
             s = socket.socket(fileno=3)
+            SANDBOX = {"noNewPrivileges": True, "landlock": 7, "seccomp": True}
             def say(kind, value):
                 text = json.dumps(value).encode()
                 s.sendall(kind.encode() + struct.pack("<I", len(text)) + text)
             def hello():
-                say("HEL1", {"protocolVersion": 1, "rendererVersion": "false"})
+                say("HEL1", {"protocolVersion": 2, "rendererVersion": "false", "sandbox": SANDBOX})
             def hear():
-                s.recv(65536)
-            def picture(*renditions):
-                source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False}
-                say("PIC1", {"source": source, "renditions": list(renditions)})
+                data, files, _, _ = socket.recv_fds(s, 65536, 16)
+                return json.loads(data[8:]), files
+            def picture(*renditions, truncated=False, **changes):
+                source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False, **changes}
+                say("PIC1", {"source": source, "isTruncated": truncated, "renditions": list(renditions)})
             def rendition(**changes):
-                return {"format": "png", "width": 1, "height": 1, "bytes": 8, **changes}
+                placeholder = {"thumbHash": "", "blurHash": "", "dominantColor": "#000000ff"}
+                made = {"format": "png", "width": 1, "height": 1, "bytes": 8, "hasAlpha": False, "frames": 1}
+                return {**made, "placeholder": placeholder, **changes}
             def wait():
                 s.recv(1)
             PNG = b"\\x89PNG\\r\\n\\x1a\\n"

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoRenderMessages
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -30,30 +31,53 @@ struct MessageTests {
             let header = try FrameHeader(decoding: message.frame.prefix(FrameHeader.byteCount))
             #expect(header == FrameHeader(kind: Message.kind, length: message.frame.count - FrameHeader.byteCount))
         }
-        try back(HelloMessage(rendererVersion: "cameo-1 libvips-8.14.1"))
+        for (layer, version) in [(true, 0), (false, 7)] {
+            let sandbox = SandboxReport(hasNoNewPrivileges: layer, landlockVersion: version, hasSystemCallFilter: layer)
+            try back(HelloMessage(rendererVersion: "cameo-2 libvips-8.14.1", sandbox: sandbox))
+        }
         try back(RefusalMessage(.corrupt, predicate: "is a damaged “JPEG” file\n"))
         let renditions = [
             Rendition(width: 3), Rendition(height: 4, fit: .fill, withoutEnlargement: false, format: .avif, quality: 7),
             Rendition(width: 9, height: 9, fit: .contain, gravity: .north, background: Color("#12345678")),
         ]
-        try back(JobMessage(renditions: renditions, maximumPixels: 7))
-        let source = PictureMessage.Source(format: "jpeg", width: 5, height: 6, pages: 7, hasAlpha: true)
-        let announcement = PictureMessage.Announcement(format: .webp, width: 16_383, height: 1, byteCount: 99)
-        try back(PictureMessage(source: source, renditions: [announcement]))
+        var limits = RenderLimits()
+        (limits.pixels, limits.edge, limits.frames, limits.animatedPixels, limits.drawingBytes) = (1, 2, 3, 4, 5)
+        try back(
+            JobMessage(renditions: renditions, overlays: ["file:///a.png"], limits: limits, toleratesTruncation: true)
+        )
+        let source = PictureFacts(format: .jpeg, width: 5, height: 6, pages: 7, hasAlpha: true)
+        let rendition = EncodedRendition(
+            bytes: Data(count: 99),
+            width: 16_383,
+            height: 1,
+            format: .webp,
+            hasAlpha: true,
+            frames: 12,
+            placeholder: Placeholder(
+                thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+                blurHash: "L6Pj0^",
+                dominantColor: .white
+            )
+        )
+        try back(PictureMessage(source: source, isTruncated: true, renditions: [.init(rendition)]))
     }
 
     @Test func jobWithoutRenditionsIsRefused() {
-        let job = JobMessage(renditions: [], maximumPixels: 1)
+        let job = JobMessage(renditions: [])
         #expect(throws: MalformedMessage.self) {
             try JobMessage(decoding: job.frame.dropFirst(FrameHeader.byteCount))
         }
     }
 
     @Test func onlyAWorkersOwnArgumentsStartARenderer() {
-        let arguments = RendererArguments(parent: 42, memoryLimitBytes: 1 << 30)
-        #expect(RendererArguments(arguments.words) == arguments)
+        for formats in [[], [.pdf], [.jxl, .pdf]] as [Set<PictureFormat>] {
+            let arguments = RendererArguments(parent: 42, memoryLimitBytes: 1 << 30, allowedFormats: formats)
+            #expect(RendererArguments(arguments.words) == arguments)
+        }
         for words in [
-            [], ["serve"], ["serve", "1", "0", "5"], ["serve", "1", "5", "-1"], ["serve", "1", "5", "5", "5"],
+            [], ["serve"], ["serve", "1", "0", "5", "-"], ["serve", "1", "5", "-1", "-"], ["serve", "1", "5", "5"],
+            ["serve", "1", "5", "5", "psd"], ["serve", "1", "5", "5", "jpeg"], ["serve", "1", "5", "5", "jxl,"],
+            ["serve", "1", "5", "5", ""], ["serve", "1", "5", "5", "-", "-"],
         ] {
             #expect(RendererArguments(words) == nil)
         }

@@ -56,7 +56,7 @@ func failure(of render: () async throws -> RenderedPicture) async -> JobFailure?
     await #expect(throws: JobFailure.self) { _ = try await render() }
 }
 
-extension SourceFacts {
+extension PictureFacts {
     /// Width and height.
     var edges: [Int] { [width, height] }
 }

@@ -15,7 +15,7 @@ struct StartTests {
 
     @Test(arguments: [
         ("sys.stderr.write('no such library'); sys.exit(127)", "no such library"),
-        ("say('HEL1', {'protocolVersion': 99, 'rendererVersion': 'new'}); wait()", "protocol 99"),
+        ("say('HEL1', {'protocolVersion': 99, 'rendererVersion': 'new', 'sandbox': SANDBOX}); wait()", "protocol 99"),
         ("s.sendall(b'bash: bad substitution'); wait()", "no message has kind"),
         ("picture(rendition()); wait()", "nobody asked for"),
     ])
@@ -36,13 +36,13 @@ struct StartTests {
         let result = try await run(Renderers.executable)
         #expect(result.exitStatus == 2)
         #expect(result.errorText == "cameo-renderer is started by cameo-worker\n")
-        #expect(try await run(Renderers.executable, ["serve", "1", "1", "1000000000"]).exitStatus == 2)
+        #expect(try await run(Renderers.executable, ["serve", "1", "1", "1000000000", "-"]).exitStatus == 2)
     }
 
     @Test func rendererSaysItsVersion() async throws {
         let result = try await run(Renderers.executable, ["--version"])
         #expect(result.exitStatus == 0)
-        #expect(result.outputText.hasPrefix("cameo-1 libvips-8."))
+        #expect(result.outputText.hasPrefix("cameo-2 libvips-8."))
     }
 
     @Test func childHasFourDescriptorsAndItsOwnEnvironment() async throws {

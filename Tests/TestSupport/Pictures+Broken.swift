@@ -38,6 +38,20 @@ extension Pictures {
         }
     }
 
+    /// So many black RGB pixels, in libvips' own format.
+    package static func blank(_ width: Int, _ height: Int) async throws -> String {
+        try await file("blank-\(width)x\(height).v") { path in
+            try await vips("black", path, "\(width)", "\(height)", "--bands", "3")
+        }
+    }
+
+    /// A picture as another file, by one of libvips' savers and its options: `["pngsave", "--interlace"]`.
+    package static func converted(_ path: String, to name: String, by saver: [String]) async throws -> String {
+        try await file(name) { made in
+            try await tool("vips", [saver[0], path, made] + saver.dropFirst())
+        }
+    }
+
     /// 8,000 × 8,000 RGB pixels, interlaced, so that a decoder has to hold all 183 MiB of them; a small file.
     package static func largeInterlacedPNG() async throws -> String {
         try await file("large-interlaced.png") { path in
@@ -47,7 +61,7 @@ extension Pictures {
     }
 
     /// PNG's checksum (ISO 3309).
-    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
+    static func crc32(_ bytes: [UInt8]) -> UInt32 {
         var crc = ~UInt32(0)
         for byte in bytes {
             crc ^= UInt32(byte)

@@ -10,7 +10,8 @@ JSON; at the end of its input it exits, so it never outlives the test process.
     await aborts PATH N         returns when N clients have hung up in the middle of an answer from PATH
 
 Routes:
-    /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending)
+    /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending); with &needs=HEADER or
+                                &refuses=HEADER only to a request that has the header, or has it not
     /bytes?count=N&type=T       N bytes
     /status/N                   an answer with that status and a small body
     /redirect?to=URL&status=N   a redirect; without `to` one that has no Location
@@ -21,7 +22,7 @@ Routes:
     /never                      no answer
     /stall                      an answer that stops in the middle
     /slow                       one byte a second
-    /held                       answers when the command `release` comes
+    /held                       answers when the command `release` comes: bytes, or with ?file=NAME a file
     /http09 /garbage /hangup    no HTTP answer
 """
 
@@ -134,6 +135,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         raise Aborted()
 
     def serve_file(self):
+        if "needs" in self.query and self.query["needs"] not in self.headers:
+            return self.answer(401, b"a header is missing")
+        if "refuses" in self.query and self.query["refuses"] in self.headers:
+            return self.answer(403, b"a header is there that should not be")
         path = os.path.join(self.folder, os.path.basename(self.query["file"]))
         if not os.path.isfile(path):
             return self.answer(404, b"no such file")
@@ -217,7 +222,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_held(self):
         with self.log.changed:
             self.log.changed.wait_for(lambda: self.log.released, timeout=20)
-        self.get_bytes()
+        self.serve_file() if "file" in self.query else self.get_bytes()
 
     def get_http09(self):
         self.wfile.write(b"no status line, just bytes")

@@ -1,0 +1,59 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Pools of real renderers, and what a renderer reports that tried to break out of its walls.
+struct Jail {
+    let pool: RendererPool
+    private let folder: TemporaryFolder
+
+    /// Renderers that run as they would on a kernel without some layers (`no_new_privs`, `Landlock`, `seccomp`), which
+    /// only debug builds can be told.
+    ///
+    /// - Returns: the path of a program that starts one.
+    static func rendererWithout(_ layers: String, in folder: TemporaryFolder) throws -> String {
+        let script = "#!/bin/sh\nCAMEO_TEST_WITHOUT=\(layers) exec '\(Renderers.executable)' \"$@\"\n"
+        let path = try folder.write(Data(script.utf8), to: "cameo-renderer")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return path
+    }
+
+    /// A pool of one renderer for one test.
+    static func with<Result>(
+        without layers: String = "",
+        requiresSandbox: Bool = false,
+        _ body: (Jail) async throws -> Result
+    ) async throws -> Result {
+        let folder = try TemporaryFolder()
+        var configuration = Renderers.configuration(processes: 1)
+        if !layers.isEmpty { configuration.executable = try rendererWithout(layers, in: folder) }
+        configuration.requiresSandbox = requiresSandbox
+        return try await Renderers.withPool(configuration) { pool in
+            try await body(Jail(pool: pool, folder: folder))
+        }
+    }
+
+    /// What became of an attempt, in the words of `BreakOut`; then a picture is rendered as if nothing had happened.
+    func attempt(_ words: String, by source: OpenFile? = nil) async throws -> String {
+        let file = try source ?? OpenFile.memory(containing: Data("CAMEO-TEST-TRY \(words)".utf8))
+        let failure = await failure { try await pool.render([Rendition(width: 8)], of: file, named: "it") }
+        #expect(failure?.code == .renderFailed)
+        let picture = try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
+        #expect(picture.renditions[0].edges == [64, 43])
+        return failure.map { String($0.message.dropFirst("it ".count)) } ?? ""
+    }
+
+    /// The numbers of the living renderers' processes, spares included.
+    var processes: [Int32] { pool.statistics.residentBytes.keys.sorted() }
+
+    /// A field of each living renderer's /proc/PID/status.
+    func status(_ field: String) throws -> [String] {
+        try processes.map { process in
+            let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(field):") })
+            return line.dropFirst(field.count + 1).trimmingCharacters(in: .whitespaces)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// `maxBytes`: the best quality whose file fits.
+@Suite(.timeLimit(.minutes(5)))
+struct MaxBytesTests {
+    private func rendition(
+        _ format: Rendition.Format,
+        quality: Int? = nil,
+        maxBytes: Int? = nil,
+        palette: Bool = false
+    ) -> Rendition {
+        var rendition = Rendition(width: 320, height: 320, format: format, quality: quality)
+        rendition.encoding.maxBytes = maxBytes
+        rendition.encoding.palette = palette
+        return rendition
+    }
+
+    private func rendered(_ rendition: Rendition, of path: String) async throws -> EncodedRendition {
+        try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+    }
+
+    @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
+    func theHighestQualityThatFitsIsTaken(_ format: Rendition.Format) async throws {
+        let photo = try await Pictures.photo()
+        // Exactly what quality 37 makes: that must be found, or one beside it that the last of seven looks missed.
+        let wanted = try await rendered(rendition(format, quality: 37), of: photo).bytes
+        let made = try await rendered(rendition(format, maxBytes: wanted.count), of: photo).bytes
+        #expect(made.count <= wanted.count)
+        let lower = try await rendered(rendition(format, quality: 36), of: photo).bytes
+        #expect(made.count >= lower.count)
+    }
+
+    @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
+    func whatFitsAnywayIsLeftAlone(_ format: Rendition.Format) async throws {
+        let photo = try await Pictures.photo()
+        let free = try await rendered(rendition(format), of: photo).bytes
+        #expect(try await rendered(rendition(format, maxBytes: free.count), of: photo).bytes == free)
+        // The quality that was asked for is not exceeded, however much room there is.
+        let asked = try await rendered(rendition(format, quality: 30), of: photo).bytes
+        #expect(try await rendered(rendition(format, quality: 30, maxBytes: 1 << 20), of: photo).bytes == asked)
+    }
+
+    @Test func paletteGivesColorsUp() async throws {
+        let photo = try await Pictures.photo()
+        let free = try await rendered(rendition(.png, palette: true), of: photo).bytes
+        let made = try await rendered(rendition(.png, maxBytes: free.count * 3 / 4, palette: true), of: photo)
+        #expect(made.bytes.count <= free.count * 3 / 4)
+        #expect(made.bytes[25] == 3)
+    }
+
+    @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
+    func nothingFits(_ format: Rendition.Format) async throws {
+        let photo = try await Pictures.photo()
+        let lowest = try await rendered(rendition(format, quality: 1), of: photo).bytes.count
+        let failure = await failure {
+            try await Renderers.shared.get().render(rendition(format, maxBytes: 128), of: photo)
+        }
+        #expect(failure?.code == .renderTooManyBytes)
+        #expect(failure?.message.contains("128 bytes") == true)
+        #expect(failure?.message.contains("\(lowest)") == true)
+        // The limit itself is allowed.
+        #expect(try await rendered(rendition(format, maxBytes: lowest), of: photo).bytes.count == lowest)
+    }
+
+    /// `source` may turn out to be a format whose size nothing can lower.
+    @Test(arguments: ["png", "gif"])
+    func whatHasNoQualityFitsOrFails(_ ending: String) async throws {
+        let photo = try await Pictures.photo(ending)
+        let free = try await rendered(rendition(.source), of: photo).bytes.count
+        #expect(try await rendered(rendition(.source, maxBytes: free), of: photo).bytes.count == free)
+        let failure = await failure {
+            try await Renderers.shared.get().render(rendition(.source, maxBytes: free - 1), of: photo)
+        }
+        #expect(failure?.code == .renderTooManyBytes)
+        #expect(failure?.message.contains("\(free)") == true)
+    }
+
+    @Test func metadataCountsToo() async throws {
+        let path = try await Pictures.withMetadata()
+        var rendition = rendition(.jpeg)
+        rendition.encoding.keep = [.exif, .icc]
+        let free = try await rendered(rendition, of: path).bytes.count
+        rendition.encoding.maxBytes = free - 1
+        #expect(try await rendered(rendition, of: path).bytes.count < free)
+    }
+}

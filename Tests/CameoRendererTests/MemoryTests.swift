@@ -1,0 +1,116 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Pictures that are sound and small as files, and need more memory than there is: `render.outOfMemory`, whatever their
+/// decoders say of it.
+@Suite(.timeLimit(.minutes(3)), .serialized)
+struct MemoryTests {
+    /// One colour in many pixels, each kind in the form that makes its decoder hold the most of them at once.
+    enum Bomb: String, CaseIterable {
+        case interlacedPNG = "bomb.png"
+        case progressiveJPEG = "bomb.jpg"
+        /// Of four tiles.
+        case tiff = "bomb.tif"
+        case webp = "bomb.webp"
+
+        private var saver: [String] {
+            switch self {
+            case .interlacedPNG: ["pngsave", "--interlace", "--compression", "1"]
+            case .progressiveJPEG: ["jpegsave", "--interlace"]
+            case .tiff:
+                ["tiffsave", "--compression", "deflate", "--tile", "--tile-width", "4096", "--tile-height", "4096"]
+            case .webp: ["webpsave", "--lossless", "--effort", "0"]
+            }
+        }
+
+        func path() async throws -> String {
+            let pixels = try await Pictures.blank(6_144, 6_144)
+            return try await Pictures.converted(pixels, to: rawValue, by: saver)
+        }
+    }
+
+    @Test(arguments: Bomb.allCases, [320, 352, 448])
+    func pictureOverTheMemoryLimitIsOutOfMemoryAndNothingElse(_ bomb: Bomb, mebibytes: Int) async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.memoryLimitBytes = mebibytes << 20
+        configuration.timeout = .seconds(60)
+        let path = try await bomb.path()
+        try await Renderers.withPool(configuration) { pool in
+            do {
+                let picture = try await pool.render(Rendition(width: 64, format: .png), of: path)
+                #expect(picture.renditions[0].edges == [64, 64])
+            } catch let failure as JobFailure {
+                #expect(failure.code == .renderOutOfMemory, "\(failure.message)")
+                #expect(failure.message.contains("\(mebibytes) MiB"))
+            }
+            let small = try await pool.render(Rendition(width: 64, format: .png), of: Pictures.photo("jpg"))
+            #expect(small.renditions[0].edges == [64, 43])
+        }
+    }
+
+    /// The same files are no bombs where there is room, so that the table above is about memory.
+    @Test(arguments: Bomb.allCases)
+    func theSamePictureIsRenderedWhereThereIsRoom(_ bomb: Bomb) async throws {
+        let picture = try await Renderers.shared.get()
+            .render(Rendition(width: 64, format: .png), of: bomb.path(), timeout: .seconds(60))
+        #expect(picture.renditions[0].edges == [64, 64])
+    }
+
+    /// What the child says counts less than what the worker reads of its memory: at three quarters of the limit, decoders
+    /// that failed for want of memory say anything.
+    @Test(arguments: [
+        ("corrupt", 800, JobFailure.Code.renderOutOfMemory), ("corrupt", 100, .imageCorrupt),
+        ("failed", 800, .renderOutOfMemory), ("failed", 100, .renderFailed),
+        ("unsupportedFormat", 800, .renderOutOfMemory), ("unsupportedFormat", 100, .imageUnsupportedFormat),
+        ("tooManyPixels", 800, .imageTooManyPixels), ("outOfMemory", 100, .renderOutOfMemory),
+    ])
+    func refusalNearTheLimitIsOutOfMemory(_ reason: String, mebibytes: Int, code: JobFailure.Code) async throws {
+        let renderer = try FalseRenderer(
+            """
+            import mmap
+            hello(); hear(); held = mmap.mmap(-1, \(mebibytes) << 20)
+            say("REF1", {"reason": "\(reason)", "predicate": "x"}); wait()
+            """
+        )
+        var configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        configuration.memoryLimitBytes = 1_024 << 20
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            #expect(failure?.code == code)
+        }
+    }
+
+    /// A process's peak is for life: the picture after a large one must not be blamed for it.
+    @Test func pictureAfterALargeOneIsJudgedByItsOwnNeeds() async throws {
+        let renderer = try FalseRenderer(
+            """
+            import mmap
+            hello()
+            while True:
+                job, files = hear()
+                if job["renditions"][0]["width"] == 8:
+                    mmap.mmap(-1, 800 << 20).close()
+                    picture(rendition()); s.sendall(PNG)
+                else:
+                    say("REF1", {"reason": "corrupt", "predicate": "x"})
+            """
+        )
+        var configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        configuration.memoryLimitBytes = 1_024 << 20
+        try await Renderers.withPool(configuration) { pool in
+            let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            #expect(picture.renditions.count == 1)
+            let failure = await failure { try await pool.render(Rendition(width: 9), of: Pictures.plain(30, 20)) }
+            #expect(failure?.code == .imageCorrupt)
+        }
+    }
+
+    @Test func aDamagedPictureIsStillCorruptWhereMemoryWasNotShort() async throws {
+        let path = try await Pictures.truncated("png", share: 0.5)
+        let failure = await failure { try await Renderers.shared.get().render(Rendition(width: 64), of: path) }
+        #expect(failure?.code == .imageCorrupt)
+    }
+}

@@ -1,0 +1,213 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// What goes into a thumbnail besides pixels: nothing but what was asked for, read back from the file.
+@Suite(.timeLimit(.minutes(5)))
+struct MetadataTests {
+    typealias Kept = Rendition.Encoding.Metadata
+
+    static let formats: [Rendition.Format] = [.jpeg, .png, .webp, .avif]
+
+    /// EXIF, XMP and profile as libvips' tools find them.
+    struct Found {
+        let exif: EXIFFields?
+        let xmp: String?
+        let profile: Data?
+
+        init(in specimen: Specimen) async throws {
+            func field(_ name: String) async throws -> Data? {
+                guard specimen.header[name] != nil else { return nil }
+                return Data(base64Encoded: try await Pictures.tool("vipsheader", ["-f", name, specimen.path]))
+            }
+            exif = try await field("exif-data").map { try EXIFFields($0) }
+            xmp = try await field("xmp-data").map { String(decoding: $0, as: UTF8.self) }
+            profile = try await field("icc-profile-data")
+        }
+    }
+
+    private func rendered(_ keep: Set<Kept>, _ format: Rendition.Format, of path: String) async throws -> (
+        EncodedRendition, Found
+    ) {
+        var rendition = Rendition(width: 96, height: 96, format: format)
+        rendition.encoding.keep = keep
+        let made = try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        return (made, try await Found(in: Specimen(made)))
+    }
+
+    private func secrets(in made: EncodedRendition) -> [String] {
+        Pictures.secrets.filter { made.bytes.range(of: Data($0.utf8)) != nil }
+    }
+
+    @Test func fixtureHasItAll() async throws {
+        let bytes = try await Data(contentsOf: URL(filePath: Pictures.withMetadata()))
+        for secret in Pictures.secrets { #expect(bytes.range(of: Data(secret.utf8)) != nil) }
+    }
+
+    @Test(arguments: formats + [.gif, .auto])
+    func nothingIsKeptUnasked(_ format: Rendition.Format) async throws {
+        let (made, found) = try await rendered([], format, of: Pictures.withMetadata())
+        #expect(found.exif == nil)
+        #expect(found.xmp == nil)
+        #expect(found.profile == nil)
+        for word in Pictures.secrets + ["Exif", "Ann", "Cameo Works", "adobe", "acsp"] {
+            #expect(made.bytes.range(of: Data(word.utf8)) == nil, "\(word)")
+        }
+    }
+
+    @Test(arguments: formats)
+    func copyrightIsTwoFieldsAndNoMore(_ format: Rendition.Format) async throws {
+        let (made, found) = try await rendered([.copyright], format, of: Pictures.withMetadata())
+        let exif = try #require(found.exif)
+        #expect(Set(exif.picture.keys) == [0x013B, 0x8298])
+        #expect(EXIFFields.text(exif.picture[0x013B]) == "Ann Artist")
+        #expect(EXIFFields.text(exif.picture[0x8298]) == "Copyright Ann")
+        #expect(exif.camera.isEmpty && exif.place.isEmpty && exif.preview.isEmpty)
+        #expect(found.xmp == nil && found.profile == nil)
+        #expect(secrets(in: made).isEmpty)
+    }
+
+    @Test(arguments: formats, [Pictures.ByteOrder.big, .little])
+    func exifComesWithoutPlacePreviewAndMakersNote(
+        _ format: Rendition.Format,
+        order: Pictures.ByteOrder
+    ) async throws {
+        let (made, found) = try await rendered([.exif], format, of: Pictures.withMetadata(order: order))
+        let exif = try #require(found.exif)
+        #expect(Set(exif.picture.keys) == [0x010F, 0x0110, 0x013B, 0x8298, 0x8769])
+        #expect(EXIFFields.text(exif.picture[0x010F]) == "Cameo Works")
+        #expect(Set(exif.camera.keys) == [0x829A, 0x9000, 0x9003, 0xA001, 0xA002, 0xA003, 0xA434])
+        #expect(EXIFFields.text(exif.camera[0x9003]) == "2024:05:06 07:08:09")
+        #expect(exif.camera[0x829A] == [0, 0, 0, 1, 0, 0, 0, 250])
+        #expect(EXIFFields.number(exif.camera[0xA001]) == 1)
+        #expect([0xA002, 0xA003].map { EXIFFields.number(exif.camera[$0]) } == [96, 64])
+        #expect(exif.place.isEmpty && exif.preview.isEmpty)
+        #expect(secrets(in: made).isEmpty)
+    }
+
+    @Test(arguments: formats)
+    func placeIsKeptByItsWordOnly(_ format: Rendition.Format) async throws {
+        let (made, found) = try await rendered([.gps], format, of: Pictures.withMetadata())
+        let exif = try #require(found.exif)
+        #expect(Set(exif.picture.keys) == [0x8825])
+        #expect(Set(exif.place.keys) == [1, 2, 3, 4, 0x1B])
+        #expect(exif.place[2] == [0, 0, 0, 48, 0, 0, 0, 1, 0, 0, 0, 51, 0, 0, 0, 1, 0, 0, 0x0B, 0x89, 0, 0, 0, 100])
+        #expect(secrets(in: made) == ["PLACESECRET"])
+    }
+
+    @Test(arguments: formats)
+    func xmpComesWithoutThePlace(_ format: Rendition.Format) async throws {
+        let (made, found) = try await rendered([.xmp], format, of: Pictures.withMetadata())
+        let xmp = try #require(found.xmp)
+        #expect(xmp.contains("<rdf:li xml:lang=\"x-default\">Ann &amp; Co</rdf:li>"))
+        #expect(xmp.hasSuffix("</rdf:RDF></x:xmpmeta>\n<?xpacket end=\"w\"?>"))
+        #expect(!xmp.contains("Orientation"))
+        #expect(found.exif == nil && found.profile == nil)
+        #expect(secrets(in: made).isEmpty)
+    }
+
+    @Test(arguments: formats)
+    func xmpKeepsThePlaceByItsWord(_ format: Rendition.Format) async throws {
+        let (made, found) = try await rendered([.xmp, .gps], format, of: Pictures.withMetadata())
+        #expect(found.xmp?.contains("exif:GPSLatitude=\"48,51.49N LATSECRET\"") == true)
+        #expect(found.xmp?.contains("Orientation") == false)
+        #expect(secrets(in: made) == ["PLACESECRET", "LATSECRET"])
+    }
+
+    /// Where a place might be that is not cut out with certainty, all of it goes.
+    @Test(arguments: [
+        ("<!-- GPSLatitude 48 -->", ""), ("<dji:Note>GpsLongtitude 2.3</dji:Note>", ""),
+        ("<geo:lat>48</geo:lat>", ""), ("<a:b c='<exif:GPSLatitude>'/>", ""), ("", "loc:Latitude='48'"),
+        ("<a:b>", ""), ("</a:b>", ""), ("<a:b c=d/>", ""), ("<a:b/ x>", ""), ("<![CDATA[ GPS ]]>", ""),
+        ("<xmp:x><xmpGImg:image>/9j/4AAQ</xmpGImg:image></xmp:x>", ""),
+        ("GPS\u{308}", ""), ("<!--", ""),
+    ])
+    func doubtfulXMPIsDroppedAsAWhole(_ elements: String, attributes: String) async throws {
+        let xmp = Pictures.xmp(attributes: attributes, elements: elements)
+        let name = "doubt-\(UInt(bitPattern: (elements + attributes).hashValue))"
+        let (_, found) = try await rendered([.xmp], .jpeg, of: Pictures.withXMP(name, xmp))
+        #expect(found.xmp == nil)
+    }
+
+    @Test(arguments: [
+        ("<drone:GpsLatitude>48</drone:GpsLatitude>", ""), ("<exif:GPSAltitude/>", "drone:GpsLongtitude = '2'"),
+        ("<xmp:Thumbnails><rdf:li>/9j/</rdf:li></xmp:Thumbnails>", "exif:PixelXDimension='960'"),
+        ("<\u{301}exif:GPSx>1</\u{301}exif:GPSx>", "\n\texif:GPSLongitude\r\n=\n'>2<'"),
+    ])
+    func anyVocabularysPlaceIsCutOut(_ elements: String, attributes: String) async throws {
+        let xmp = Pictures.xmp(attributes: attributes, elements: elements)
+        let name = "cut-\(UInt(bitPattern: (elements + attributes).hashValue))"
+        let (_, found) = try await rendered([.xmp], .jpeg, of: Pictures.withXMP(name, xmp))
+        let kept = try #require(found.xmp)
+        #expect(kept.contains("Ann &amp; Co"))
+        for word in ["Gps", "GPS", "Thumbnails", "/9j/", "PixelXDimension"] { #expect(!kept.contains(word)) }
+    }
+
+    @Test(arguments: formats)
+    func profileOfThePixelsIsKept(_ format: Rendition.Format) async throws {
+        for path in try await [Pictures.displayP3("jpg"), Pictures.grey("jpg")] {
+            let (made, found) = try await rendered([.icc], format, of: path)
+            let profile = try #require(found.profile)
+            #expect(profile.range(of: Data("sRGB".utf8)) != nil)
+            #expect(try await Specimen(made).summary.contains("3 bands, srgb"))
+            #expect(found.exif == nil && found.xmp == nil)
+        }
+    }
+
+    @Test(arguments: formats)
+    func sourcesProfileStaysWithItsNumbers(_ format: Rendition.Format) async throws {
+        let path = try await Pictures.displayP3("png")
+        var rendition = Rendition(width: 960, format: format, quality: format == .png ? nil : 95)
+        rendition.encoding.keepProfile = true
+        let made = try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        let specimen = try await Specimen(made)
+        let source = try await Pictures.tool("vipsheader", ["-f", "icc-profile-data", path])
+        #expect(try await Found(in: specimen).profile == Data(base64Encoded: source))
+        #expect(try await specimen.difference(to: path) < 3)
+    }
+
+    @Test(arguments: ["png", "webp", "avif"])
+    func everySourceFormatsMetadataIsFound(_ ending: String) async throws {
+        let path = try await Pictures.withMetadata(as: ending)
+        let (made, found) = try await rendered([.exif, .xmp], .jpeg, of: path)
+        #expect(EXIFFields.text(found.exif?.picture[0x010F]) == "Cameo Works")
+        #expect(found.xmp?.contains("Ann &amp; Co") == true)
+        #expect(secrets(in: made).isEmpty)
+    }
+
+    @Test func orientationThatWasAppliedIsNotKept() async throws {
+        let (made, found) = try await rendered([.exif], .jpeg, of: Pictures.withMetadata(orientation: 6))
+        #expect(made.edges == [64, 96])
+        let exif = try #require(found.exif)
+        #expect(exif.picture[0x0112] == nil)
+        #expect([0xA002, 0xA003].map { EXIFFields.number(exif.camera[$0]) } == [64, 96])
+    }
+
+    /// All words at once change no pixel and no size.
+    @Test(arguments: formats, ["jpg", "disc"])
+    func metadataDoesNotTouchThePixels(_ format: Rendition.Format, source: String) async throws {
+        let path = source == "jpg" ? try await Pictures.withMetadata() : try await Pictures.disc("png")
+        let (plain, _) = try await rendered([], format, of: path)
+        let (made, found) = try await rendered(Set(Kept.allCases), format, of: path)
+        #expect(found.profile != nil)
+        #expect(made.hasAlpha == plain.hasAlpha)
+        let other = try await Specimen(plain)
+        #expect(try await Specimen(made).difference(to: other.path) == 0)
+    }
+
+    /// Directories that point outside, to themselves, or promise more than there is.
+    @Test(arguments: [
+        [0x4D, 0x4D, 0, 0x2A, 0xFF, 0xFF, 0xFF, 0xFF], [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0xFF, 0xFF],
+        [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x87, 0x69, 0, 4, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0],
+        [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x01, 0x0F, 0, 2, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 8, 0, 0, 0, 0],
+        [0x49, 0x49, 0x2A, 0], [0x58, 0x58, 0x2A, 0, 8, 0, 0, 0], [0x4D],
+    ])
+    func brokenEXIFIsLeftBehind(_ bytes: [Int]) async throws {
+        let name = "broken-\(bytes.count)-\(bytes.last ?? 0)-\(bytes.first ?? 0)"
+        let path = try await Pictures.withEXIF(name, bytes.map { UInt8($0) })
+        let (_, found) = try await rendered([.exif, .gps], .jpeg, of: path)
+        #expect(found.exif == nil)
+    }
+}

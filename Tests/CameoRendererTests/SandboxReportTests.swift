@@ -1,0 +1,63 @@
+import CameoModel
+import CameoRenderMessages
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Which walls stand, as the kernel and the renderer tell it, and what becomes of a kernel that lacks one.
+@Suite(.timeLimit(.minutes(2)))
+struct SandboxReportTests {
+    private static var hardCoreLimit: Int {
+        var limit = rlimit()
+        getrlimit(Int32(RLIMIT_CORE.rawValue), &limit)
+        return Int(clamping: limit.rlim_max)
+    }
+
+    @Test func layersAndLimitsAreInForceAsTheKernelSeesIt() async throws {
+        try await Jail.with { jail in
+            _ = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            #expect(try Set(jail.status("NoNewPrivs")) == ["1"])
+            #expect(try Set(jail.status("Seccomp")) == ["2"])
+            #expect(jail.pool.missingSandboxLayers.isEmpty)
+            let process = try #require(jail.processes.first)
+            let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8).split(separator: "\n")
+            // A core limit of 1 says "no core" to every kind of core_pattern; where the hard limit was 0, so it is still.
+            let core = getuid() == 0 ? 1 : min(1, Self.hardCoreLimit)
+            for (name, value) in [
+                ("Max address space", 1_536 << 20), ("Max file size", 0), ("Max open files", 32),
+                ("Max core file size", core),
+            ] {
+                let line = try #require(limits.first { $0.hasPrefix(name) })
+                let words = line.dropFirst(name.count).split(separator: " ").prefix(2)
+                #expect(words.elementsEqual(["\(value)", "\(value)"]), "\(line)")
+            }
+        }
+    }
+
+    @Test(arguments: ["no_new_privs", "Landlock", "seccomp"])
+    func kernelWithoutALayerIsReportedAndServesAllTheSame(_ layer: String) async throws {
+        try await Jail.with(without: layer) { jail in
+            let picture = try await jail.pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
+            #expect(picture.renditions[0].edges == [64, 43])
+            #expect(jail.pool.missingSandboxLayers.contains(layer))
+        }
+    }
+
+    @Test(arguments: ["no_new_privs", "Landlock", "seccomp"])
+    func requiredSandboxThatLacksALayerStartsNoRenderer(_ layer: String) async throws {
+        try await Jail.with(without: layer, requiresSandbox: true) { jail in
+            let error = await #expect(throws: RendererUnavailable.self) { try await jail.pool.waitUntilReady() }
+            #expect(error?.description.contains("lacks") == true)
+            #expect(error?.description.contains(layer) == true)
+        }
+    }
+
+    @Test func requiredSandboxThatIsCompleteServes() async throws {
+        try await Jail.with(requiresSandbox: true) { jail in
+            try await jail.pool.waitUntilReady()
+            let picture = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            #expect(picture.renditions.count == 1)
+        }
+    }
+}

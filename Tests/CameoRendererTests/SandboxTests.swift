@@ -1,0 +1,236 @@
+import CameoModel
+import CameoRenderMessages
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Each wall of a renderer, tried from inside as a picture's smuggled code would. Every attempt is followed by a picture
+/// on the same slot (``Jail/attempt(_:by:)``).
+@Suite(.timeLimit(.minutes(2)))
+struct SandboxTests {
+    private static let denied = ["was refused: \(EPERM) \(Errno(EPERM))", "was refused: \(EACCES) \(Errno(EACCES))"]
+    private static let done = "was done"
+
+    private func expectDenied(_ answer: String, _ attempt: String) {
+        #expect(Self.denied.contains(answer), "\(attempt) \(answer)")
+    }
+
+    private func expectAnswer(_ answer: String, _ expected: String) {
+        #expect(answer == expected)
+    }
+
+    // MARK: - Files
+
+    /// By both layers, and by each alone: a mistake in one must not be the end.
+    @Test(arguments: ["", "Landlock", "seccomp"])
+    func nothingIsWritten(without layer: String) async throws {
+        let folder = try TemporaryFolder()
+        let old = try folder.write(Data("old".utf8), to: "old")
+        try await Jail.with(without: layer) { jail in
+            for (flags, name) in [
+                (O_WRONLY, "old"), (O_RDWR, "old"), (O_WRONLY | O_TRUNC, "old"), (O_WRONLY | O_APPEND, "old"),
+                (O_WRONLY | O_CREAT, "new"), (O_RDWR | O_CREAT | O_EXCL, "new"), (O_RDONLY | O_CREAT, "new"),
+                // O_TMPFILE, which Glibc's module does not show.
+                (O_WRONLY | O_DIRECTORY | 0o20_000_000, "."),
+            ] {
+                let attempt = "open \(flags) \(folder.path(name))"
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old"])
+    }
+
+    @Test(arguments: ["", "seccomp"])
+    func noFileIsReadButFonts(without layer: String) async throws {
+        let folder = try TemporaryFolder()
+        let secret = try folder.write(Data("secret".utf8), to: "secret")
+        try await Jail.with(without: layer) { jail in
+            for path in [
+                secret, folder.path, "/etc/passwd", "/etc/hostname", "/proc/self/environ", "/proc/self/mem",
+                "/proc/\(getpid())/environ", "/usr/bin/true", "/", "/usr/share/fonts/../../bin/true",
+            ] {
+                expectDenied(try await jail.attempt("open \(O_RDONLY) \(path)"), path)
+            }
+            expectAnswer(try await jail.attempt("open \(O_RDONLY) /etc/fonts/fonts.conf"), Self.done)
+            expectAnswer(try await jail.attempt("open \(O_RDONLY | O_DIRECTORY) /usr/share/fonts"), Self.done)
+        }
+    }
+
+    /// So that the test above proves Landlock, and not that the file cannot be read anyway.
+    @Test func theSecretIsReadableWithoutLandlock() async throws {
+        let folder = try TemporaryFolder()
+        let secret = try folder.write(Data("secret".utf8), to: "secret")
+        try await Jail.with(without: "Landlock") { jail in
+            expectAnswer(try await jail.attempt("open \(O_RDONLY) \(secret)"), Self.done)
+        }
+    }
+
+    @Test func openFileIsNotWrittenEither() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Data("CAMEO-TEST-TRY append".utf8), to: "source")
+        let descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
+        #expect(descriptor >= 0)
+        let source = OpenFile(adopting: descriptor)
+        try await Jail.with { jail in
+            expectAnswer(try await jail.attempt("", by: source), "was refused: \(EFBIG) \(Errno(EFBIG))")
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "CAMEO-TEST-TRY append")
+    }
+
+    // MARK: - The network and other processes
+
+    @Test(arguments: [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK, AF_PACKET])
+    func noSocketIsOpened(_ domain: Int32) async throws {
+        try await Jail.with { jail in
+            for type in [SOCK_STREAM, SOCK_DGRAM, SOCK_RAW] {
+                let attempt = "call socket \(domain) \(type.rawValue) 0"
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+            expectDenied(try await jail.attempt("call socketpair \(domain) 1 0 0"), "socketpair")
+        }
+    }
+
+    @Test func itsOwnSocketLeadsNowhereElse() async throws {
+        try await Jail.with { jail in
+            for attempt in [
+                "connect /run/other.sock", "call bind 3 0 0", "call listen 3 1",
+                "call accept 3 0 0",
+                "call setsockopt 3 1 2 0 0",
+            ] {
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+    }
+
+    /// A kernel with Landlock 4 and 6 (Linux 6.7 and 6.12) forbids these by itself.
+    @Test func networkAndSignalsAreClosedByLandlockToo() async throws {
+        try await Jail.with(without: "seccomp") { jail in
+            _ = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            guard let sandbox = jail.pool.sandbox, sandbox.landlockVersion >= 6 else { return }
+            for attempt in ["tcp 9", "call kill \(getpid()) 0"] {
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+        try await Jail.with(without: "Landlock,seccomp") { jail in
+            expectAnswer(try await jail.attempt("tcp 9"), "was refused: \(ECONNREFUSED) \(Errno(ECONNREFUSED))")
+            expectAnswer(try await jail.attempt("call kill \(getpid()) 0"), Self.done)
+        }
+    }
+
+    @Test func noProcessIsStarted() async throws {
+        let newProcess = Int(SIGCHLD)
+        var attempts = [
+            "spawn /bin/true", "call execve 0 0 0", "call execveat 0 0 0 0 0",
+            "call clone \(newProcess)",
+            // CLONE_NEWUSER; CLONE_VFORK | CLONE_VM; a thread in a network of its own: CLONE_NEWNET with CLONE_THREAD.
+            "call clone \(newProcess | 0x1000_0000)", "call clone \(newProcess | 0x4100)", "call clone \(0x4001_0000)",
+        ]
+        #if arch(x86_64)
+            attempts += ["call fork", "call vfork"]
+        #endif
+        try await Jail.with { jail in
+            for attempt in attempts { expectDenied(try await jail.attempt(attempt), attempt) }
+        }
+    }
+
+    @Test func threadsStart() async throws {
+        try await Jail.with { jail in
+            expectAnswer(try await jail.attempt("threads 4"), Self.done)
+            expectAnswer(try await jail.attempt("call clone3 0 0"), "was refused: \(ENOSYS) \(Errno(ENOSYS))")
+        }
+    }
+
+    /// Also where Landlock, which keeps signals and tracing in by itself, is not there to help.
+    @Test(arguments: ["", "Landlock"])
+    func noProcessIsTouched(without layer: String) async throws {
+        let worker = getpid()
+        try await Jail.with(without: layer) { jail in
+            for attempt in [
+                "call kill \(worker) 0", "call kill -1 0", "call tgkill \(worker) \(worker) 0",
+                "call tkill \(worker) 0", "call rt_sigqueueinfo \(worker) 0 0",
+                "call pidfd_open \(worker) 0", "call pidfd_send_signal 3 0 0 0",
+                "call fcntl 3 \(F_SETOWN) \(worker)", "call ptrace 16 \(worker) 0 0",
+                "call process_vm_readv \(worker) 0 0 0 0 0", "call process_vm_writev \(worker) 0 0 0 0 0",
+                "call prlimit64 \(worker) 9 0 0", "call setpriority 0 0 19",
+            ] {
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+    }
+
+    /// Ways out that need no file and no process.
+    @Test func theKernelHasNoOtherDoor() async throws {
+        try await Jail.with { jail in
+            for attempt in [
+                "call io_uring_setup 1 0", "call bpf 0 0 0", "call userfaultfd 0",
+                "call memfd_create 0 0", "call unshare 0", "call mount 0 0 0 0 0",
+                "call keyctl 0 0 0", "call perf_event_open 0 0 0 0 0", "call ioctl 3 21523 0",
+                "call prctl 4 1 0 0 0", "call prlimit64 0 9 1 0", "call seccomp 1 0 0",
+                "call personality 0", "call chdir 0", "call setuid 0",
+                "call openat2 -100 0 0 0",
+            ] {
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+    }
+
+    /// libvips 8.14 compiles loops at run time, into memory that was made for it; nothing else becomes code.
+    @Test func memoryDoesNotBecomeCode() async throws {
+        try await Jail.with { jail in
+            expectDenied(try await jail.attempt("code protected"), "mprotect")
+            // The source has the first number behind the descriptors that it always has.
+            let source = "call mmap 0 4096 \(PROT_READ | PROT_EXEC) \(MAP_PRIVATE) 5 0"
+            expectDenied(try await jail.attempt(source), "mmap of the source")
+            let picture = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            let libvips = try #require(picture.rendererVersion.split(separator: "-").last)
+            let answer = try await jail.attempt("code mapped")
+            if libvips.split(separator: ".").compactMap({ Int($0) }).lexicographicallyPrecedes([8, 15]) {
+                #expect(answer == Self.done)
+            } else {
+                expectDenied(answer, "mmap")
+            }
+        }
+    }
+
+    // MARK: - What it has
+
+    @Test func hasExactlyTheseDescriptorsAndThisEnvironment() async throws {
+        try await Jail.with { jail in
+            // /dev/null twice, standard error, the worker, /proc/self/status.
+            expectAnswer(try await jail.attempt("descriptors"), "sees 0 1 2 3 4")
+            // VIPSHOME is set by libvips itself, from where it was installed.
+            let environment = "sees MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no VIPSHOME=/usr VIPS_CONCURRENCY=1"
+            expectAnswer(try await jail.attempt("environment"), environment)
+            let process = try #require(jail.processes.first)
+            let names = try (0...4).map {
+                try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
+                    .prefix { $0 != ":" }
+            }
+            #expect(names == ["/dev/null", "/dev/null", "pipe", "socket", "/proc/\(process)/status"])
+        }
+    }
+
+    /// The fonts are read through the walls: the drawing looks as libvips' own tool draws it outside.
+    @Test func textInADrawingFindsItsFonts() async throws {
+        let svg = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="320" height="120"><rect width="320" height="120" fill="white"/>
+            <text x="20" y="80" font-family="sans-serif" font-size="48">Cameo</text></svg>
+            """
+        let path = try await Pictures.bytes("text.svg", Array(svg.utf8))
+        try await Jail.with { jail in
+            let rendition = Rendition(width: 320, format: .jpeg, quality: 95)
+            let picture = try await jail.pool.render(rendition, of: path)
+            let specimen = try await Specimen(picture.renditions[0])
+            #expect(specimen.edges == [320, 120])
+            let reference = try await specimen.beside("reference.png") { reference in
+                try await Pictures.vips("svgload", path, "\(reference).v")
+                try await Pictures.vips("flatten", "\(reference).v", reference)
+            }
+            let ink = Double(try await Pictures.vips("avg", reference)) ?? .nan
+            #expect(ink < 250, "the reference itself shows text")
+            #expect(try await specimen.difference(to: reference) < 2)
+        }
+    }
+}

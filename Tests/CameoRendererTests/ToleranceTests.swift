@@ -1,0 +1,52 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// A worker that tolerates truncation makes thumbnails of beginnings, and says so.
+@Suite(.timeLimit(.minutes(2)))
+struct ToleranceTests {
+    private func tolerant(_ body: (RendererPool) async throws -> Void) async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.toleratesTruncation = true
+        try await Renderers.withPool(configuration, body)
+    }
+
+    @Test(arguments: ["jpg", "png", "gif"])
+    func beginningOfAPictureIsShown(_ ending: String) async throws {
+        let path = try await Pictures.truncated(ending, share: 0.6)
+        try await tolerant { pool in
+            let picture = try await pool.render(Rendition(width: 96, format: .png), of: path)
+            #expect(picture.isTruncated)
+            let specimen = try await Specimen(picture.renditions[0])
+            #expect(specimen.edges == [96, 64])
+            // The top is the photo's.
+            let whole = try await pool.render(Rendition(width: 96, format: .png), of: Pictures.photo(ending))
+            #expect(!whole.isTruncated)
+            let (top, expected) = try await (specimen.pixel(48, 8), Specimen(whole.renditions[0]).pixel(48, 8))
+            #expect(zip(top, expected).allSatisfy { abs($0 - $1) <= 12 }, "\(top) \(expected)")
+        }
+    }
+
+    /// What has its end but is damaged within is no beginning: it stays refused.
+    @Test func damageIsNotTolerated() async throws {
+        var bytes = Array(try Data(contentsOf: URL(filePath: await Pictures.photo("png"))))
+        for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }
+        let path = try await Pictures.bytes("damaged.png", bytes)
+        try await tolerant { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 96), of: path) }
+            #expect(failure?.code == .imageCorrupt)
+        }
+    }
+
+    @Test(arguments: ["webp", "tif", "heic", "avif"])
+    func formatsWithoutABeginningStayRefused(_ ending: String) async throws {
+        try await tolerant { pool in
+            let failure = await failure {
+                try await pool.render(Rendition(width: 96), of: Pictures.truncated(ending, share: 0.3))
+            }
+            #expect(failure?.code == .imageCorrupt)
+        }
+    }
+}
