@@ -61,10 +61,7 @@ extension EndToEnd {
         @Test(arguments: [
             ("empty.jpg", Data(), JobFailure.Code.sourceInvalid),
             ("text.jpg", Data("Dear Sir or Madam,\n".utf8), .imageUnsupportedFormat),
-            (
-                "picture.svg", Data("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>".utf8),
-                .imageUnsupportedFormat
-            ),
+            ("broken.svg", Data("<svg xmlns='http://www.w3.org/2000/svg' width='9'".utf8), .imageCorrupt),
             ("page.pdf", Data("%PDF-1.7\n".utf8), .imageUnsupportedFormat),
         ])
         func fileThatIsNoPicture(name: String, data: Data, code: JobFailure.Code) async throws {
@@ -170,7 +167,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("pictures/good.jpg")
             for request in [
                 #"{"source":"file:///a.jpg","renditions":[{"width":-3}]}"#,
-                #"{"source":"file:///a.jpg","renditions":[{"width":3,"blur":2}]}"#,
+                #"{"source":"file:///a.jpg","renditions":[{"width":3,"blurr":2}]}"#,
                 #"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1,"priority":2}"#,
                 #"{"source":"file:///a.jpg","renditions":[{"width":3}],"colour":"red"}"#,
             ] {
@@ -185,7 +182,7 @@ extension EndToEnd {
             #expect(reasons.count == 4)
             for (reason, text) in zip(
                 reasons,
-                ["renditions[0].width", "renditions[0].blur", "duplicate key", "colour"]
+                ["renditions[0].width", "renditions[0].blurr", "duplicate key", "colour"]
             ) {
                 #expect(reason.hasPrefix("request.invalid|"))
                 #expect(reason.contains(text), "\(reason)")

@@ -33,8 +33,10 @@ enum SharedSize {
     ) throws(ImagingError) -> PixelSize {
         // What is left after trimming is not known yet: it may be a small part that the box enlarges.
         if rendition.trim != nil {
-            let factor = Double(trimmingEdge) / Double(max(source.width, source.height))
-            return source.scaled(by: isVector ? factor : min(1, factor))
+            let longest = Double(max(source.width, source.height))
+            // Every pixel of a drawing costs time, more so with filters.
+            let edge = isVector ? min(trimmingEdge, 2 * longestEdge(of: rendition, source)) : trimmingEdge
+            return source.scaled(by: isVector ? Double(edge) / longest : min(1, Double(edge) / longest))
         }
         var area = PixelArea(whole: source)
         if let crop = rendition.crop { area = try area.cropped(to: crop) }
@@ -46,6 +48,12 @@ enum SharedSize {
             Int((Double(source.width) * Double(wanted.width) / Double(area.size.width)).rounded(.up)),
             Int((Double(source.height) * Double(wanted.height) / Double(area.size.height)).rounded(.up))
         )
+    }
+
+    /// Of what the rendition would be without trimming.
+    private static func longestEdge(of rendition: Rendition, _ source: PixelSize) -> Int {
+        let size = Geometry(of: rendition, source: source, mayGrow: true).resized
+        return max(size.width, size.height)
     }
 
     /// A drawing keeps its shape, and has at most so many pixels.

@@ -14,9 +14,9 @@ enum ConvertToSRGB: PreparationStep {
         }
         // The profile is damaged or one of another kind of pixels: what sharp does then is to ignore it.
         _ = VipsLibrary.takeErrorText()
-        guard picture.canBeConverted,
-            let converted = picture.converted(to: isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
-        else { throw .unsupportedPixels(picture.pixelDescription) }
+        guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
+            throw .unsupportedPixels(picture.pixelDescription)
+        }
         return converted
     }
 }

@@ -1,5 +1,3 @@
-internal import CVips
-
 /// Pixels without a profile become 8-bit sRGB or grey; those with one, and CMYK, stay as they are until
 /// ``ConvertToSRGB``, which needs the device's own numbers.
 enum EnterWorkingSpace: PreparationStep {
@@ -8,11 +6,9 @@ enum EnterWorkingSpace: PreparationStep {
         _ preparation: Preparation
     ) throws(ImagingError) -> VipsPicture {
         if picture.hasDeviceNumbers, picture.hasProfile || picture.isCMYK { return picture }
-        guard picture.canBeConverted,
-            let converted = picture.converted(
-                to: picture.colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-            )
-        else { throw .unsupportedPixels(picture.pixelDescription) }
+        guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
+            throw .unsupportedPixels(picture.pixelDescription)
+        }
         return converted
     }
 }

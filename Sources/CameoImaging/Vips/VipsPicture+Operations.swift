@@ -9,7 +9,16 @@ extension VipsPicture {
         VipsPicture { cameo_vips_colourspace(image, $0, space) }
     }
 
-    var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
+    /// To 8-bit sRGB, or grey for grey pixels, and said to be so. A TIFF's pixels may be `multiband`: libvips converts
+    /// those by guessing what they are, and then still calls them that, which later operations refuse.
+    func converted(toStandardOf colorBands: Int) -> VipsPicture? {
+        let space = colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        guard canBeConverted, let converted = converted(to: space) else { return nil }
+        guard converted.interpretation != space else { return converted }
+        return converted.reinterpreted(as: space)
+    }
+
+    private var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
 
     /// To 8-bit sRGB by the embedded profile.
     func convertedByProfile() -> VipsPicture? { convertedToSRGB(fallback: nil) }

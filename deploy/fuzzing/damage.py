@@ -1,0 +1,45 @@
+"""Which damage is done to which format."""
+
+import struct
+import zlib
+
+from fuzzing.boxes import box_lie, box_move, box_sizes
+from fuzzing.generic import GENERIC, flip_bits
+from fuzzing.gif import gif_frame, gif_rearrange, gif_screen
+from fuzzing.jpeg import jpeg_body, jpeg_frame, jpeg_length, jpeg_metadata, jpeg_rearrange, jpeg_scan
+from fuzzing.pdf import pdf_numbers
+from fuzzing.png import png_body, png_header, png_length, png_profile, png_rearrange, png_scanlines
+from fuzzing.svg import svg_elements, svg_multiply, svg_nest, svg_numbers, svg_values
+from fuzzing.tiff import tiff_entry, tiff_header, tiff_links
+from fuzzing.webp import webp_body, webp_length, webp_rearrange, webp_sizes
+
+STRUCTURED = {
+    "jpeg": [jpeg_rearrange, jpeg_length, jpeg_frame, jpeg_body, jpeg_scan, jpeg_scan, jpeg_metadata],
+    "png": [png_rearrange, png_header, png_body, png_length, png_scanlines, png_scanlines, png_profile],
+    "gif": [gif_rearrange, gif_screen, gif_frame, gif_frame],
+    "webp": [webp_rearrange, webp_length, webp_sizes, webp_body, webp_body],
+    "tiff": [tiff_entry, tiff_entry, tiff_header, tiff_header, tiff_links],
+    "heif": [box_lie, box_lie, box_sizes, box_move],
+    "avif": [box_lie, box_lie, box_sizes, box_move],
+    "svg": [svg_numbers, svg_numbers, svg_values, svg_nest, svg_multiply, svg_elements],
+    "jxl": [],
+    "pdf": [pdf_numbers],
+}
+
+
+def damage(rng, format, data, others):
+    """The damaged bytes and the names of what was done; now and then nothing: options meet sound pictures too."""
+    if rng.random() < 0.06:
+        return data, ["none"]
+    done = []
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        structured = STRUCTURED[format]
+        mutation = rng.choice(structured) if structured and rng.random() < 0.6 else rng.choice(GENERIC)
+        try:
+            data = mutation(rng, data, others)
+        except (IndexError, ValueError, StopIteration, struct.error, zlib.error, RecursionError):
+            # An earlier mutation took the structure away that this one looks for.
+            mutation = flip_bits
+            data = mutation(rng, data or b"\0", others)
+        done.append(mutation.__name__)
+    return data or b"\0", done

@@ -1,0 +1,98 @@
+"""Damage that knows nothing of formats.
+
+Each mutation takes a random source, the bytes, and the files of the format, and gives the damaged bytes back.
+"""
+
+import struct
+
+UNSIGNED = [
+    0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x100, 3_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
+]
+
+
+def place(rng, data):
+    """An offset: mostly behind the magic bytes, often near the beginning, where headers are."""
+    start = 0 if rng.random() < 0.04 else min(12, len(data) - 1)
+    end = len(data) if rng.random() < 0.5 else min(len(data), 256)
+    return rng.randrange(start, max(start + 1, end))
+
+
+def put(data, at, new):
+    return data[:at] + new + data[at + len(new) :]
+
+
+def flip_bits(rng, data, others):
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 4, 8, 32])):
+        changed[place(rng, data)] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def set_bytes(rng, data, others):
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 2, 4, 16, 64])):
+        changed[place(rng, data)] = rng.choice([0, 255, rng.randrange(256)])
+    return bytes(changed)
+
+
+def fill_run(rng, data, others):
+    at, length = place(rng, data), rng.choice([2, 4, 16, 64, 400])
+    run = rng.choice([b"\0" * length, b"\xff" * length, rng.randbytes(length)])
+    return data[:at] + run + data[at + length :]
+
+
+def set_number(rng, data, others):
+    size = rng.choice("HHII")
+    number = rng.choice(UNSIGNED) & (0xFFFF if size == "H" else 0xFFFFFFFF)
+    return put(data, place(rng, data), struct.pack(rng.choice("<>") + size, number))[: len(data)]
+
+
+def cut(rng, data, others):
+    return data[: max(16, rng.randrange(len(data)) if rng.random() < 0.8 else len(data) - rng.randrange(1, 16))]
+
+
+def remove_run(rng, data, others):
+    at = place(rng, data)
+    return data[:at] + data[at + rng.choice([1, 2, 4, 8, 64, 300]) :]
+
+
+def repeat_run(rng, data, others):
+    at, length = place(rng, data), rng.choice([1, 4, 16, 128])
+    return data[:at] + data[at : at + length] * rng.choice([2, 3, 50]) + data[at + length :]
+
+
+def splice(rng, data, others):
+    other = rng.choice(others)
+    return data[: rng.randrange(12, max(13, len(data)))] + other[rng.randrange(12, max(13, len(other))) :]
+
+
+def append(rng, data, others):
+    return data + rng.choice([rng.choice(others), rng.randbytes(200), b"\0" * 4096])
+
+
+GENERIC = [flip_bits, set_bytes, fill_run, set_number, cut, remove_run, repeat_run, splice, append]
+
+
+def rearrange(rng, items, keep=1):
+    """Takes out, doubles, swaps or multiplies one of the items behind the first `keep`."""
+    items = list(items)
+    if len(items) <= keep:
+        return items
+    index, other = rng.randrange(keep, len(items)), rng.randrange(keep, len(items))
+    how = rng.randrange(4)
+    if how == 0:
+        del items[index]
+    elif how == 1:
+        items.insert(other, items[index])
+    elif how == 2:
+        items[index], items[other] = items[other], items[index]
+    else:
+        content = items[index] if isinstance(items[index], bytes) else items[index][1]
+        # Never so often that one input costs as much as a hundred.
+        times = min(rng.choice([2, 20, 200]), 1 + 300_000 // (len(content) + 1))
+        items[index:index] = [items[index]] * times
+    return items
+
+
+def within(rng, body):
+    return flip_bits(rng, body, []) if len(body) > 12 else rng.randbytes(len(body) or 1)
