@@ -28,11 +28,6 @@ static inline int cameo_vips_cast(VipsImage *in, VipsImage **out, VipsBandFormat
     return vips_cast(in, out, format, NULL);
 }
 
-/// 16 bits to 8: the upper half.
-static inline int cameo_vips_upper_bytes(VipsImage *in, VipsImage **out) {
-    return vips_cast(in, out, VIPS_FORMAT_UCHAR, "shift", TRUE, NULL);
-}
-
 static inline int cameo_vips_resize(VipsImage *in, VipsImage **out, double hscale, double vscale) {
     return vips_resize(in, out, hscale, "vscale", vscale, NULL);
 }

@@ -37,7 +37,7 @@ extension ImagingError {
         case .renditionTooLarge(let width, let height, let limit):
             "would become \(width) × \(height) pixels, more than the limits of 16383 an edge and \(limit) in all"
         case .tooManyBytes(let limit, let smallest):
-            "cannot be encoded in \(limit) bytes: at its lowest quality it has \(smallest)"
+            "cannot be encoded in \(limit) bytes: it has \(smallest) at the least"
         case .outOfMemory:
             "needs more memory to decode than there is"
         case .encodingFailed(let detail):
@@ -47,13 +47,11 @@ extension ImagingError {
         case .unreadable(let reason):
             "could not be read: \(reason)"
         case .overlay(let uri, let error):
-            "has an overlay (\(Self.shortened(uri))) that \(error.predicate)"
+            "has an overlay (\(SourceName.of(uri))) that \(error.predicate)"
         }
     }
 
     private static let formats = "JPEG, PNG, GIF, WebP, TIFF, HEIF, AVIF or SVG"
 
     private static func explained(_ detail: String) -> String { detail.isEmpty ? "" : " (\(detail))" }
-
-    private static func shortened(_ uri: String) -> String { uri.count <= 200 ? uri : uri.prefix(200) + "…" }
 }

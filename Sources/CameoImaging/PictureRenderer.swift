@@ -52,49 +52,75 @@ package struct PictureRenderer {
         var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
         for group in RenditionGroup.groups(of: renditions, facts) {
             let wanted = group.indices.map { renditions[$0] }
-            let shared = try decode(wanted, group, reader, facts)
+            let (shared, trimmed) = try decode(wanted, group, reader, facts)
             let maker = RenditionMaker(shared: shared)
-            for index in group.indices {
-                made[index] = try maker.make(try plan(renditions[index], of: shared, shelf))
+            for (position, index) in group.indices.enumerated() {
+                let plan = try RenditionPlan(
+                    renditions[index],
+                    of: shared,
+                    trimmed: trimmed[position],
+                    overlay: try shelf.picture(for: renditions[index]),
+                    limits: limits
+                )
+                made[index] = try maker.make(plan)
             }
         }
         return RenderedSet(facts: facts, isTruncated: toleratesDamage, renditions: made.compactMap(\.self))
     }
 
+    /// What all renditions of a group are made from, and what trimming left of it for each that trims, by its place.
     private func decode(
         _ renditions: [Rendition],
         _ group: RenditionGroup,
         _ reader: SourceReader,
         _ facts: PictureFacts
-    ) throws(ImagingError) -> SharedPicture {
+    ) throws(ImagingError) -> (SharedPicture, trimmed: [Int: TrimmedArea]) {
         let keepsProfile = renditions.contains(where: \.encoding.keepProfile)
         if group.isAnimated {
-            return try SourceDecoder(reader: reader, facts: facts).animation(keepsProfile: keepsProfile)
+            let shared = try SourceDecoder(reader: reader, facts: facts).animation(keepsProfile: keepsProfile)
+            return (shared, try trim(renditions, shared))
         }
         guard group.page < facts.pages else { throw .noSuchPage(group.page, pages: facts.pages) }
+        func decoded(
+            _ header: consuming VipsPicture,
+            _ page: PictureFacts,
+            at size: PixelSize
+        ) throws(ImagingError) -> SharedPicture {
+            try SourceDecoder(reader: reader, facts: page)
+                .page(group, header: header, at: size, keepsProfile: keepsProfile)
+        }
+        func size(_ page: PictureFacts, _ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
+            try SharedSize.size(
+                for: renditions,
+                of: page.size,
+                format: reader.format,
+                trimmed: trimmed,
+                limit: limits.pixels
+            )
+        }
         let header = try reader.header(page: group.page)
         let page = PictureFacts(header, format: reader.format)
-        let size = try SharedSize.size(for: renditions, of: page.size, format: reader.format, limit: limits.pixels)
-        return try SourceDecoder(reader: reader, facts: page)
-            .page(group, header: header, at: size, keepsProfile: keepsProfile)
+        let shared = try decoded(header, page, at: try size(page))
+        let trimmed = try trim(renditions, shared)
+        guard !trimmed.isEmpty else { return (shared, [:]) }
+        // Where little is left of a large picture, it has to be decoded larger than its borders were searched at.
+        let needed = try size(page, trimmed)
+        guard needed.width > shared.frameSize.width || needed.height > shared.frameSize.height else {
+            return (shared, trimmed)
+        }
+        return (try decoded(try reader.header(page: group.page), page, at: needed), trimmed)
     }
 
-    private func plan(
-        _ rendition: Rendition,
-        of shared: SharedPicture,
-        _ shelf: OverlayShelf
-    ) throws(ImagingError) -> RenditionPlan {
-        var trimmed: PixelArea?
-        if let threshold = rendition.trim {
+    private func trim(
+        _ renditions: [Rendition],
+        _ shared: SharedPicture
+    ) throws(ImagingError) -> [Int: TrimmedArea] {
+        var trimmed: [Int: TrimmedArea] = [:]
+        for (index, rendition) in renditions.enumerated() {
+            guard let threshold = rendition.trim else { continue }
             let box = try TrimSearch.box(in: try shared.frame(0, inSourceProfile: false), threshold: threshold)
-            trimmed = box.scaled(from: shared.frameSize, to: shared.sourceSize)
+            trimmed[index] = TrimmedArea(box: box, frame: shared.frameSize)
         }
-        return try RenditionPlan(
-            rendition,
-            of: shared,
-            trimmed: trimmed,
-            overlay: try shelf.picture(for: rendition),
-            limits: limits
-        )
+        return trimmed
     }
 }

@@ -8,7 +8,7 @@ struct RenditionMaker {
         var plan = plan
         plan.cut = try Cut.chosenByPixels(of: try frame(0, plan), plan)
         let first = try finished(0, plan)
-        let placeholder = try PlaceholderMaker.placeholder(of: first)
+        let placeholder = try placeholder(of: first, plan)
         let encoded = try encode(first, plan)
         return EncodedRendition(
             bytes: encoded.bytes,
@@ -19,6 +19,17 @@ struct RenditionMaker {
             frames: plan.animation?.frames ?? 1,
             placeholder: placeholder
         )
+    }
+
+    /// In sRGB, also where the thumbnail is not.
+    private func placeholder(
+        of first: borrowing VipsPicture,
+        _ plan: RenditionPlan
+    ) throws(ImagingError) -> Placeholder {
+        guard plan.keepsSourceProfile, let profile = plan.metadata.header.metadata(.profile),
+            let converted = first.converted(byProfile: profile), let shown = converted.materialized()
+        else { return try PlaceholderMaker.placeholder(of: first) }
+        return try PlaceholderMaker.placeholder(of: shown)
     }
 
     private func frame(_ index: Int, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
@@ -35,9 +46,8 @@ struct RenditionMaker {
         var frames = VipsFrames(count: animation.frames)
         var isComplete = frames.append(first)
         for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
-        guard isComplete, let roll = frames.stacked() else {
-            throw .processingFailed(step: "frames", detail: VipsLibrary.takeErrorText())
-        }
+        // All frames are of one size, so only memory can have been wanting.
+        guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
         return try Encoder.encode(roll, plan)
     }
 

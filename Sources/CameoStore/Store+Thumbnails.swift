@@ -96,7 +96,10 @@ extension Store {
     static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT thumbnail.*, blob.size FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+                SELECT thumbnail.blob, thumbnail.source_digest, format, width, height, updated_at, has_alpha, frames,
+                  thumb_hash, blur_hash, dominant_color, source_format, source_width, source_height, source_pages,
+                  source_has_alpha, source_is_animated, is_truncated, blob.size
+                FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
                 WHERE thumbnail.id = ?
                 """
         )

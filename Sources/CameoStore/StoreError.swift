@@ -24,6 +24,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notFound(uri: String)
     /// The stored bytes do not have the digest that names them; they are never returned.
     case damagedBlob(digest: String)
+    /// What was to be written breaks a rule of the tables: trying again changes nothing.
+    case refused(reason: String)
     case failed(String)
 }
 
@@ -48,6 +50,7 @@ extension StoreError: CustomStringConvertible {
         case .noSuchJob(let id): "there is no job \(id)"
         case .notFound(let uri): "there is nothing at \(uri)"
         case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not have their digest"
+        case .refused(let reason): "the store refused what was to be written: \(reason)"
         case .failed(let reason): "the store failed: \(reason)"
         }
     }
@@ -69,6 +72,7 @@ extension StoreError: CustomStringConvertible {
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
         case .SQLITE_NOTADB: self = .notAStore(path: path)
         case .SQLITE_CANTOPEN: self = .cannotOpen(path: path, reason: error.message ?? "unknown reason")
+        case .SQLITE_CONSTRAINT: self = .refused(reason: error.message ?? "unknown reason")
         default: self = .failed("\(error.message ?? "unknown reason") (\(error.extendedResultCode))")
         }
     }

@@ -94,7 +94,7 @@ struct JobRunner: Sendable {
                 request.renditions,
                 of: fetched.source.file,
                 overlays: fetched.overlays.map(\.forRenderer),
-                named: request.source,
+                named: SourceName.of(request.source),
                 timeout: nil
             )
         }
@@ -157,7 +157,7 @@ struct JobRunner: Sendable {
         JobFailure(
             .jobTimedOut,
             at: .worker,
-            "the attempt took longer than its time limit (source \(progress.source ?? "unknown"))"
+            "the attempt took longer than its time limit (source \(progress.source.map(SourceName.of) ?? "unknown"))"
         )
     }
 
@@ -178,6 +178,7 @@ struct JobRunner: Sendable {
             } catch {
                 tries += 1
                 if case .leaseLost = error { return .leaseLost }
+                if case .refused = error { return await fail(job, failure(for: error), progress) }
                 if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
                 if tries.isMultiple(of: 10) {
                     let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
@@ -205,6 +206,7 @@ struct JobRunner: Sendable {
         switch error {
         case .full: JobFailure(.storeFull, at: .store, error.description)
         case .damagedBlob: JobFailure(.sourceNotFound, at: .fetch, error.description)
+        case .refused: JobFailure(.storeFailed, at: .store, error.description, isRetryable: false)
         default: JobFailure(.storeFailed, at: .store, error.description)
         }
     }
@@ -246,6 +248,7 @@ struct JobRunner: Sendable {
                 return outcome()
             } catch {
                 if case .leaseLost = error { return .leaseLost }
+                if case .refused(let reason) = error { return .unrecorded(reason: reason) }
                 if isEnding(), started.duration(to: .now) > configuration.patience {
                     return .unrecorded(reason: error.description)
                 }

@@ -71,7 +71,7 @@ extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .failed:
+            .refused, .failed:
             .store
         case .leaseLost, .noSuchJob, .notFound, .damagedBlob: .failed
         }

@@ -175,6 +175,8 @@ struct RenditionAgreementTests {
 
     @Test func bothRefuseWhatDoesNotGoTogether() async throws {
         let texts = [
+            ##""keepProfile":true,"background":"#fff""##, ##""keepProfile":true,"tint":"#f00""##,
+            #""keepProfile":true,"overlay":{"source":"file:///a.png"}"#,
             #""animated":true,"page":1"#, #""lossless":true,"quality":80"#, #""lossless":true,"maxBytes":200"#,
             #""lossless":true,"format":"avif","chromaSubsampling":"4:2:0""#, #""format":"png","maxBytes":200"#,
             #""format":"png","palette":false,"maxBytes":200"#, #""format":"png","palette":false,"quality":80"#,

@@ -107,6 +107,19 @@ struct AnimationTests {
         }
     }
 
+    @Test func enlargedFramesCountTogetherToo() async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.limits.animatedPixels = 400 * 300 * 3 - 1
+        let path = try await Pictures.timedAnimation("gif")
+        try await Renderers.withPool(configuration) { pool in
+            var large = animated(400, .webp)
+            large.withoutEnlargement = false
+            let failure = await failure { try await pool.render(large, of: path) }
+            #expect(failure?.code == .imageTooManyPixels)
+            #expect(failure?.message.contains("360000 pixels together") == true)
+        }
+    }
+
     @Test func pixelsOfAllFramesCountTogether() async throws {
         var configuration = Renderers.configuration(processes: 1)
         configuration.limits.animatedPixels = 80 * 60 * 3 - 1

@@ -38,6 +38,27 @@ struct DrawingTests {
         #expect(edges == (fit == .outside ? [135, 90] : [100, 90]))
     }
 
+    /// In pixels of the drawing the square ends within one, which is 21 of the thumbnail.
+    @Test(arguments: [4.55, 5.45])
+    func bordersOfADrawingAreFoundToThePixel(_ start: Double) async throws {
+        let edge = 24 - 2 * start
+        let path = try await drawing(
+            "square-\(start)",
+            "<rect width='24' height='24' fill='white'/><rect x='\(start)' y='\(start)' width='\(edge)' "
+                + "height='\(edge)' fill='#ff0000'/><rect x='\(start)' y='\(start)' width='\(edge / 2)' "
+                + "height='\(edge)' fill='#0000ff'/>",
+            size: "width='24' height='24'"
+        )
+        var rendition = Rendition(width: 512, height: 512, format: .png)
+        rendition.trim = 10
+        let specimen = try await Specimen(render(rendition, of: path).renditions[0])
+        // Border would be white; blue and red meet in the middle.
+        for (x, isBlue) in [(2, true), (252, true), (260, false), (509, false)] {
+            let pixel = try await specimen.pixel(x, 256)
+            #expect(pixel[isBlue ? 2 : 0] > 200 && pixel[isBlue ? 0 : 2] < 60 && pixel[1] < 60, "\(x): \(pixel)")
+        }
+    }
+
     @Test func noOutsideResourceIsLoaded() async throws {
         let secret = try await Pictures.plain(24, 16)
         let bodies = [

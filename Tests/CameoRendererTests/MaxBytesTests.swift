@@ -34,6 +34,19 @@ struct MaxBytesTests {
         #expect(made.count >= lower.count)
     }
 
+    /// Graphics that are smaller without loss at first still become lossy where only that fits.
+    @Test func autoFindsAQualityWhereLosslessIsTooLarge() async throws {
+        let folder = try TemporaryFolder()
+        let (noise, path) = (folder.path("noise.v"), folder.path("three-colors.png"))
+        try await Pictures.vips("gaussnoise", noise, "200", "200", "--mean", "1", "--sigma", "0.6", "--seed", "3")
+        try await Pictures.vips("linear", noise, folder.path("grey.v"), "1", "0", "--uchar")
+        try await Pictures.vips("linear", folder.path("grey.v"), path, "80", "0", "--uchar")
+        let free = try await rendered(rendition(.auto), of: path).bytes
+        let limit = free.count * 8 / 10
+        let made = try await rendered(rendition(.auto, maxBytes: limit), of: path).bytes
+        #expect(made.count <= limit)
+    }
+
     @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
     func whatFitsAnywayIsLeftAlone(_ format: Rendition.Format) async throws {
         let photo = try await Pictures.photo()

@@ -178,6 +178,28 @@ struct RegionTests {
         #expect(try await rendered(rendition, of: Pictures.plain(300, 200)).edges == [50, 33])
     }
 
+    /// The borders of a large picture are searched in a smaller one; what they leave is decoded at its own size.
+    @Test func littleThatTrimmingLeavesIsAsSharpAsTheSource() async throws {
+        let folder = try TemporaryFolder()
+        let (noise, detail, path) = (folder.path("noise.v"), folder.path("detail.png"), folder.path("large.png"))
+        try await Pictures.vips("gaussnoise", noise, "400", "400", "--mean", "110", "--sigma", "40", "--seed", "7")
+        try await Pictures.vips("cast", noise, detail, "uchar")
+        try await Pictures.vips("embed", detail, path, "3000", "2000", "6600", "4400", "--extend", "white")
+        var rendition = Rendition(width: 400, height: 400, fit: .fill, format: .png)
+        rendition.trim = 20
+        let specimen = try await Specimen(rendered(rendition, of: path))
+        // Made of the 248 pixels that are left of it at 4,096, grain is smoothed to about two thirds.
+        let deviation = Double(try await Pictures.vips("deviate", specimen.path)) ?? 0
+        #expect(deviation > 34, "\(deviation)")
+    }
+
+    @Test(arguments: [(1, 1), (2, 50), (50, 2)])
+    func pictureTooSmallForBordersIsNotTrimmed(_ width: Int, height: Int) async throws {
+        var rendition = Rendition(width: 50, height: 50)
+        rendition.trim = 10
+        #expect(try await rendered(rendition, of: Pictures.plain(width, height)).edges == [width, height])
+    }
+
     @Test func pagesOfATIFFAreCountedFromZero() async throws {
         let path = try await Pictures.pages()
         for (page, tile) in [(0, Tile.red), (1, .green), (2, .blue)] {

@@ -49,6 +49,21 @@ struct FactsTests {
         #expect(members["truncated"] == nil)
     }
 
+    /// Another try would not change it: a worker that waited for the store to take it would wait for ever.
+    @Test func whatBreaksARuleOfTheTablesIsRefusedByName() async throws {
+        let fixture = try StoreFixture()
+        do {
+            _ = try await make(fixture, frames: 0, from: StoreFixture.provenance())
+            Issue.record("a thumbnail without frames was taken")
+        } catch let error as StoreError {
+            guard case .refused = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        #expect(try await fixture.store.status().thumbnails == 0)
+    }
+
     @Test func truncatedSourceAndAnimationAreMarked() async throws {
         let fixture = try StoreFixture()
         let job = try await make(fixture, frames: 3, from: StoreFixture.provenance(isTruncated: true))

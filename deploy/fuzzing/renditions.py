@@ -96,6 +96,9 @@ def rendition(rng, index, format, overlays, plain):
     sometimes(0.1, "lossless", lambda: True)
     sometimes(0.4 if format in ("gif", "webp") else 0.05, "animated", lambda: True)
     sometimes(0.1, "keepProfile", lambda: True)
+    if made.get("keepProfile"):
+        for name in ("background", "tint", "overlay"):  # refused beside it
+            made.pop(name, None)
     sometimes(0.15, "keep", lambda: rng.sample(["copyright", "exif", "gps", "icc", "xmp"], rng.randint(1, 3)))
     if not made.get("animated") and format in ("gif", "webp", "tiff", "pdf"):
         sometimes(0.1, "page", lambda: rng.choice([0, 1, 2, 3, 9, 99_999]))

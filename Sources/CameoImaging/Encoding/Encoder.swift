@@ -24,7 +24,8 @@ enum Encoder {
         if isFlat {
             let lossless = try output.encoded(by: AutoChoice.losslessSaver(for: plan))
             // It is the better one as well.
-            if lossless.count < first.count { return lossless }
+            let fits = lossless.count <= plan.rendition.encoding.maxBytes ?? .max
+            if lossless.count < first.count, fits { return lossless }
         }
         guard let limit = plan.rendition.encoding.maxBytes, let quality = plan.quality else { return first }
         var search = QualitySearch(limit: limit, highest: quality, first: first)

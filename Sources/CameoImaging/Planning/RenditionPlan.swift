@@ -20,19 +20,21 @@ struct RenditionPlan {
     /// Where `cover` cuts; set before the first frame goes its way, and the same for all.
     var cut: Placement?
 
-    /// Refuses a rendition that would exceed the limits. `trimmed` is the part of the source that trimming left, upright;
-    /// nil without.
+    /// Refuses a rendition that would exceed the limits.
     init(
         _ rendition: Rendition,
         of shared: SharedPicture,
-        trimmed: PixelArea?,
+        trimmed: TrimmedArea?,
         overlay: OverlayPicture?,
         limits: RenderLimits
     ) throws(ImagingError) {
-        var area = trimmed ?? PixelArea(whole: shared.sourceSize)
-        if let crop = rendition.crop { area = try area.cropped(to: crop) }
-        let part = rendition.rotate.isSideways ? area.size.turned : area.size
-        let geometry = Geometry(of: rendition, source: part, mayGrow: shared.format.isVector)
+        let part = try PicturePart(
+            of: rendition,
+            source: shared.sourceSize,
+            format: shared.format,
+            trimmed: trimmed
+        )
+        let geometry = Geometry(of: rendition, source: part.turned, mayGrow: shared.format.isVector)
         for size in [geometry.resized, geometry.final] where size.pixels > limits.pixels {
             throw .renditionTooLarge(width: size.width, height: size.height, limit: limits.pixels)
         }
@@ -40,17 +42,32 @@ struct RenditionPlan {
         guard Rendition.edgeRange.contains(width), Rendition.edgeRange.contains(height) else {
             throw .renditionTooLarge(width: width, height: height, limit: limits.pixels)
         }
+        if let frames = shared.animation?.frames {
+            let pixels = geometry.final.pixels.multipliedReportingOverflow(by: frames)
+            guard !pixels.overflow, pixels.partialValue <= limits.animatedPixels, height * frames <= Self.longestRoll
+            else {
+                throw .tooManyAnimatedPixels(
+                    width: width,
+                    height: height,
+                    frames: frames,
+                    limit: limits.animatedPixels
+                )
+            }
+        }
         self.rendition = rendition
         self.overlay = overlay
         self.geometry = geometry
         sourceFormat = shared.format
-        region = area.scaled(from: shared.sourceSize, to: shared.frameSize)
+        region = part.area.scaled(from: part.canvas, to: shared.frameSize)
         metadata = shared.metadata
         animation = shared.animation
         keepsSourceProfile = rendition.encoding.keepProfile && shared.hasDevicePixels
         format = rendition.format.written(for: shared.format)
         background = rendition.background ?? (format.hasAlpha ? .transparent : .white)
     }
+
+    /// Rows of all frames together: what libvips takes for a picture's height (VIPS_MAX_COORD).
+    private static let longestRoll = 10_000_000
 
     /// A length of the request in pixels of the thumbnail.
     func devicePixels(_ length: Double) -> Double { length * rendition.dpr }

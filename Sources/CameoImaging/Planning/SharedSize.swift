@@ -8,16 +8,18 @@ enum SharedSize {
     private static let drawingEdge = 32_767
 
     /// The smallest size that no rendition exceeds on either axis; never larger than the source, unless that is a drawing.
-    /// The source's size is upright.
+    /// The source's size is upright. For renditions that trim, and are not among `trimmed`, it is one to search their
+    /// borders in.
     static func size(
         for renditions: [Rendition],
         of source: PixelSize,
         format: PictureFormat,
+        trimmed: [Int: TrimmedArea] = [:],
         limit: Int
     ) throws(ImagingError) -> PixelSize {
         var shared = PixelSize(1, 1)
-        for rendition in renditions {
-            let needed = try needed(for: rendition, of: source, isVector: format.isVector)
+        for (index, rendition) in renditions.enumerated() {
+            let needed = try needed(for: rendition, of: source, format, trimmed[index])
             shared = PixelSize(max(shared.width, needed.width), max(shared.height, needed.height))
         }
         guard format.isVector else {
@@ -29,25 +31,29 @@ enum SharedSize {
     private static func needed(
         for rendition: Rendition,
         of source: PixelSize,
-        isVector: Bool
+        _ format: PictureFormat,
+        _ trimmed: TrimmedArea?
     ) throws(ImagingError) -> PixelSize {
-        // What is left after trimming is not known yet: it may be a small part that the box enlarges.
-        if rendition.trim != nil {
-            let longest = Double(max(source.width, source.height))
-            // Every pixel of a drawing costs time, more so with filters.
-            let edge = isVector ? min(trimmingEdge, 2 * longestEdge(of: rendition, source)) : trimmingEdge
-            return source.scaled(by: isVector ? Double(edge) / longest : min(1, Double(edge) / longest))
-        }
-        var area = PixelArea(whole: source)
-        if let crop = rendition.crop { area = try area.cropped(to: crop) }
-        let isSideways = rendition.rotate.isSideways
-        let part = isSideways ? area.size.turned : area.size
-        let resized = Geometry(of: rendition, source: part, mayGrow: isVector).resized
-        let wanted = isSideways ? resized.turned : resized
+        if rendition.trim != nil, trimmed == nil { return searched(for: rendition, in: source, format) }
+        let part = try PicturePart(of: rendition, source: source, format: format, trimmed: trimmed)
+        let resized = Geometry(of: rendition, source: part.turned, mayGrow: format.isVector).resized
+        let wanted = rendition.rotate.isSideways ? resized.turned : resized
         return PixelSize(
-            Int((Double(source.width) * Double(wanted.width) / Double(area.size.width)).rounded(.up)),
-            Int((Double(source.height) * Double(wanted.height) / Double(area.size.height)).rounded(.up))
+            Int((Double(part.canvas.width) * Double(wanted.width) / Double(part.area.size.width)).rounded(.up)),
+            Int((Double(part.canvas.height) * Double(wanted.height) / Double(part.area.size.height)).rounded(.up))
         )
+    }
+
+    private static func searched(
+        for rendition: Rendition,
+        in source: PixelSize,
+        _ format: PictureFormat
+    ) -> PixelSize {
+        let longest = Double(max(source.width, source.height))
+        guard format.isVector else { return source.scaled(by: min(1, Double(trimmingEdge) / longest)) }
+        // Every pixel of a drawing costs time, more so with filters.
+        let edge = min(trimmingEdge, 2 * longestEdge(of: rendition, source))
+        return source.scaled(by: Double(edge) / longest)
     }
 
     /// Of what the rendition would be without trimming.

@@ -10,6 +10,8 @@ enum TrimSearch {
         threshold: Int
     ) throws(ImagingError) -> PixelArea {
         let whole = PixelArea(whole: PixelSize(picture.width, picture.height))
+        // vips_find_trim looks at windows of three by three pixels, and fails where there is none.
+        guard min(picture.width, picture.height) >= 3 else { return whole }
         guard let box = search(picture, Double(threshold)) else {
             throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
         }

@@ -7,13 +7,15 @@ enum Pad: RenditionStep {
         guard plan.geometry.isPadded else { return picture }
         let box = plan.geometry.final
         let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
-        guard let ready = prepared(picture, for: plan.background),
+        // A translucent background comes later, behind padding and picture alike (``ShowBackground``).
+        let background = plan.background.alpha < 255 ? Color.transparent : plan.background
+        guard let ready = prepared(picture, for: background),
             let padded = ready.embedded(
                 left: place.left,
                 top: place.top,
                 width: box.width,
                 height: box.height,
-                background: numbers(of: plan.background, for: ready)
+                background: numbers(of: background, for: ready)
             )
         else { throw .processingFailed(step: "padding", detail: VipsLibrary.takeErrorText()) }
         return padded

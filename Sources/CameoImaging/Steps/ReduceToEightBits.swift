@@ -10,7 +10,7 @@ enum ReduceToEightBits: PreparationStep {
         let space = picture.colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         var eightBit = picture
         if eightBit.format == VIPS_FORMAT_USHORT {
-            guard let upper = eightBit.upperBytes() else {
+            guard let upper = eightBit.scaled(by: [255.0 / 65_535], adding: [0])?.roundedToBytes() else {
                 throw .processingFailed(step: "profile", detail: VipsLibrary.takeErrorText())
             }
             eightBit = upper

@@ -33,8 +33,10 @@ enum ShowBackground: RenditionStep {
 
     private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
         guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB),
-            let blended = colored.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
+            // In floating point: with 8-bit numbers the compositor cuts fractions off.
+            let precise = colored.cast(to: VIPS_FORMAT_FLOAT),
+            let blended = precise.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
         else { return nil }
-        return blended.cast(to: VIPS_FORMAT_UCHAR)
+        return blended.roundedToBytes()
     }
 }

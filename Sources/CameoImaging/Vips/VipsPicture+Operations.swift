@@ -39,9 +39,6 @@ extension VipsPicture {
 
     func cast(to format: VipsBandFormat) -> VipsPicture? { VipsPicture { cameo_vips_cast(image, $0, format) } }
 
-    /// 16 bits to 8, by the upper half.
-    func upperBytes() -> VipsPicture? { VipsPicture { cameo_vips_upper_bytes(image, $0) } }
-
     /// The same numbers, said to mean something else.
     func reinterpreted(as space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_reinterpreted(image, $0, space) }

@@ -19,7 +19,8 @@ extension Rendition {
 
     /// Why the option has no meaning for this rendition, whether it is set or not; nil if it has one.
     ///
-    /// `source` may turn out to be any format, so that it takes every option: what does not apply then has no effect.
+    /// `source` may turn out to be any format, so that it takes every option: what does not apply then has no effect, but
+    /// for `maxBytes`, which is kept or fails.
     package func objection(to option: EncodingOption) -> String? {
         guard format == .source || option.formats.contains(format == .auto ? .webp : format) else {
             let words = option.formats.map(\.rawValue).joined(separator: ", ")

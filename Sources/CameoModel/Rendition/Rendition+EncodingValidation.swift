@@ -9,5 +9,10 @@ extension Rendition {
         if encoding.animated, page != 0 {
             throw Self.refusal(path, "page", "picks one frame, and animated asks for all")
         }
+        guard encoding.keepProfile else { return }
+        let colors = [("background", background != nil), ("tint", look.tint != nil), ("overlay", look.overlay != nil)]
+        for (field, isSet) in colors where isSet {
+            throw Self.refusal(path, field, "brings colours of sRGB, and keepProfile leaves the picture in its own")
+        }
     }
 }

@@ -27,8 +27,12 @@ extension Schema {
         -- SHA-256 of the overlay's bytes, of a rendition that has one.
         ALTER TABLE thumbnail ADD COLUMN overlay_digest TEXT CHECK (length(overlay_digest) = 64);
 
-        -- Facts are those of the blob: a worker of version 1 that still runs replaces a blob and knows nothing of them.
-        CREATE TRIGGER thumbnail_replaced AFTER UPDATE OF blob ON thumbnail WHEN NEW.blob IS NOT OLD.blob BEGIN
+        -- Facts are those of the blob and its source: a worker of version 1 that still runs replaces them and knows nothing
+        -- of facts.
+        CREATE TRIGGER thumbnail_replaced AFTER UPDATE OF blob, source_digest, renderer_version ON thumbnail
+          WHEN NEW.blob IS NOT OLD.blob OR NEW.source_digest IS NOT OLD.source_digest
+            OR NEW.renderer_version IS NOT OLD.renderer_version
+        BEGIN
           UPDATE thumbnail SET has_alpha = NULL, frames = NULL, thumb_hash = NULL, blur_hash = NULL,
             dominant_color = NULL, source_format = NULL, source_width = NULL, source_height = NULL, source_pages = NULL,
             source_has_alpha = NULL, source_is_animated = NULL, is_truncated = NULL, overlay_digest = NULL

@@ -2,9 +2,9 @@
 ///
 /// Like all that takes URIs and paths apart here it looks at bytes: to Swift's characters a colon, slash or "@" that a
 /// combining accent follows is none, to the kernel and to libcurl it is.
-enum URIScheme {
+package enum URIScheme {
     /// In lower case; nil when the text does not begin with a scheme.
-    static func of(_ text: String) -> String? {
+    package static func of(_ text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text.utf8[..<colon]
         guard let first = scheme.first, isLetter(first),

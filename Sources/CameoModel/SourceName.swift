@@ -1,10 +1,10 @@
 /// What a source is called in messages: recognizable, short, on one line, and without credentials.
-enum SourceName {
+package enum SourceName {
     private static let maximumLength = 300
     /// `data:` URIs are mostly payload.
     private static let maximumDataLength = 60
 
-    static func of(_ source: String) -> String {
+    package static func of(_ source: String) -> String {
         switch URIScheme.of(source) {
         case "data": printable(source, limit: maximumDataLength)
         case "file": printable(source, limit: maximumLength)
@@ -12,7 +12,7 @@ enum SourceName {
         }
     }
 
-    static func ofPath(_ path: String) -> String { printable(path, limit: maximumLength) }
+    package static func ofPath(_ path: String) -> String { printable(path, limit: maximumLength) }
 
     /// Text that could not be, or need not be, parsed as a URL may still hold a password: everything between the
     /// scheme and the last "@" goes, too much rather than too little.
