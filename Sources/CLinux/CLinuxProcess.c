@@ -62,7 +62,8 @@ union rights {
     char space[CMSG_SPACE(sizeof(int) * CAMEO_MAXIMUM_DESCRIPTORS)];
 };
 
-ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count) {
+ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count,
+                                    bool waits) {
     if (fd_count > CAMEO_MAXIMUM_DESCRIPTORS) {
         errno = EINVAL;
         return -1;
@@ -82,7 +83,7 @@ ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count,
     }
     ssize_t sent;
     do {
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
     } while (sent < 0 && errno == EINTR);
     return sent;
 }
@@ -148,7 +149,7 @@ static size_t append_number(char *to, uint64_t number) {
 }
 
 static uint64_t peak_kibibytes(void) {
-    char text[2048];
+    char text[8192];
     ssize_t length = pread(status_fd, text, sizeof text - 1, 0);
     if (length <= 0) return 0;
     text[length] = 0;
@@ -174,13 +175,18 @@ static void report_and_die(int signal) {
     raise(signal); // SA_RESETHAND put the default back
 }
 
+// An overflow of the thread's own stack leaves no room for the handler there.
+static char crash_stack[64 << 10];
+
 int cameo_report_crashes(void) {
     status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (status_fd < 0) return -1;
+    stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
+    if (sigaltstack(&stack, NULL) != 0) return -1;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = report_and_die;
-    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
+    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE};
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         if (sigaction(crashes[i], &action, NULL) != 0) return -1;

@@ -19,11 +19,11 @@ static const struct {
 #endif
     NUMBER(accept), NUMBER(bind), NUMBER(bpf), NUMBER(chdir), NUMBER(clone), NUMBER(clone3), NUMBER(execve),
     NUMBER(execveat), NUMBER(fcntl), NUMBER(io_uring_setup), NUMBER(ioctl), NUMBER(keyctl), NUMBER(kill),
-    NUMBER(listen), NUMBER(memfd_create), NUMBER(mmap), NUMBER(mount), NUMBER(openat2), NUMBER(perf_event_open),
-    NUMBER(personality), NUMBER(pidfd_open), NUMBER(pidfd_send_signal), NUMBER(prctl), NUMBER(prlimit64),
-    NUMBER(process_vm_readv), NUMBER(process_vm_writev), NUMBER(ptrace), NUMBER(rt_sigqueueinfo), NUMBER(seccomp),
-    NUMBER(setpriority), NUMBER(setsockopt), NUMBER(setuid), NUMBER(socket), NUMBER(socketpair), NUMBER(tgkill),
-    NUMBER(tkill), NUMBER(unshare), NUMBER(userfaultfd),
+    NUMBER(listen), NUMBER(madvise), NUMBER(memfd_create), NUMBER(mmap), NUMBER(mount), NUMBER(openat2),
+    NUMBER(perf_event_open), NUMBER(personality), NUMBER(pidfd_open), NUMBER(pidfd_send_signal), NUMBER(prctl),
+    NUMBER(prlimit64), NUMBER(process_vm_readv), NUMBER(process_vm_writev), NUMBER(ptrace), NUMBER(rt_sigqueueinfo),
+    NUMBER(seccomp), NUMBER(setpriority), NUMBER(setsockopt), NUMBER(setuid), NUMBER(socket), NUMBER(socketpair),
+    NUMBER(tgkill), NUMBER(tkill), NUMBER(unshare), NUMBER(userfaultfd),
 };
 
 long cameo_try_call(const char *name, const long arguments[6]) {

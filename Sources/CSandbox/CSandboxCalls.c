@@ -40,7 +40,7 @@ static const int plain_calls[] = {
     SYS_access, SYS_readlink, SYS_stat, SYS_lstat,
 #endif
     // Memory.
-    SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise,
+    SYS_brk, SYS_munmap, SYS_mremap,
     // Threads, and waiting for each other.
     SYS_futex, SYS_set_robust_list, SYS_rseq, SYS_sched_yield, SYS_sched_getaffinity, SYS_gettid, SYS_getpid,
     SYS_nanosleep, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
@@ -97,6 +97,9 @@ int cameo_restrict_calls(bool generates_code) {
         SKIP_UNLESS_EQUAL(SYS_mprotect, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(PROT_EXEC, 1), ALLOW, REFUSE,
         SKIP_UNLESS_EQUAL(SYS_mmap, 7), LOAD_ARGUMENT(2), SKIP_UNLESS_ANY_BIT(PROT_EXEC, 3),
         LOAD_ARGUMENT(3), SKIP_UNLESS_ANY_BIT(generates_code ? MAP_ANONYMOUS : 0, 2), ALLOW, ALLOW, REFUSE,
+
+        // Not MADV_HWPOISON (100) and its kin, which take memory from the machine.
+        SKIP_UNLESS_EQUAL(SYS_madvise, 4), LOAD_ARGUMENT(2), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 100, 1, 0), ALLOW, REFUSE,
 
         // Signals to itself only: how abort ends it.
         SKIP_UNLESS_EQUAL(SYS_tgkill, 4), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(getpid(), 1), ALLOW, REFUSE,

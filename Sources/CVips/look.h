@@ -46,6 +46,18 @@ static inline int cameo_vips_maplut(VipsImage *in, VipsImage **out, VipsImage *t
     return vips_maplut(in, out, table, NULL);
 }
 
+/// The largest of three bands. libvips' `bandrank` compares pictures, not bands.
+static inline int cameo_vips_band_maximum(VipsImage *in, VipsImage **out) {
+    VipsImage *bands[3] = {NULL, NULL, NULL};
+    int result = 0;
+    for (int i = 0; i < 3 && result == 0; i++) result = vips_extract_band(in, &bands[i], i, NULL);
+    if (result == 0) result = vips_bandrank(bands, out, 3, "index", 2, NULL);
+    for (int i = 0; i < 3; i++) {
+        if (bands[i]) g_object_unref(bands[i]);
+    }
+    return result;
+}
+
 static inline int cameo_vips_insert(VipsImage *in, VipsImage *part, VipsImage **out, int left, int top) {
     return vips_insert(in, part, out, left, top, NULL);
 }

@@ -24,7 +24,7 @@ enum RenderPipeline {
     ]
 
     /// Either to sRGB or, where a rendition keeps the source's profile, to 8 bits as they are; and into memory.
-    static let standardizing: [any PreparationStep.Type] = [ConvertToSRGB.self, Decode.self]
+    static let standardizing: [any PreparationStep.Type] = [ConvertCodedColor.self, ConvertToSRGB.self, Decode.self]
     static let keepingProfile: [any PreparationStep.Type] = [ReduceToEightBits.self, Decode.self]
 
     /// Last, for an animation frame by frame.

@@ -19,6 +19,9 @@ package struct HelloMessage: RenderMessage, Hashable {
         let reader = try MessageReader(json)
         protocolVersion = try reader.integer("protocolVersion", in: 0...Int(Int32.max))
         rendererVersion = try reader.string("rendererVersion", maximumBytes: 256)
+        guard rendererVersion.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw MalformedMessage("rendererVersion must be printable ASCII")
+        }
         sandbox = try SandboxReport(json: try reader.value("sandbox"))
     }
 

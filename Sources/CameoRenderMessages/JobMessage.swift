@@ -11,17 +11,25 @@ package struct JobMessage: RenderMessage, Hashable {
     package let limits: RenderLimits
     /// Whether a truncated source gives a thumbnail of what there is.
     package let toleratesTruncation: Bool
+    /// Bytes that one rendition may have, encoded; the worker believes no more.
+    package let maximumOutputBytes: Int
+    /// Bytes that all of them may have.
+    package let maximumTotalOutputBytes: Int
 
     package init(
         renditions: [Rendition],
         overlays: [String] = [],
         limits: RenderLimits = RenderLimits(),
-        toleratesTruncation: Bool = false
+        toleratesTruncation: Bool = false,
+        maximumOutputBytes: Int = RendererProtocol.maximumOutputBytes,
+        maximumTotalOutputBytes: Int = RendererProtocol.maximumTotalOutputBytes
     ) {
         self.renditions = renditions
         self.overlays = overlays
         self.limits = limits
         self.toleratesTruncation = toleratesTruncation
+        self.maximumOutputBytes = maximumOutputBytes
+        self.maximumTotalOutputBytes = maximumTotalOutputBytes
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
@@ -44,6 +52,8 @@ package struct JobMessage: RenderMessage, Hashable {
         self.overlays = overlays
         limits = try RenderLimits(try MessageReader(try reader.value("limits")))
         toleratesTruncation = try reader.bool("toleratesTruncation")
+        maximumOutputBytes = try reader.integer("maximumOutputBytes", in: 1...Int.max)
+        maximumTotalOutputBytes = try reader.integer("maximumTotalOutputBytes", in: 1...Int.max)
     }
 
     package var json: JSONValue {
@@ -52,6 +62,8 @@ package struct JobMessage: RenderMessage, Hashable {
             "overlays": .array(overlays.map(JSONValue.string)),
             "limits": limits.json,
             "toleratesTruncation": .bool(toleratesTruncation),
+            "maximumOutputBytes": .integer(Int64(maximumOutputBytes)),
+            "maximumTotalOutputBytes": .integer(Int64(maximumTotalOutputBytes)),
         ])
     }
 }

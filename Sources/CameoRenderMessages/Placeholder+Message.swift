@@ -6,11 +6,24 @@ extension Placeholder {
         guard let color = Color(try reader.string("dominantColor", maximumBytes: 16)) else {
             throw MalformedMessage("dominantColor must be a colour")
         }
-        self.init(
-            thumbHash: try reader.string("thumbHash", maximumBytes: 64),
-            blurHash: try reader.string("blurHash", maximumBytes: 128),
-            dominantColor: color
-        )
+        let thumbHash = try reader.string("thumbHash", maximumBytes: 36)
+        guard Self.isThumbHash(thumbHash) else { throw MalformedMessage("thumbHash must be base64") }
+        let blurHash = try reader.string("blurHash", maximumBytes: 128)
+        guard Self.isBlurHash(blurHash) else { throw MalformedMessage("blurHash must be 6…128 base-83 digits") }
+        self.init(thumbHash: thumbHash, blurHash: blurHash, dominantColor: color)
+    }
+
+    /// Four or more base64 digits and at most two `=`: what the queue's tables and its JSON Schema accept.
+    private static func isThumbHash(_ text: String) -> Bool {
+        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
+        let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        return digits.count >= 4 && text.utf8.count - digits.count <= 2 && digits.allSatisfy(letters.contains)
+    }
+
+    /// The digits of BlurHash (https://github.com/woltapp/blurhash/blob/master/Algorithm.md#base-83).
+    private static func isBlurHash(_ text: String) -> Bool {
+        let digits = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
+        return (6...128).contains(text.utf8.count) && text.utf8.allSatisfy(digits.contains)
     }
 
     var json: JSONValue {

@@ -18,4 +18,7 @@ package enum RendererProtocol {
     package static let imagingVersion = "cameo-2"
     /// Bytes of a message's JSON text.
     package static let maximumMessageBytes = 1 << 20
+    /// Bytes of one encoded rendition, and of all of one job, unless the job says less.
+    package static let maximumOutputBytes = 64 << 20
+    package static let maximumTotalOutputBytes = 128 << 20
 }

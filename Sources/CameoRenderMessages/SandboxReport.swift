@@ -9,17 +9,28 @@ package struct SandboxReport: Hashable, Sendable {
     package let landlockVersion: Int
     /// seccomp(2): its system calls are on a list.
     package let hasSystemCallFilter: Bool
+    /// capabilities(7): it has none, also where the worker runs as root.
+    package let hasNoCapabilities: Bool
 
-    package init(hasNoNewPrivileges: Bool, landlockVersion: Int, hasSystemCallFilter: Bool) {
+    package init(
+        hasNoNewPrivileges: Bool,
+        landlockVersion: Int,
+        hasSystemCallFilter: Bool,
+        hasNoCapabilities: Bool
+    ) {
         self.hasNoNewPrivileges = hasNoNewPrivileges
         self.landlockVersion = landlockVersion
         self.hasSystemCallFilter = hasSystemCallFilter
+        self.hasNoCapabilities = hasNoCapabilities
     }
 
     /// The names of the layers that the kernel did not grant, as its own documentation calls them.
     package var missing: [String] {
-        [("no_new_privs", hasNoNewPrivileges), ("Landlock", landlockVersion > 0), ("seccomp", hasSystemCallFilter)]
-            .filter { !$0.1 }.map(\.0)
+        [
+            ("no_new_privs", hasNoNewPrivileges), ("Landlock", landlockVersion > 0), ("seccomp", hasSystemCallFilter),
+            ("capset", hasNoCapabilities),
+        ]
+        .filter { !$0.1 }.map(\.0)
     }
 
     init(json: JSONValue) throws(MalformedMessage) {
@@ -27,6 +38,7 @@ package struct SandboxReport: Hashable, Sendable {
         hasNoNewPrivileges = try reader.bool("noNewPrivileges")
         landlockVersion = try reader.integer("landlock", in: 0...Int(Int32.max))
         hasSystemCallFilter = try reader.bool("seccomp")
+        hasNoCapabilities = try reader.bool("noCapabilities")
     }
 
     var json: JSONValue {
@@ -34,6 +46,7 @@ package struct SandboxReport: Hashable, Sendable {
             "noNewPrivileges": .bool(hasNoNewPrivileges),
             "landlock": .integer(Int64(landlockVersion)),
             "seccomp": .bool(hasSystemCallFilter),
+            "noCapabilities": .bool(hasNoCapabilities),
         ])
     }
 }

@@ -9,6 +9,7 @@ enum RenderFailure {
     /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
     private static let memoryShare = 0.75
 
+    /// The reason is printable already (``RendererSlot/backOff(after:)``), because it is more than a failure's.
     static func cannotStart(_ reason: String, source: String) -> JobFailure {
         // Not the picture's fault: it is worth another attempt when the installation is mended.
         JobFailure(
@@ -25,12 +26,25 @@ enum RenderFailure {
 
     /// An answer that cannot be believed.
     static func misbehaved(_ malformed: MalformedMessage, source: String) -> JobFailure {
-        JobFailure(.renderFailed, at: .render, "\(source): the renderer's answer was refused: \(malformed)")
+        JobFailure(
+            .renderFailed,
+            at: .render,
+            "\(source): the renderer's answer was refused: \(ChildText.printable(malformed.description))"
+        )
+    }
+
+    /// A job that no renderer would take.
+    static func tooLongToAsk(_ source: String, bytes: Int) -> JobFailure {
+        let limit = RendererProtocol.maximumMessageBytes
+        let message =
+            "\(source) cannot be asked for: its renditions and overlays take \(bytes) bytes to say, over the "
+            + "renderer's limit of \(limit)"
+        return JobFailure(.renderFailed, at: .render, message)
     }
 
     /// What the child answered.
     static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
-        let message = "\(source) \(printable(refusal.predicate))"
+        let message = "\(source) \(ChildText.printable(refusal.predicate))"
         switch refusal.reason {
         case .tooManyPixels: return JobFailure(.imageTooManyPixels, at: .render, message)
         case .tooManyFrames: return JobFailure(.imageTooManyFrames, at: .render, message)
@@ -50,14 +64,21 @@ enum RenderFailure {
     }
 
     /// The child ended by itself while it rendered.
+    ///
+    /// The most that was resident is a sign of its own: a child whose handler did not run leaves no note.
     static func died(
         _ end: ChildEnd,
         source: String,
+        hasSourceChanged: Bool,
         note: DeathNote?,
+        peakResidentBytes: Int,
         lastWords: String,
         limitBytes: Int
     ) -> JobFailure {
         if let note, isExhausted(note.peakBytes, of: limitBytes) || note.errno == ENOMEM {
+            return outOfMemory(source, limitBytes: limitBytes)
+        }
+        if note == nil, end != .killed(signal: SIGXCPU), isExhausted(peakResidentBytes, of: limitBytes) {
             return outOfMemory(source, limitBytes: limitBytes)
         }
         switch end {
@@ -67,10 +88,10 @@ enum RenderFailure {
                 at: .render,
                 "\(source) took more processor time than its limit to render"
             )
-        case .killed(SIGBUS):
-            return JobFailure(.sourceChanged, at: .render, "\(source) was truncated while it was read")
+        case .killed(SIGBUS) where hasSourceChanged:
+            return JobFailure(.sourceChanged, at: .render, "\(source) was changed while it was read")
         case .killed, .exited, .unknown:
-            let words = lastWords.isEmpty ? "" : " (\(lastWords))"
+            let words = lastWords.isEmpty ? "" : " (\(ChildText.printable(lastWords, keeping: .end)))"
             return JobFailure(.renderCrashed, at: .render, "\(source) crashed its renderer: \(end)\(words)")
         }
     }
@@ -89,9 +110,5 @@ enum RenderFailure {
     private static func seconds(_ duration: Duration) -> String {
         let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
         return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
-    }
-
-    private static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
     }
 }

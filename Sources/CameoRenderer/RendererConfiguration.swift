@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoRenderMessages
 
 /// How renderer processes are run and what they may use.
 package struct RendererConfiguration: Sendable {
@@ -21,7 +22,9 @@ package struct RendererConfiguration: Sendable {
     /// Whether a child that lacks a layer of its lock-down counts as one that does not start.
     package var requiresSandbox = false
     /// What a child may return for one rendition.
-    package var maximumOutputBytes = 64 << 20
+    package var maximumOutputBytes = RendererProtocol.maximumOutputBytes
+    /// What it may return for all renditions of a job: the worker holds them at once.
+    package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
 
     /// As many processes as there are cores is usual.
     package init(executable: String, processes: Int) {

@@ -23,11 +23,14 @@ enum LockDown {
         let hasNoNewPrivileges = !isLeftOut("no_new_privs") && cameo_give_up_privileges() == 0
         let landlockVersion = isLeftOut("Landlock") ? 0 : max(0, restrictFiles())
         setLimits()
+        // Behind the limits, some of which only a capability may set, and before the filter, which has no capset.
+        let hasNoCapabilities = !isLeftOut("capset") && cameo_drop_capabilities() == 0
         let hasSystemCallFilter = !isLeftOut("seccomp") && cameo_restrict_calls(generatesCode) == 0
         return SandboxReport(
             hasNoNewPrivileges: hasNoNewPrivileges,
             landlockVersion: landlockVersion,
-            hasSystemCallFilter: hasSystemCallFilter
+            hasSystemCallFilter: hasSystemCallFilter,
+            hasNoCapabilities: hasNoCapabilities
         )
     }
 
@@ -37,9 +40,18 @@ enum LockDown {
     }
 
     private static func restrictFiles() -> Int {
-        let folders = readableFolders.map { UnsafePointer(strdup($0)) }
+        let folders = (readableFolders + oddFolders).map { UnsafePointer(strdup($0)) }
         defer { for folder in folders { free(UnsafeMutablePointer(mutating: folder)) } }
         return Int(cameo_restrict_files(folders, folders.count))
+    }
+
+    /// What a test adds, to play a machine whose font folder cannot be opened. Debug builds only.
+    private static var oddFolders: [String] {
+        #if DEBUG
+            getenv("CAMEO_TEST_FOLDER").map { [String(cString: $0)] } ?? []
+        #else
+            []
+        #endif
     }
 
     /// Whether a test plays a kernel that lacks this layer. Debug builds only.

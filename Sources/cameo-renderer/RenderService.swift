@@ -43,13 +43,21 @@ struct RenderService {
             try channel.send(RefusalMessage(error))
             return
         }
-        try channel.send(
-            PictureMessage(
-                source: made.facts,
-                isTruncated: made.isTruncated,
-                renditions: made.renditions.map(PictureMessage.Announcement.init)
-            )
-        )
+        // The worker would take more for an attack.
+        if let refusal = Self.refusal(of: made.renditions.map(\.bytes.count), job) { return try channel.send(refusal) }
+        try channel.send(PictureMessage(made))
         for rendition in made.renditions { try channel.send(rendition.bytes) }
+    }
+
+    /// Why renditions of these sizes, in bytes, are more than may be returned; nil where they are not.
+    private static func refusal(of counts: [Int], _ job: JobMessage) -> RefusalMessage? {
+        let total = counts.reduce(0, +)
+        if let large = counts.first(where: { $0 > job.maximumOutputBytes }) {
+            let words = "becomes a rendition of \(large) bytes, over the limit of \(job.maximumOutputBytes)"
+            return RefusalMessage(.tooManyBytes, predicate: words)
+        }
+        guard total > job.maximumTotalOutputBytes else { return nil }
+        let words = "becomes renditions of \(total) bytes together, over the limit of \(job.maximumTotalOutputBytes)"
+        return RefusalMessage(.tooManyBytes, predicate: words)
     }
 }

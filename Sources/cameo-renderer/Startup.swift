@@ -40,7 +40,8 @@ enum Startup {
         var core = rlimit(rlim_cur: 1, rlim_max: 1)
         setrlimit(Int32(RLIMIT_CORE.rawValue), &core)
         // RLIMIT_NPROC is left alone: it counts all processes of the user, the worker and its other children too. The
-        // system call filter lets nothing but threads start, and their stacks count against the address space.
+        // system call filter lets nothing but threads start, and the worker kills a renderer that has too many (threads
+        // that share one stack cost no address space).
         let limits: [(resource: __rlimit_resource, value: UInt64)] = [
             (RLIMIT_AS, UInt64(arguments.memoryLimitBytes)), (RLIMIT_FSIZE, 0), (RLIMIT_NOFILE, 32),
         ]

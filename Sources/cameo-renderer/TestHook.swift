@@ -14,8 +14,12 @@
         case allocate = "CAMEO-TEST-ALLOCATE"
         /// Asks for more memory than there can be, in one piece, and ends as g_malloc does.
         case allocateAtOnce = "CAMEO-TEST-ONE-ALLOCATION"
-        /// Ends as a read behind the end of a truncated source does.
+        /// Reads the second page of its source until that has gone.
         case truncatedSource = "CAMEO-TEST-TRUNCATED-SOURCE"
+        /// Ends as a read behind the end of a truncated source does; nobody has truncated it.
+        case busError = "CAMEO-TEST-BUS-ERROR"
+        /// Takes most of the memory that it may have, untouched, and calls itself until its stack overflows.
+        case overflow = "CAMEO-TEST-OVERFLOW"
         /// Answers with bytes that are no message.
         case babble = "CAMEO-TEST-BABBLE"
 
@@ -38,7 +42,14 @@
             case .allocateAtOnce:
                 if malloc(1 << 40) == nil { raise(SIGTRAP) }
             case .truncatedSource:
+                let size = 8_192
+                let start = mmap(nil, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0)
+                while start?.load(fromByteOffset: size - 1, as: UInt8.self) != nil { usleep(1_000) }
+            case .busError:
                 raise(SIGBUS)
+            case .overflow:
+                _ = mmap(nil, 1_200 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                _ = deepen(0)
             case .babble:
                 write(3, [UInt8](repeating: 255, count: 64), 64)
                 while true { pause() }
@@ -48,5 +59,7 @@
             }
             return nil
         }
+
+        private static func deepen(_ depth: Int) -> Int { depth == .max ? 0 : deepen(depth + 1) + depth }
     }
 #endif

@@ -48,7 +48,7 @@ struct WorkerChannel {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = cameo_send_with_descriptors(socket, part.baseAddress, part.count, nil, 0)
+            let count = cameo_send_with_descriptors(socket, part.baseAddress, part.count, nil, 0, true)
             guard count >= 0 else { throw Errno() }
             rest = rest.dropFirst(count)
         }

@@ -16,10 +16,12 @@ struct RenderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Seconds before a renderer is killed.", valueName: "seconds"))
     var renderTimeout = 20.0
 
-    @Option(help: ArgumentHelp("MiB of address space of a renderer.", valueName: "MiB"))
+    @Option(help: ArgumentHelp("MiB of address space of a renderer, 512 at least.", valueName: "MiB"))
     var memoryLimit = 1_536
 
-    @Option(help: ArgumentHelp("Pictures after which a renderer is replaced.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("Pictures after which a renderer is replaced; 1 gives each its own.", valueName: "number")
+    )
     var recycleAfter = 500
 
     @Option(help: ArgumentHelp("MiB of resident memory after which a renderer is replaced.", valueName: "MiB"))
@@ -36,7 +38,8 @@ struct RenderOptions: ParsableArguments {
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: 0.1, "--render-timeout")
-        try require(memoryLimit, atLeast: 256, atMost: 1_048_576, "--memory-limit")
+        // A renderer has 0.2 GiB of address space before its first picture.
+        try require(memoryLimit, atLeast: 512, atMost: 1_048_576, "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
         try require(recycleResident, atLeast: 1, atMost: 1_048_576, "--recycle-resident")
     }

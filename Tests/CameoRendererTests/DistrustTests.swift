@@ -32,7 +32,7 @@ struct DistrustTests {
         "picture(rendition(bytes=0))",
         "picture(rendition(bytes=-5))",
         "picture(rendition(bytes=(64 << 20) + 1))",
-        "picture(rendition()); s.sendall(b'notapng!')",
+        "picture(rendition()); s.sendall(b'notapng!' + PNG[8:])",
         "say('REF1', {'reason': 'because', 'predicate': 'x'})",
         "say('REF1', {'reason': 'corrupt', 'predicate': 'x' * 5000})",
         "picture(rendition(), format='exe'); s.sendall(PNG)",
@@ -41,12 +41,165 @@ struct DistrustTests {
         "picture(rendition(frames=2)); s.sendall(PNG)",
         "picture(rendition(frames=0)); s.sendall(PNG)",
         "picture(rendition(placeholder={})); s.sendall(PNG)",
+        "picture(rendition(width=2)); s.sendall(PNG)",
+        "picture(rendition(height=2)); s.sendall(PNG)",
+        "picture(rendition()); s.sendall(PNG[:12] + b'IDAT' + PNG[16:])",
     ])
     func answerThatIsNotToBeBelievedKillsTheChild(_ lie: String) async throws {
         let (failure, statistics) = try await render("hello(); hear(); \(lie); wait()")
         #expect(failure?.code == .renderFailed)
         #expect(failure?.isRetryable == false)
         #expect(statistics.killed == 1)
+    }
+
+    /// What the queue's tables would not take, or a terminal would obey.
+    @Test(arguments: [
+        ("thumbHash", ""), ("thumbHash", "abc"), ("thumbHash", "===="), ("thumbHash", "abc="), ("thumbHash", "abcd==="),
+        ("thumbHash", "abc\\0d"), ("thumbHash", "ab\\x1b[2Jd"), ("thumbHash", "a" + String(repeating: "b", count: 36)),
+        ("thumbHash", "ab-_"), ("blurHash", ""), ("blurHash", "L6Pj0"), ("blurHash", "L6Pj0\\0"),
+        ("blurHash", "L6Pj0\\x1b"), ("blurHash", "L6Pj0 "), ("blurHash", "L6Pj0é"),
+        ("blurHash", String(repeating: "0", count: 129)), ("dominantColor", "red\\0"),
+    ])
+    func placeholderThatIsNoneIsNotBelieved(_ name: String, value: String) async throws {
+        let (failure, statistics) = try await render(
+            """
+            hello(); hear(); made = rendition(); made["placeholder"]["\(name)"] = "\(value)"
+            picture(made); s.sendall(PNG); wait()
+            """
+        )
+        #expect(failure?.code == .renderFailed)
+        #expect(failure?.message.contains(name) == true)
+        #expect(statistics.killed == 1)
+    }
+
+    /// Refused on the announcement: the bytes are never sent here.
+    @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(60)"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        try await Renderers.withPool(configuration) { pool in
+            let renditions = [Rendition](repeating: Rendition(width: 8, format: .png), count: 3)
+            let failure = await failure {
+                try await pool.render(renditions, of: source, named: "it", timeout: .seconds(50))
+            }
+            #expect(failure?.message.contains("\(3 * 45 << 20) bytes together") == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test func childThatNeverReadsIsKilledAtTheDeadline() async throws {
+        try await Self.withDeafRenderer { pool, job in
+            let failure = await failure { try await job(.milliseconds(300)) }
+            #expect(failure?.code == .renderTimedOut)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func cancellationReachesAChildThatNeverReads() async throws {
+        try await Self.withDeafRenderer { pool, job in
+            let task = Task { try await job(.seconds(60)) }
+            while pool.statistics.rendering == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await Task.sleep(for: .milliseconds(100))
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func answerBeforeTheWholeJobWasReadIsNotBelieved() async throws {
+        let answer = "say('REF1', {'reason': 'corrupt', 'predicate': 'x'})"
+        try await Self.withDeafRenderer("s.recv_into(bytearray(9)); \(answer)") { pool, job in
+            let failure = await failure { try await job(.seconds(60)) }
+            #expect(failure?.message.contains("before it had read its job") == true)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    /// Runs with a child that says hello and reads nothing, and a job of more bytes than a socket holds.
+    private static func withDeafRenderer(
+        _ answer: String = "",
+        _ body: (RendererPool, @escaping @Sendable (Duration) async throws -> RenderedPicture) async throws -> Void
+    ) async throws {
+        let renderer = try FalseRenderer("hello(); \(answer)\ntime.sleep(100)")
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        let path = String(repeating: "a", count: 60_000)
+        let overlays = (0..<8).map { RenderOverlay(source: "file:///\($0)\(path).png", file: source) }
+        try await Renderers.withPool(configuration) { pool in
+            try await body(pool) { timeout in
+                let rendition = Rendition(width: 8)
+                return try await pool.render([rendition], of: source, overlays: overlays, named: "it", timeout: timeout)
+            }
+        }
+    }
+
+    /// Threads that share a stack cost no address space.
+    @Test(arguments: ["wait()", "picture(rendition()); s.sendall(PNG); wait()"])
+    func threadBombIsKilled(_ answer: String) async throws {
+        let (failure, statistics) = try await render(
+            """
+            import threading
+            hello(); hear(); count = 65 if os.cpu_count() <= 16 else 4 * os.cpu_count() + 1
+            for _ in range(count): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            \(answer)
+            """
+        )
+        #expect(failure?.code == .renderFailed)
+        #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
+        #expect(statistics.killed == 1)
+    }
+
+    /// What a picture has smuggled into a child must not go on computing when the picture is done.
+    @Test func childThatIsBusyWithoutAJobIsKilled() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition()); s.sendall(PNG)\nwhile True: pass"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            let end = ContinuousClock.now + .seconds(40)
+            while pool.statistics.killed == 0, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(pool.statistics.killed == 1)
+            #expect(pool.statistics.crashed == 0)
+        }
+    }
+
+    /// Control characters, bidirectional marks, separators of lines; and no end of it.
+    @Test(arguments: [
+        "say('REF1', {'reason': 'failed', 'predicate': TEXT})",
+        "sys.stderr.write(TEXT); sys.stderr.flush(); os._exit(9)",
+        "sys.stderr.write(TEXT[:400]); sys.stderr.flush(); os._exit(9)",
+    ])
+    func wordsOfAChildAreCleanedAndCut(_ answer: String) async throws {
+        let (failure, _) = try await render(
+            """
+            TEXT = "bad \\x1b[31m \\x9b \\u202e \\u2066 \\u2028 \\u2029 \\u200b \\ufeff \\x85 \\r\\n \\0" + "x" * 1000
+            hello(); hear(); \(answer); wait()
+            """
+        )
+        let message = try #require(failure?.message)
+        let start = try #require(message.range(of: failure?.code == .renderFailed ? "png " : "("))
+        let words = message[start.upperBound...].unicodeScalars
+        #expect(words.count <= 502)
+        #expect(words.contains("x"))
+        let categories = Set(words.map(\.properties.generalCategory))
+        #expect(categories.isDisjoint(with: [.control, .format, .lineSeparator, .paragraphSeparator]))
+    }
+
+    @Test(arguments: ["fal\\u202ese", "fal\\x1bse"])
+    func versionThatIsNotPrintableStartsNoRenderer(_ version: String) async throws {
+        let renderer = try FalseRenderer(
+            """
+            say("HEL1", {"protocolVersion": 2, "rendererVersion": "\(version)", "sandbox": SANDBOX}); wait()
+            """
+        )
+        try await Renderers.withPool(RendererConfiguration(executable: renderer.path, processes: 1)) { pool in
+            let error = await #expect(throws: RendererUnavailable.self) { try await pool.waitUntilReady() }
+            #expect(error?.description.contains("rendererVersion") == true)
+        }
     }
 
     /// `source` is written as what the source is: what the child says of that has to agree with the file.
@@ -64,7 +217,9 @@ struct DistrustTests {
     ) async throws {
         let renderer = try FalseRenderer(
             """
-            MAGIC = {"JPEG": b"\\xff\\xd8\\xff\\xe0    ", "PNG": PNG, "GIF": b"GIF89a  ", "WEBP": b"RIFF    WEBP"}
+            MAGIC = {"PNG": PNG, "GIF": b"GIF89a\\1\\0\\1\\0"}
+            MAGIC["JPEG"] = b"\\xff\\xd8\\xff\\xe0\\0\\2\\xff\\xc0\\0\\x0b\\x08\\0\\1\\0\\1"
+            MAGIC["WEBP"] = b"RIFF    WEBPVP8L    /" + bytes(4)
             data = MAGIC["\(bytes)"]
             hello(); hear(); picture(rendition(format="\(written)", bytes=len(data)), format="\(said)")
             s.sendall(data); wait()
@@ -81,7 +236,7 @@ struct DistrustTests {
 
     @Test func renditionOverItsOwnLimitOfBytesIsRefused() async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(rendition(bytes=129)); s.sendall(PNG + bytes(121)); wait()"
+            "hello(); hear(); picture(rendition(bytes=129)); s.sendall(PNG + bytes(129 - len(PNG))); wait()"
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in
@@ -105,7 +260,8 @@ struct DistrustTests {
             say("REF1", {"reason": "failed", "predicate": json.dumps([job["overlays"], drawn, texts])}); wait()
             """
         )
-        let long = "data:image/png;base64," + String(repeating: "A", count: 900_000)
+        // Of the scheme in capital letters, which is the same one.
+        let long = "DATA:image/png;base64," + String(repeating: "A", count: 900_000)
         let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index in
             RenderOverlay(
                 source: index == 1 ? long : "file:///\(index).png",
@@ -155,6 +311,18 @@ struct DistrustTests {
         #expect(failure?.code == .renderCrashed)
     }
 
+    /// The slot's thread reads them, and has other things to do.
+    @Test func wordsWithoutEndDoNotOutliveTheDeadline() async throws {
+        let renderer = try FalseRenderer("hello(); hear()\nwhile True: os.write(2, b'x' * 65536)")
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure {
+                try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20), timeout: .milliseconds(300))
+            }
+            #expect(failure?.code == .renderTimedOut)
+        }
+    }
+
     @Test func lastWordsOfACrashAreInItsMessage() async throws {
         let script =
             "hello(); hear(); sys.stderr.write('x' * 200000 + '\\nlast words'); sys.stderr.flush(); os._exit(9)"
@@ -167,7 +335,7 @@ struct DistrustTests {
 
     @Test func largeHonestAnswerArrives() async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(PNG + bytes((20 << 20) - 8)); wait()"
+            "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(PNG + bytes((20 << 20) - len(PNG))); wait()"
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in

@@ -14,7 +14,7 @@ struct FalseRenderer {
             #!/usr/bin/python3
             import json, os, socket, struct, sys, time
             s = socket.socket(fileno=3)
-            SANDBOX = {"noNewPrivileges": True, "landlock": 7, "seccomp": True}
+            SANDBOX = {"noNewPrivileges": True, "landlock": 7, "seccomp": True, "noCapabilities": True}
             def say(kind, value):
                 text = json.dumps(value).encode()
                 s.sendall(kind.encode() + struct.pack("<I", len(text)) + text)
@@ -27,12 +27,12 @@ struct FalseRenderer {
                 source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False, **changes}
                 say("PIC1", {"source": source, "isTruncated": truncated, "renditions": list(renditions)})
             def rendition(**changes):
-                placeholder = {"thumbHash": "", "blurHash": "", "dominantColor": "#000000ff"}
-                made = {"format": "png", "width": 1, "height": 1, "bytes": 8, "hasAlpha": False, "frames": 1}
+                placeholder = {"thumbHash": "1QcSHQRnh493", "blurHash": "L6Pj0^", "dominantColor": "#000000ff"}
+                made = {"format": "png", "width": 1, "height": 1, "bytes": len(PNG), "hasAlpha": False, "frames": 1}
                 return {**made, "placeholder": placeholder, **changes}
             def wait():
                 s.recv(1)
-            PNG = b"\\x89PNG\\r\\n\\x1a\\n"
+            PNG = b"\\x89PNG\\r\\n\\x1a\\n" + struct.pack(">I4sII", 13, b"IHDR", 1, 1)
             \(script)
             """
         path = try folder.write(Data(program.utf8), to: "cameo-renderer")

@@ -83,6 +83,29 @@ struct MemoryTests {
         }
     }
 
+    /// A stack that overflowed has no room for the handler that tells how much memory there was.
+    @Test func overflowOfTheStackLeavesItsNote() async throws {
+        let path = try await Pictures.bytes("OVERFLOW.jpg", Array("CAMEO-TEST-OVERFLOW".utf8))
+        try await Renderers.withPool { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 64), of: path) }
+            #expect(failure?.code == .renderOutOfMemory, "\(failure?.message ?? "")")
+        }
+    }
+
+    /// As by the kernel's OOM killer: what was resident is known all the same.
+    @Test(arguments: [(400, JobFailure.Code.renderOutOfMemory), (8, .renderCrashed)])
+    func deathWithoutANoteIsJudgedByWhatWasResident(mebibytes: Int, code: JobFailure.Code) async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); held = b'1' * (\(mebibytes) << 20); os.kill(os.getpid(), 9)"
+        )
+        var configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        configuration.memoryLimitBytes = 512 << 20
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            #expect(failure?.code == code, "\(failure?.message ?? "")")
+        }
+    }
+
     /// A process's peak is for life: the picture after a large one must not be blamed for it.
     @Test func pictureAfterALargeOneIsJudgedByItsOwnNeeds() async throws {
         let renderer = try FalseRenderer(

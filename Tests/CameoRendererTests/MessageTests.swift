@@ -32,7 +32,12 @@ struct MessageTests {
             #expect(header == FrameHeader(kind: Message.kind, length: message.frame.count - FrameHeader.byteCount))
         }
         for (layer, version) in [(true, 0), (false, 7)] {
-            let sandbox = SandboxReport(hasNoNewPrivileges: layer, landlockVersion: version, hasSystemCallFilter: layer)
+            let sandbox = SandboxReport(
+                hasNoNewPrivileges: layer,
+                landlockVersion: version,
+                hasSystemCallFilter: layer,
+                hasNoCapabilities: !layer
+            )
             try back(HelloMessage(rendererVersion: "cameo-2 libvips-8.14.1", sandbox: sandbox))
         }
         try back(RefusalMessage(.corrupt, predicate: "is a damaged “JPEG” file\n"))
@@ -43,7 +48,14 @@ struct MessageTests {
         var limits = RenderLimits()
         (limits.pixels, limits.edge, limits.frames, limits.animatedPixels, limits.drawingBytes) = (1, 2, 3, 4, 5)
         try back(
-            JobMessage(renditions: renditions, overlays: ["file:///a.png"], limits: limits, toleratesTruncation: true)
+            JobMessage(
+                renditions: renditions,
+                overlays: ["file:///a.png"],
+                limits: limits,
+                toleratesTruncation: true,
+                maximumOutputBytes: 6,
+                maximumTotalOutputBytes: 7
+            )
         )
         let source = PictureFacts(format: .jpeg, width: 5, height: 6, pages: 7, hasAlpha: true)
         let rendition = EncodedRendition(

@@ -97,11 +97,61 @@ struct PoolTests {
     }
 
     @Test func sourceTruncatedWhileReadIsChanged() async throws {
-        let bus = try await hook("TRUNCATED-SOURCE")
+        let folder = try TemporaryFolder()
+        let words = Data("CAMEO-TEST-TRUNCATED-SOURCE".utf8)
+        let path = try folder.write(words + Data(repeating: 1, count: 8_192), to: "source.jpg")
         try await Renderers.withPool { pool in
-            let failure = await failure { try await pool.render(Rendition(width: 64), of: bus) }
+            let task = Task { try await pool.render(Rendition(width: 64), of: path) }
+            try await expectBusy(pool)
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(truncate(path, off_t(words.count)) == 0)
+            let failure = await failure { try await task.value }
             #expect(failure?.code == .sourceChanged)
             try await expectHealthy(pool)
+        }
+    }
+
+    /// Of a file that is as it was, and of a sealed one: a bus error has other causes too.
+    @Test(arguments: [false, true])
+    func busErrorOfAnUnchangedSourceIsACrash(isSealed: Bool) async throws {
+        let bus = try await hook("BUS-ERROR")
+        let sealed = try OpenFile.memory(containing: Data("CAMEO-TEST-BUS-ERROR".utf8))
+        try await Renderers.withPool { pool in
+            let source = isSealed ? sealed : try OpenFile(reading: bus)
+            let failure = await failure { try await pool.render([Rendition(width: 64)], of: source, named: "it") }
+            #expect(failure?.code == .renderCrashed)
+            #expect(failure?.message.contains("SIGBUS") == true)
+            try await expectHealthy(pool)
+        }
+    }
+
+    /// More than a renderer takes as one message: it is not bothered with it.
+    @Test func jobThatIsTooLongToAskIsNamedAndCostsNoChild() async throws {
+        let path = String(repeating: "a", count: 150_000)
+        let source = try await OpenFile(reading: Pictures.photo("jpg"))
+        let overlays = (0..<8).map { RenderOverlay(source: "file:///\($0)\(path).png", file: source) }
+        try await Renderers.withPool { pool in
+            let failure = await failure {
+                try await pool.render([Rendition(width: 8)], of: source, overlays: overlays, named: "it")
+            }
+            #expect(failure?.code == .renderFailed)
+            #expect(failure?.message.contains("limit of 1048576") == true)
+            try await expectHealthy(pool)
+            #expect(pool.statistics.crashed == 0 && pool.statistics.killed == 0)
+        }
+    }
+
+    @Test(arguments: [(2_000, Int.max, "together"), (Int.max, 500, "a rendition of")])
+    func rendererItselfRefusesToReturnTooMuch(total: Int, each: Int, words: String) async throws {
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.maximumTotalOutputBytes = total
+        configuration.maximumOutputBytes = each
+        try await Renderers.withPool(configuration) { pool in
+            let rendition = Rendition(width: 64, format: .png)
+            let failure = await failure { try await pool.render(rendition, rendition, of: Pictures.photo("jpg")) }
+            #expect(failure?.code == .renderTooManyBytes)
+            #expect(failure?.message.contains(words) == true)
+            #expect(pool.statistics.killed == 0)
         }
     }
 

@@ -19,6 +19,9 @@ struct SandboxReportTests {
             _ = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
             #expect(try Set(jail.status("NoNewPrivs")) == ["1"])
             #expect(try Set(jail.status("Seccomp")) == ["2"])
+            for name in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+                #expect(try Set(jail.status(name)) == ["0000000000000000"], "\(name)")
+            }
             #expect(jail.pool.missingSandboxLayers.isEmpty)
             let process = try #require(jail.processes.first)
             let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8).split(separator: "\n")
@@ -35,7 +38,7 @@ struct SandboxReportTests {
         }
     }
 
-    @Test(arguments: ["no_new_privs", "Landlock", "seccomp"])
+    @Test(arguments: ["no_new_privs", "Landlock", "seccomp", "capset"])
     func kernelWithoutALayerIsReportedAndServesAllTheSame(_ layer: String) async throws {
         try await Jail.with(without: layer) { jail in
             let picture = try await jail.pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
@@ -44,7 +47,7 @@ struct SandboxReportTests {
         }
     }
 
-    @Test(arguments: ["no_new_privs", "Landlock", "seccomp"])
+    @Test(arguments: ["no_new_privs", "Landlock", "seccomp", "capset"])
     func requiredSandboxThatLacksALayerStartsNoRenderer(_ layer: String) async throws {
         try await Jail.with(without: layer, requiresSandbox: true) { jail in
             let error = await #expect(throws: RendererUnavailable.self) { try await jail.pool.waitUntilReady() }
@@ -58,6 +61,41 @@ struct SandboxReportTests {
             try await jail.pool.waitUntilReady()
             let picture = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
             #expect(picture.renditions.count == 1)
+        }
+    }
+
+    /// A folder that cannot be opened is left out: it must not cost the layer.
+    @Test func oddFontFolderLeavesTheFilesClosed() async throws {
+        let folder = try TemporaryFolder()
+        let (loop, secret) = (folder.path("loop"), try folder.write(Data("secret".utf8), to: "secret"))
+        #expect(symlink(loop, loop) == 0)
+        let script = "#!/bin/sh\nCAMEO_TEST_FOLDER=\(loop) exec '\(Renderers.executable)' \"$@\"\n"
+        let path = try folder.write(Data(script.utf8), to: "cameo-renderer")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try await Renderers.withPool(RendererConfiguration(executable: path, processes: 1)) { pool in
+            let words = Data("CAMEO-TEST-TRY open \(O_RDONLY) \(secret)".utf8)
+            let file = try OpenFile.memory(containing: words)
+            let failure = await failure { try await pool.render([Rendition(width: 8)], of: file, named: "it") }
+            #expect(pool.missingSandboxLayers.isEmpty)
+            #expect(failure?.message.contains("was refused") == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    /// Whatever else: its processor time has a limit, also where the worker's own is lower than what it may be given.
+    @Test func processorTimeIsLimitedToWhatTheWorkerMayGive() async throws {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 4_000, rlim_max: 5_000)
+            #expect(setrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0)
+            try await Renderers.withPool { pool in
+                _ = try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20), timeout: .seconds(9_000))
+                let limits = try pool.statistics.residentBytes.keys.map {
+                    try String(contentsOfFile: "/proc/\($0)/limits", encoding: .utf8)
+                }
+                let line = limits.joined(separator: "\n").split(separator: "\n").first {
+                    $0.hasPrefix("Max cpu time") && $0.split(separator: " ").dropFirst(3).first == "5000"
+                }
+                #expect(line != nil)
+            }
         }
     }
 }

@@ -169,7 +169,8 @@ struct SandboxTests {
                 "call keyctl 0 0 0", "call perf_event_open 0 0 0 0 0", "call ioctl 3 21523 0",
                 "call prctl 4 1 0 0 0", "call prlimit64 0 9 1 0", "call seccomp 1 0 0",
                 "call personality 0", "call chdir 0", "call setuid 0",
-                "call openat2 -100 0 0 0",
+                // 102 would be EINVAL without a filter, 100 is MADV_HWPOISON.
+                "call openat2 -100 0 0 0", "call madvise 0 0 100", "call madvise 0 0 102",
             ] {
                 expectDenied(try await jail.attempt(attempt), attempt)
             }

@@ -2,6 +2,7 @@
 // the CMSG macros, and a signal handler (which must not be Swift: the runtime is not async-signal-safe).
 // All return as the call itself does: -1 with errno set on failure, unless told otherwise.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,8 +17,9 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
 enum { CAMEO_MAXIMUM_DESCRIPTORS = 9 };
 
 /// sendmsg(2) with `fd_count` descriptors (0…CAMEO_MAXIMUM_DESCRIPTORS, else EINVAL) as SCM_RIGHTS and MSG_NOSIGNAL.
-/// Bytes sent.
-ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count);
+/// Bytes sent. Unless it `waits` for room: -1 with EAGAIN where there is none, and neither bytes nor descriptors are sent.
+ssize_t cameo_send_with_descriptors(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count,
+                                    bool waits);
 /// recvmsg(2), waiting. `fds` has room for CAMEO_MAXIMUM_DESCRIPTORS; the first *fd_count are those that came with the
 /// bytes (close-on-exec), for the caller to close. The kernel closes what did not fit. Bytes received, 0 = end.
 ssize_t cameo_receive_with_descriptors(int socket, void *bytes, size_t count, int *fds, size_t *fd_count);
@@ -32,7 +34,8 @@ int cameo_lower_limit(int resource, uint64_t value);
 
 /// From now on a crash (SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE) first writes one line to descriptor 2,
 /// "cameo-death errno=<n> VmPeak=<KiB>", and then ends the process by that same signal: after death the kernel shows
-/// no memory figures any more, and only they tell "out of memory" from other crashes.
+/// no memory figures any more, and only they tell "out of memory" from other crashes. On a stack of its own, as far as
+/// the calling thread is the one that crashes.
 int cameo_report_crashes(void);
 
 /// eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK).

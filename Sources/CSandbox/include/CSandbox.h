@@ -5,14 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/// capset: no capability left, effective, permitted or inheritable (the ambient ones go with these), as root of a
+/// container has some. Fails only if there were any.
+int cameo_drop_capabilities(void);
+
 /// How many threads the process has (/proc/self/task), or -1. Not possible any more behind `cameo_restrict_files`.
 int cameo_thread_count(void);
 
 /// prctl(PR_SET_NO_NEW_PRIVS): no program that is run gains rights. The two layers below want it first.
 int cameo_give_up_privileges(void);
 
-/// Landlock: no file can be opened any more but those beneath the folders, to read; folders that are not there are left
-/// out. As far as the kernel's version knows it: no TCP, no abstract Unix socket and no signal to the outside either.
+/// Landlock: no file can be opened any more but those beneath the folders, to read; folders that cannot be opened are
+/// left out. As far as the kernel's version knows it: no TCP, no abstract Unix socket and no signal to the outside either.
 /// Descriptors that are open stay as they are. Returns the kernel's Landlock version (1 or more), or -1: ENOSYS and
 /// EOPNOTSUPP where the kernel has none.
 int cameo_restrict_files(const char *const folders[], size_t count);

@@ -5,4 +5,6 @@ struct Preparation {
     let format: PictureFormat
     /// In the pixels as stored, before the orientation is applied; nil keeps every pixel.
     let sharedSize: PixelSize?
+    /// Where the file names its colours by code points, which outrank a profile.
+    var codedColor: CodedColor?
 }

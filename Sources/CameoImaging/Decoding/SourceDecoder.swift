@@ -19,7 +19,7 @@ struct SourceDecoder {
         let shrink = ShrinkOnLoad(for: reader.format, from: stored, to: shared)
         let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(picture, Preparation(format: reader.format, sharedSize: shared), keepsProfile, animation: nil)
+            try decode(picture, preparation(shared), keepsProfile, animation: nil)
         }
     }
 
@@ -29,8 +29,13 @@ struct SourceDecoder {
         let decodingBytes = roll.decodingBytes
         let animation = Animation(of: roll)
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(roll, Preparation(format: reader.format, sharedSize: nil), keepsProfile, animation: animation)
+            try decode(roll, preparation(nil), keepsProfile, animation: animation)
         }
+    }
+
+    private func preparation(_ size: PixelSize?) -> Preparation {
+        let color = reader.format == .png ? PNGColor.named(in: reader.bytes) : nil
+        return Preparation(format: reader.format, sharedSize: size, codedColor: color)
     }
 
     private func decode(
@@ -42,7 +47,7 @@ struct SourceDecoder {
         let metadata = SourceMetadata(opened.sharingReference())
         var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
         var device: VipsPicture?
-        if keepsProfile, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
+        if keepsProfile, preparation.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
             loaded = try Decode.apply(to: loaded, preparation)
             device = try finish(loaded.sharingReference(), by: RenderPipeline.keepingProfile, preparation, animation)
         }

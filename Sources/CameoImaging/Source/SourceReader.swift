@@ -93,7 +93,8 @@ extension PictureFacts {
             format: format,
             width: upright.width,
             height: upright.height,
-            pages: max(1, header.pages),
+            // The loader of JPEG XL takes no page.
+            pages: format == .jxl ? 1 : max(1, header.pages),
             hasAlpha: header.hasAlpha
         )
     }

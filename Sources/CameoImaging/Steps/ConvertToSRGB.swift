@@ -1,11 +1,12 @@
 internal import CVips
 
-/// Applies the embedded profile. Grey stays one band.
+/// Applies the embedded profile, unless ``ConvertCodedColor`` knew better. Grey stays one band.
 enum ConvertToSRGB: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,
         _ preparation: Preparation
     ) throws(ImagingError) -> VipsPicture {
+        guard preparation.codedColor == nil else { return picture }
         let isGrey = picture.colorBands < 3
         guard picture.hasDeviceNumbers, picture.hasProfile || picture.isCMYK else { return picture }
         if let converted = picture.isCMYK ? picture.convertedFromCMYK() : picture.convertedByProfile() {

@@ -4,6 +4,8 @@ internal import Glibc
 /// What a child writes to its standard error: always read, so that it never blocks, and its end kept.
 struct ErrorTail {
     private static let keptBytes = 2_048
+    /// Of 4 KiB each: a pipe holds 64 KiB (pipe(7)).
+    private static let readsPerDrain = 16
 
     let pipe: OpenFile
     private(set) var isOpen = true
@@ -14,10 +16,10 @@ struct ErrorTail {
         self.pipe = pipe
     }
 
-    /// Reads what is there.
+    /// Reads what is there, or as much of it as keeps the caller only shortly: a child may write without end.
     mutating func drain() {
         var part = [UInt8](repeating: 0, count: 4_096)
-        while isOpen {
+        for _ in 0..<Self.readsPerDrain where isOpen {
             let count = read(pipe.descriptor, &part, part.count)
             if count < 0, errno == EINTR { continue }
             guard count != 0 else { return isOpen = false }
@@ -29,11 +31,8 @@ struct ErrorTail {
 
     private var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(separator: "\n") }
 
-    /// The last lines as one printable line; empty if the child said nothing.
-    var text: String {
-        let own = lines.filter { !$0.hasPrefix(DeathNote.prefix) }.suffix(3).joined(separator: "; ")
-        return String(String.UnicodeScalarView(own.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
-    }
+    /// The last lines as one, just as the child wrote them; empty if it said nothing.
+    var text: String { lines.filter { !$0.hasPrefix(DeathNote.prefix) }.suffix(3).joined(separator: "; ") }
 
     /// What the child's crash handler left, if it ran.
     var deathNote: DeathNote? { lines.reversed().lazy.compactMap(DeathNote.init).first }

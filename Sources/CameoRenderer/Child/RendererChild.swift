@@ -18,6 +18,10 @@ struct RendererChild: ~Copyable {
     private(set) var pictures = 0
     private var hello = ReplyReader(expecting: .noPicture)
     private var end: ChildEnd?
+    /// The most resident memory that it had, once it was reaped; 0 where the kernel cannot tell it from this process's.
+    private(set) var peakResidentBytes = 0
+    /// See ``reap()``.
+    private let inheritedPeakKibibytes: Int
     private let requiresSandbox: Bool
 
     /// Its whole environment. Two malloc arenas keep its memory flat; Swift's backtracer would outlive its deadline.
@@ -35,6 +39,9 @@ struct RendererChild: ~Copyable {
         self.socket = socket
         self.errors = errors
         self.requiresSandbox = requiresSandbox
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        inheritedPeakKibibytes = usage.ru_maxrss
     }
 
     /// Starts the process; it says hello when it is ready, after about a tenth of a second.
@@ -122,37 +129,24 @@ struct RendererChild: ~Copyable {
         }
     }
 
-    /// Hands over a job with its source, which its overlays follow.
-    mutating func send(_ job: JobMessage, files: [OpenFile]) throws(Errno) {
-        pictures += 1
-        var rest = job.frame[...]
-        var descriptors = files.map(\.descriptor)
-        while !rest.isEmpty {
-            // A job is some tens of kilobytes at most: the socket's empty buffer takes it at once.
-            let count = rest.withUnsafeBytes {
-                cameo_send_with_descriptors(
-                    socket.descriptor,
-                    $0.baseAddress,
-                    $0.count,
-                    descriptors,
-                    descriptors.count
-                )
-            }
-            guard count > 0 else { throw Errno() }
-            rest = rest.dropFirst(count)
-            descriptors = []
-        }
+    /// A job is on its way to it.
+    mutating func beginPicture() { pictures += 1 }
+
+    /// What it has used so far, over all of its threads; nil once it is gone.
+    var processorTime: Duration? {
+        var clock: clockid_t = 0
+        var used = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return nil }
+        return .seconds(used.tv_sec) + .nanoseconds(used.tv_nsec)
     }
 
     /// Lets it use this much more processor time than it has used so far, as a backstop behind the deadline.
     func allow(processorSeconds seconds: Int) {
-        var clock: clockid_t = 0
-        var used = timespec()
         var limit = rlimit()
-        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0,
-            getrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0
-        else { return }
-        _ = cameo_limit_cpu_seconds(pid, UInt64(Int(used.tv_sec) + seconds), UInt64(limit.rlim_max))
+        guard let used = processorTime, getrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0 else { return }
+        // A soft limit over the hard one, which it has from this process, would be refused, and none set.
+        let hard = UInt64(limit.rlim_max)
+        _ = cameo_limit_cpu_seconds(pid, min(UInt64(Int(used.components.seconds) + seconds), hard), hard)
     }
 
     /// SIGKILL, and its end; idempotent.
@@ -172,7 +166,11 @@ struct RendererChild: ~Copyable {
         if !watch.isReady(process.descriptor) { kill(pid, SIGKILL) }
         var status: Int32 = 0
         var result: pid_t
-        repeat { result = waitpid(pid, &status, 0) } while result < 0 && errno == EINTR
+        var usage = rusage()
+        repeat { result = wait4(pid, &status, 0, &usage) } while result < 0 && errno == EINTR
+        // posix_spawn lends the child this process's memory until exec, and Linux counts it as the child's (exec_mmap in
+        // fs/exec.c): only what is over this process's own peak at that time is known to be the child's.
+        if result == pid, usage.ru_maxrss > inheritedPeakKibibytes { peakResidentBytes = usage.ru_maxrss << 10 }
         let found = result == pid ? ChildEnd(waitStatus: status) : .unknown
         errors.drain()
         end = found

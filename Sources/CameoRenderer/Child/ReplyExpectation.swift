@@ -39,6 +39,11 @@ struct ReplyExpectation {
         guard picture.renditions.map(\.format) == renditions.map({ $0.format.written(for: sourceFormat) }) else {
             throw MalformedMessage("the renditions are not those asked for")
         }
+        let total = picture.renditions.reduce(0) { $0 + $1.byteCount }
+        guard total <= configuration.maximumTotalOutputBytes else {
+            let limit = configuration.maximumTotalOutputBytes
+            throw MalformedMessage("renditions of \(total) bytes together are over the limit of \(limit)")
+        }
         for (rendition, made) in zip(renditions, picture.renditions) {
             let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
             guard made.byteCount <= limit else {
@@ -63,6 +68,15 @@ struct ReplyExpectation {
             case .auto, .source: false
             }
         guard fits else { throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)") }
+        // Boxes within boxes: not to be read in the worker.
+        guard rendition.format != .avif else { return }
+        guard let size = EncodedSize(of: bytes, rendition.format) else {
+            throw MalformedMessage("the bytes of a rendition do not begin as \(rendition.format.rawValue) does")
+        }
+        guard size.width == rendition.width, size.height == rendition.height else {
+            let said = "\(rendition.width) × \(rendition.height)"
+            throw MalformedMessage("a rendition is \(size.width) × \(size.height) pixels, not \(said)")
+        }
     }
 }
 

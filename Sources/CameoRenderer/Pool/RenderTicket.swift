@@ -20,7 +20,7 @@ struct RenderTicket: Sendable {
         // A data: URI can be as long as a request: the renderer, which has the file, is told a short name for it. Any
         // other name it may need for a message.
         let names = overlays.enumerated().map { index, overlay in
-            overlay.source.hasPrefix("data:") ? "data:,overlay-\(index)" : overlay.source
+            DataURI.isDataURI(overlay.source) ? "data:,overlay-\(index)" : overlay.source
         }
         let nameOfSource = Dictionary(zip(overlays.map(\.source), names)) { first, _ in first }
         return JobMessage(
@@ -33,7 +33,9 @@ struct RenderTicket: Sendable {
             },
             overlays: names,
             limits: configuration.limits,
-            toleratesTruncation: configuration.toleratesTruncation
+            toleratesTruncation: configuration.toleratesTruncation,
+            maximumOutputBytes: configuration.maximumOutputBytes,
+            maximumTotalOutputBytes: configuration.maximumTotalOutputBytes
         )
     }
 }

@@ -23,24 +23,32 @@ struct RenderAttempt {
     private var limit: Duration { ticket.timeout ?? configuration.timeout }
 
     func run(with child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
+        let frame = ticket.job(configuration).frame
+        guard frame.count - FrameHeader.byteCount <= RendererProtocol.maximumMessageBytes else {
+            return (.failure(RenderFailure.tooLongToAsk(ticket.name, bytes: frame.count)), .keep)
+        }
         let deadline = Deadline(after: limit)
         let formats = ticket.files.map(PictureFormat.init(sniffing:))
+        let filesBefore = ticket.files.map(FileState.init)
         // libaom has threads of its own, so a second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
-        do throws(Errno) {
-            try child.send(ticket.job(configuration), files: ticket.files)
-        } catch {
-            return died(&child)
-        }
+        child.beginPicture()
+        var sender = JobSender(frame, files: ticket.files)
         // Its decoder is not vouched for: whatever the picture has done to the child must not outlive it.
         let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
         var reader = ReplyReader(expecting: ReplyExpectation(ticket.renditions, of: formats[0], configuration))
+        var nextLook = Deadline(after: Self.lookInterval)
         while true {
+            do throws(Errno) {
+                try sender.send(to: child.socket.descriptor)
+            } catch {
+                return died(&child, filesBefore)
+            }
             var watch = Watch()
             watch.add(doorbell.descriptor)
-            watch.add(child.socket.descriptor)
+            watch.add(child.socket.descriptor, alsoForWriting: !sender.isDone)
             if let pipe = child.errorDescriptor { watch.add(pipe) }
-            watch.wait(milliseconds: deadline.pollMilliseconds)
+            watch.wait(milliseconds: min(deadline.pollMilliseconds, nextLook.pollMilliseconds))
 
             child.errors.drain()
             if watch.isReady(doorbell.descriptor) { doorbell.silence() }
@@ -51,8 +59,14 @@ struct RenderAttempt {
             do throws(MalformedMessage) {
                 switch try reader.read(from: child.socket.descriptor) {
                 case .incomplete: break
-                case .ended: return died(&child)
-                case .complete(let reply): return try answered(reply, &child, isUntrusted: isUntrusted)
+                case .ended: return died(&child, filesBefore)
+                case .complete(let reply):
+                    guard sender.isDone else { throw MalformedMessage("it answered before it had read its job") }
+                    return try answered(reply, &child, isUntrusted: isUntrusted)
+                }
+                if nextLook.hasPassed {
+                    nextLook = Deadline(after: Self.lookInterval)
+                    try checkThreads(ProcessMemory(of: child.pid))
                 }
             } catch {
                 child.killAndReap()
@@ -65,63 +79,7 @@ struct RenderAttempt {
         }
     }
 
-    private static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-
-    private func answered(
-        _ reply: Reply,
-        _ child: inout RendererChild,
-        isUntrusted: Bool
-    ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
-        let memory = ProcessMemory(of: child.pid)
-        switch reply {
-        case .hello:
-            throw MalformedMessage("a second hello")
-        case .refusal(let refusal):
-            let failure = RenderFailure.refused(
-                refusal,
-                source: ticket.name,
-                peakBytes: memory?.peakBytes ?? 0,
-                limitBytes: configuration.memoryLimitBytes
-            )
-            return (.failure(failure), .recycle)
-        case .picture(let message, let blobs):
-            let renditions = zip(message.renditions, blobs).map { rendition, bytes in
-                EncodedRendition(
-                    bytes: bytes,
-                    width: rendition.width,
-                    height: rendition.height,
-                    format: rendition.format,
-                    hasAlpha: rendition.hasAlpha,
-                    frames: rendition.frames,
-                    placeholder: rendition.placeholder
-                )
-            }
-            let picture = RenderedPicture(
-                renditions: renditions,
-                source: message.source,
-                isTruncated: message.isTruncated,
-                rendererVersion: child.version ?? ""
-            )
-            let hasServedEnough =
-                isUntrusted || child.pictures >= configuration.recycleAfterPictures
-                || memory.map(hasGrown) ?? true
-            return (.success(picture), hasServedEnough ? .recycle : .keep)
-        }
-    }
-
-    private func hasGrown(_ memory: ProcessMemory) -> Bool {
-        memory.residentBytes > configuration.recycleAfterResidentBytes
-            || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
-    }
-
-    private func died(_ child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
-        let failure = RenderFailure.died(
-            child.reap(),
-            source: ticket.name,
-            note: child.errors.deathNote,
-            lastWords: child.errors.text,
-            limitBytes: configuration.memoryLimitBytes
-        )
-        return (.failure(failure), .died)
-    }
+    /// How often a child that renders is looked at.
+    private static let lookInterval = Duration.seconds(1)
+    static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

@@ -69,10 +69,11 @@ extension RendererSlot {
     mutating func backOff(after reason: MalformedMessage) {
         failedStarts += 1
         let end = current?.killAndReap()
-        let words = current?.errors.text ?? ""
+        let words = ChildText.printable(current?.errors.text ?? "", keeping: .end)
         retire(current.take()) { $0.crashed += 1 }
         retire(spare.take()) { $0.crashed += 1 }
-        let details = [reason.description, end.map(\.description) ?? "", words].filter { !$0.isEmpty }
+        let details = [ChildText.printable(reason.description), end.map(\.description) ?? "", words]
+            .filter { !$0.isEmpty }
         let isBroken = failedStarts >= Self.startsBeforeBroken
         desk.slot(index, became: isBroken ? .broken(reason: details.joined(separator: ", ")) : .starting)
 

@@ -12,6 +12,8 @@ struct RendererSlot: ~Copyable {
     var current: RendererChild?
     /// Started already, so that the picture after a crash does not wait for a start.
     var spare: RendererChild?
+    /// What the children had used of the processor when the slot went idle; nil while it renders.
+    var idleUse: IdleUse?
     /// Starts that failed since the last picture.
     var failedStarts = 0
 
@@ -36,6 +38,7 @@ struct RendererSlot: ~Copyable {
             guard prepareChild() else { continue }
             if isSoonRecycled() { prepareSpare() }
             if let ticket = desk.next(for: index) {
+                idleUse = nil
                 serve(ticket)
             } else {
                 sleepUntilCalled()
@@ -76,7 +79,18 @@ struct RendererSlot: ~Copyable {
         if let socket = spare?.socket.descriptor { watch.add(socket) }
         if let pipe = spare?.errorDescriptor { watch.add(pipe) }
         let mayHaveSpare = spare == nil && failedStarts == 0
-        guard watch.wait(milliseconds: mayHaveSpare ? Self.idleBeforeSpare : nil) else { return prepareSpare() }
+        var use = idleUse ?? IdleUse(current?.processorTime)
+        let isSilent = !watch.wait(milliseconds: mayHaveSpare ? Self.idleBeforeSpare : use.milliseconds)
+        let isBusy = isSilent && use.isTooMuch(current?.processorTime)
+        idleUse = use
+        guard !isBusy else {
+            // It has nothing to do: whatever it computes, a picture has put it there.
+            desk.slot(index, became: .starting)
+            idleUse = nil
+            retire(current.take()) { $0.killed += 1 }
+            return
+        }
+        guard !isSilent else { return prepareSpare() }
         if watch.isReady(doorbell.descriptor) { doorbell.silence() }
         current?.errors.drain()
         spare?.errors.drain()

@@ -4,11 +4,13 @@ internal import Glibc
 struct Watch {
     private var entries: [pollfd] = []
 
-    mutating func add(_ descriptor: Int32) {
-        entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    /// For reading, and on demand for room to write.
+    mutating func add(_ descriptor: Int32, alsoForWriting: Bool = false) {
+        let events = alsoForWriting ? POLLIN | POLLOUT : POLLIN
+        entries.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
     }
 
-    /// Waits until a descriptor is readable or closed, without end for nil milliseconds. False if time ran out.
+    /// Waits until a descriptor is ready or closed, without end for nil milliseconds. False if time ran out.
     @discardableResult
     mutating func wait(milliseconds: Int32?) -> Bool {
         // EINTR is a reason to look again, as any other.

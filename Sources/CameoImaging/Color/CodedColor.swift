@@ -1,0 +1,56 @@
+/// What numbers mean by code points of ITU-T H.273, as far as it is known here: full-range RGB or grey.
+package struct CodedColor: Hashable, Sendable {
+    /// All have the white D65.
+    package enum Primaries: Int, Sendable {
+        case bt709 = 1
+        case bt2020 = 9
+        case displayP3 = 12
+    }
+
+    package enum Transfer: Sendable {
+        /// sRGB, and the curve of BT.709 (which BT.601 and BT.2020 share): that one is a camera's, what displays do with
+        /// it (BT.1886) bends the other way, and sRGB lies between the two.
+        case sRGB
+        case pq
+        case hlg
+
+        init?(codePoint: Int) {
+            switch codePoint {
+            case 1, 6, 13, 14, 15: self = .sRGB
+            case 16: self = .pq
+            case 18: self = .hlg
+            default: return nil
+            }
+        }
+    }
+
+    package let primaries: Primaries
+    package let transfer: Transfer
+
+    package init(_ primaries: Primaries, _ transfer: Transfer) {
+        (self.primaries, self.transfer) = (primaries, transfer)
+    }
+}
+
+extension CodedColor.Primaries {
+    /// Light in these primaries to light in BT.709's, three rows of three. BT.2020's is that of ITU-R BT.2087; Display
+    /// P3's follows from the chromaticities in H.273, table 2.
+    package var toBT709: [Double] {
+        switch self {
+        case .bt709: [1, 0, 0, 0, 1, 0, 0, 0, 1]
+        case .bt2020:
+            [1.660_491, -0.587_641, -0.072_850, -0.124_550, 1.132_900, -0.008_349, -0.018_151, -0.100_579, 1.118_730]
+        case .displayP3:
+            [1.224_940, -0.224_940, 0, -0.042_057, 1.042_057, 0, -0.019_638, -0.078_636, 1.098_274]
+        }
+    }
+
+    /// The shares of red, green and blue in luminance: the second row of the primaries' own matrix to CIE XYZ.
+    package var luminanceShares: [Double] {
+        switch self {
+        case .bt709: [0.2126, 0.7152, 0.0722]
+        case .bt2020: [0.2627, 0.6780, 0.0593]
+        case .displayP3: [0.2290, 0.6917, 0.0793]
+        }
+    }
+}

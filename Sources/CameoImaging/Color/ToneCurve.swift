@@ -1,0 +1,26 @@
+/// Brings light that is brighter than white into what sRGB can show.
+///
+/// DESIGN: light counts in units of the reference white (1 is white). Up to three quarters of white nothing changes, so
+/// faces and walls look as they were graded; above, Reinhard's extended curve (Reinhard and others, "Photographic Tone
+/// Reproduction for Digital Images", 2002, equation 4), scaled to start there without a bend, leads the nominal peak to
+/// exactly 1. White itself becomes 0.875, in sRGB 240 of 255. It is meant for the largest channel of a pixel, all three
+/// then being scaled alike: hues stay, and no channel is clipped.
+package struct ToneCurve: Hashable, Sendable {
+    /// Where it stops being the identity.
+    package static let knee = 0.75
+
+    /// What becomes 1; more than 1.
+    package let peak: Double
+
+    package init(peak: Double) {
+        self.peak = peak
+    }
+
+    package func shown(_ light: Double) -> Double {
+        guard light > Self.knee else { return light }
+        let room = 1 - Self.knee
+        let above = (light - Self.knee) / room
+        let highest = (peak - Self.knee) / room
+        return min(1, Self.knee + room * above * (1 + above / (highest * highest)) / (1 + above))
+    }
+}

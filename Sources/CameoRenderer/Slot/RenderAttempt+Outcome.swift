@@ -1,0 +1,79 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+
+extension RenderAttempt {
+    /// Decoders and encoders start as many threads as there are cores, some of them twice.
+    private static let maximumThreads = max(64, 4 * cores)
+
+    /// Threads that share a stack cost no address space, and RLIMIT_NPROC counts the worker's too: this is their limit.
+    func checkThreads(_ process: ProcessMemory?) throws(MalformedMessage) {
+        guard let process, process.threads > Self.maximumThreads else { return }
+        throw MalformedMessage("it has \(process.threads) threads, over the limit of \(Self.maximumThreads)")
+    }
+
+    func answered(
+        _ reply: Reply,
+        _ child: inout RendererChild,
+        isUntrusted: Bool
+    ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
+        let memory = ProcessMemory(of: child.pid)
+        try checkThreads(memory)
+        switch reply {
+        case .hello:
+            throw MalformedMessage("a second hello")
+        case .refusal(let refusal):
+            let failure = RenderFailure.refused(
+                refusal,
+                source: ticket.name,
+                peakBytes: memory?.peakBytes ?? 0,
+                limitBytes: configuration.memoryLimitBytes
+            )
+            return (.failure(failure), .recycle)
+        case .picture(let message, let blobs):
+            let renditions = zip(message.renditions, blobs).map { rendition, bytes in
+                EncodedRendition(
+                    bytes: bytes,
+                    width: rendition.width,
+                    height: rendition.height,
+                    format: rendition.format,
+                    hasAlpha: rendition.hasAlpha,
+                    frames: rendition.frames,
+                    placeholder: rendition.placeholder
+                )
+            }
+            let picture = RenderedPicture(
+                renditions: renditions,
+                source: message.source,
+                isTruncated: message.isTruncated,
+                rendererVersion: child.version ?? ""
+            )
+            let hasServedEnough =
+                isUntrusted || child.pictures >= configuration.recycleAfterPictures
+                || memory.map(hasGrown) ?? true
+            return (.success(picture), hasServedEnough ? .recycle : .keep)
+        }
+    }
+
+    private func hasGrown(_ memory: ProcessMemory) -> Bool {
+        memory.residentBytes > configuration.recycleAfterResidentBytes
+            || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
+    }
+
+    func died(
+        _ child: inout RendererChild,
+        _ filesBefore: [FileState]
+    ) -> (Result<RenderedPicture, any Error>, Fate) {
+        let end = child.reap()
+        let failure = RenderFailure.died(
+            end,
+            source: ticket.name,
+            hasSourceChanged: zip(ticket.files, filesBefore).contains { $1.hasChanged($0) },
+            note: child.errors.deathNote,
+            peakResidentBytes: child.peakResidentBytes,
+            lastWords: child.errors.text,
+            limitBytes: configuration.memoryLimitBytes
+        )
+        return (.failure(failure), .died)
+    }
+}
