@@ -351,9 +351,11 @@ struct DistrustTests {
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in
-            for _ in 0..<3 {
+            for round in 1...3 {
                 let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
                 #expect(picture.renditions.count == 1)
+                // Else the words could come after the next job was handed over, as its answer.
+                while pool.statistics.crashed < round { try await Task.sleep(for: .milliseconds(5)) }
             }
         }
     }
