@@ -10,6 +10,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let package = Package(
     name: "cameo",
     products: [
+        .library(name: "Cameo", targets: ["Cameo"]),
         .executable(name: "cameo-enqueue", targets: ["cameo-enqueue"]),
         .executable(name: "cameo-worker", targets: ["cameo-worker"]),
         .executable(name: "cameo-renderer", targets: ["cameo-renderer"]),
@@ -43,6 +44,7 @@ let package = Package(
             dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", logging, lifecycle]
         ),
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
+        .target(name: "Cameo", dependencies: ["CameoModel", "CameoStore"]),
 
         // The commands.
         .target(name: "CommandSupport", dependencies: ["CameoModel", "CameoStore", "CLinux", argumentParser]),
@@ -83,6 +85,12 @@ let package = Package(
         .testTarget(
             name: "CameoRendererTests",
             dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]
+        ),
+        // The program of the README.
+        .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
+        .testTarget(
+            name: "CameoTests",
+            dependencies: ["Cameo", "CameoModel", "CameoStore", "TestSupport", "cameo-example"]
         ),
         .testTarget(
             name: "EndToEndTests",

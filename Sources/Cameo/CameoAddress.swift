@@ -1,0 +1,50 @@
+internal import CameoModel
+internal import Foundation
+
+/// What a `cameo:` URL asks for: a name, and how long to wait until it stands for something.
+struct CameoAddress: Hashable, Sendable {
+    /// Seconds. A request that waits holds a place among those of its session.
+    static let waitRange = 0.0...30.0
+
+    let uri: CameoModel.CameoURI
+    let wait: Double
+
+    init(_ url: URL) throws(CameoURLError) {
+        let text = url.absoluteString
+        let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        uri = try Self.uri(parts.first ?? "", in: text)
+        wait = parts.count == 2 ? try Self.wait(parts[1], in: text) : 0
+    }
+
+    /// Equal for all spellings of one address: RFC 3986, section 6.2.2.
+    var text: String { wait > 0 ? "\(uri.text)?wait=\(wait)" : uri.text }
+
+    private static func uri(_ name: Substring, in url: String) throws(CameoURLError) -> CameoModel.CameoURI {
+        guard name.prefix(8).lowercased() == "cameo://" else {
+            throw .unsupportedURL(url, reason: "it does not begin with cameo://")
+        }
+        let parts = name.dropFirst(8).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = parts.first?.lowercased(), parts.count == 2, !parts[1].isEmpty else {
+            throw .unsupportedURL(url, reason: "it has no name after thumb/, blob/ or source/")
+        }
+        guard let bytes = PercentEncoding.decoded(parts[1].utf8), let decoded = String(validating: bytes, as: UTF8.self)
+        else { throw .incorrectlyEncodedURL(url) }
+        switch kind {
+        case "source": return .source(decoded)
+        case "thumb", "blob":
+            guard let uri = CameoModel.CameoURI("cameo://\(kind)/\(decoded)") else {
+                throw .unsupportedURL(url, reason: "what follows \(kind)/ is not the name of one")
+            }
+            return uri
+        default: throw .unsupportedURL(url, reason: "there are thumb/, blob/ and source/ only")
+        }
+    }
+
+    private static func wait(_ query: Substring, in url: String) throws(CameoURLError) -> Double {
+        let pair = query.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pair.count == 2, pair[0] == "wait", let seconds = Double(pair[1]), waitRange.contains(seconds) else {
+            throw .unsupportedURL(url, reason: "its query may only be wait= and 0 to 30 seconds")
+        }
+        return seconds
+    }
+}

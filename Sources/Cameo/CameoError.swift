@@ -1,0 +1,54 @@
+internal import CameoModel
+internal import CameoStore
+public import Foundation
+
+/// Why a ``Client`` could not do what it was asked for. What goes wrong with a `cameo:` URL is a ``CameoURLError``.
+public enum CameoError: Error, Hashable, Sendable {
+    /// Which field of the request (`renditions[0].width`; empty: the request as a whole), and what is wrong with it.
+    case invalidRequest(field: String, reason: String)
+    case noSuchJob(Int64)
+    /// The job had not ended in the time that was given; it goes on.
+    case timedOut(jobID: Int64)
+    /// The store cannot be opened, read or written.
+    case storeUnavailable(reason: String)
+    /// No space is left on the store's disk.
+    case storeFull(reason: String)
+
+    init(_ error: StoreError) {
+        switch error {
+        case .noSuchJob(let id): self = .noSuchJob(id)
+        case .full: self = .storeFull(reason: error.description)
+        case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
+            .leaseLost, .notFound, .damagedBlob, .failed:
+            self = .storeUnavailable(reason: error.description)
+        }
+    }
+
+    init(_ error: InvalidRequest) {
+        self = .invalidRequest(field: error.path, reason: error.reason)
+    }
+
+    /// Of what the store's calls throw that check requests too.
+    init(enqueueing error: any Error) {
+        switch error {
+        case let error as StoreError: self.init(error)
+        case let error as InvalidRequest: self.init(error)
+        default: self = .storeUnavailable(reason: String(describing: error))
+        }
+    }
+}
+
+extension CameoError: CustomStringConvertible, LocalizedError {
+    /// One sentence for a person, without a full stop.
+    public var description: String {
+        switch self {
+        case .invalidRequest(let field, let reason): field.isEmpty ? reason : "\(field): \(reason)"
+        case .noSuchJob(let id): "there is no job \(id)"
+        case .timedOut(let id): "job \(id) has not ended in the time that was given"
+        case .storeUnavailable(let reason), .storeFull(let reason): reason
+        }
+    }
+
+    /// The description, for frameworks that show errors to people.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,61 @@
+internal import CameoStore
+public import Foundation
+
+/// Why a `cameo:` URL gave no bytes. A `URLSession` that has Cameo's protocol throws these as they are:
+/// `catch let error as CameoURLError`.
+public enum CameoURLError: Error, Hashable, Sendable {
+    /// A percent-escape is malformed, or what the escapes stand for is not UTF-8.
+    case incorrectlyEncodedURL(String)
+    /// Well encoded, but it cannot name anything: an unknown kind, a malformed id, an unknown query.
+    case unsupportedURL(String, reason: String)
+    /// Nothing has this name, or not yet, or its blob's row is gone.
+    case noDataAvailable(String)
+    /// The stored bytes are gone from their file or do not have the digest that names them. They are never served;
+    /// enqueueing the thumbnail's request again makes it anew.
+    case damagedData(String)
+    /// The protocol knows no store, or the store cannot be read.
+    case storeUnavailable(reason: String)
+
+    init(_ error: StoreError, url: String) {
+        switch error {
+        case .notFound: self = .noDataAvailable(url)
+        case .damagedBlob: self = .damagedData(url)
+        case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
+            .leaseLost, .noSuchJob, .failed:
+            self = .storeUnavailable(reason: error.description)
+        }
+    }
+}
+
+extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError {
+    /// One sentence for a person, without a full stop.
+    public var description: String {
+        switch self {
+        case .incorrectlyEncodedURL(let url): "the percent-encoding of \(url) is malformed or not UTF-8"
+        case .unsupportedURL(let url, let reason): "\(url) is not a URL of Cameo's: \(reason)"
+        case .noDataAvailable(let url): "there is nothing at \(url)"
+        case .damagedData(let url): "the stored bytes of \(url) are damaged or gone"
+        case .storeUnavailable(let reason): reason
+        }
+    }
+
+    /// The description, for frameworks that show errors to people.
+    public var errorDescription: String? { description }
+
+    /// The domain of the error as an `NSError`.
+    public static var errorDomain: String { "CameoURLError" }
+
+    /// 1 to 5, in the order of the cases; they never change.
+    public var errorCode: Int {
+        switch self {
+        case .incorrectlyEncodedURL: 1
+        case .unsupportedURL: 2
+        case .noDataAvailable: 3
+        case .damagedData: 4
+        case .storeUnavailable: 5
+        }
+    }
+
+    /// Has the description, which `NSError` shows.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}

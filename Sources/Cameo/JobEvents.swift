@@ -1,0 +1,87 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+/// What becomes of a job: its status now, and again whenever its state or attempt is another; ends after a final state.
+///
+/// Nothing is buffered: who comes late sees the newest status, and states that passed meanwhile are left out. The
+/// iteration throws a ``CameoError``, or `CancellationError` when its task is cancelled.
+public struct JobEvents: AsyncSequence, Sendable {
+    /// The job at the moment of a change.
+    public typealias Element = JobStatus
+
+    let client: Client
+    let id: Int64
+
+    /// Each iteration begins with the status now.
+    public func makeAsyncIterator() -> Iterator { Iterator(client: client, id: id) }
+
+    /// Looks at the store when some process has committed.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let client: Client
+        fileprivate let id: Int64
+        private var version: Int?
+        private var last: JobStatus?
+
+        fileprivate init(client: Client, id: Int64) {
+            self.client = client
+            self.id = id
+        }
+
+        /// The next change; nil after a final state.
+        public mutating func next() async throws -> JobStatus? {
+            if last?.state.isFinal == true { return nil }
+            while true {
+                try Task.checkCancellation()
+                // Before the status: a commit between the two is seen again rather than missed.
+                version = try await nextVersion()
+                let status = try await client.status(of: id)
+                if status.state != last?.state || status.attempt != last?.attempt {
+                    last = status
+                    return status
+                }
+            }
+        }
+
+        private func nextVersion() async throws -> Int {
+            do {
+                guard let version else { return try await client.changes.current() }
+                return try await client.changes.next(after: version)
+            } catch let error as StoreError {
+                throw CameoError(error)
+            }
+        }
+    }
+}
+
+extension Client {
+    /// What becomes of a job, from now until it ends.
+    public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
+
+    /// Waits until a job has ended, in whatever final state.
+    ///
+    /// - Parameters:
+    ///   - id: the job's number.
+    ///   - timeout: nil: as long as it takes.
+    /// - Returns: its last status.
+    /// - Throws: ``CameoError/timedOut(jobID:)``, ``CameoError/noSuchJob(_:)``, or `CancellationError` when the task
+    ///   is cancelled; the job goes on.
+    public func wait(for id: Int64, timeout: Duration? = nil) async throws -> JobStatus {
+        try await withThrowingTaskGroup(of: JobStatus.self) { group in
+            defer { group.cancelAll() }
+            let events = events(of: id)
+            group.addTask {
+                for try await status in events where status.state.isFinal { return status }
+                throw CancellationError()
+            }
+            if let timeout {
+                group.addTask {
+                    try await Task.sleep(for: timeout)
+                    throw CameoError.timedOut(jobID: id)
+                }
+            }
+            guard let status = try await group.next() else { throw CancellationError() }
+            return status
+        }
+    }
+}

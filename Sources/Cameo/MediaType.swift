@@ -1,0 +1,34 @@
+internal import CameoModel
+
+/// What bytes are called in a `Content-Type`.
+enum MediaType {
+    static let unknown = "application/octet-stream"
+
+    /// `type/subtype` of RFC 9110's token characters, with parameters or without; nothing that could end a header.
+    static func isWellFormed(_ text: String) -> Bool {
+        let type = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+        return text.utf8.count <= 200 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.utf8.allSatisfy { $0 != 0x20 && !"(),:;<=>?@[\\]{}\"".utf8.contains($0) }
+            }
+    }
+}
+
+extension PictureFormat {
+    /// IANA's name.
+    var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        case .gif: "image/gif"
+        case .webp: "image/webp"
+        case .tiff: "image/tiff"
+        case .heif: "image/heif"
+        case .avif: "image/avif"
+        case .svg: "image/svg+xml"
+        case .jxl: "image/jxl"
+        case .pdf: "application/pdf"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import CameoModel
+public import Foundation
+
+/// What a program asks for: a picture and the renditions to make of it.
+public struct ThumbnailRequest: Hashable, Sendable {
+    var model: CameoModel.ThumbnailRequest
+
+    /// Checked when it is enqueued.
+    ///
+    /// - Parameters:
+    ///   - source: the picture's URI: `file:`, `http:`, `https:`, `data:` or `cameo:`. Workers read files only in the
+    ///     folders that they were allowed.
+    ///   - renditions: 1 to 32.
+    public init(source: String, renditions: [Rendition]) {
+        model = CameoModel.ThumbnailRequest(source: source, renditions: renditions.map(\.model))
+    }
+
+    /// A request for a stored picture.
+    public init(source: CameoURI, renditions: [Rendition]) {
+        self.init(source: source.description, renditions: renditions)
+    }
+
+    /// Reads a request as `proto-json/thumbnail-request.schema.json` describes it.
+    ///
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)``
+    public init(json: String) throws(CameoError) {
+        do throws(InvalidRequest) {
+            model = try CameoModel.ThumbnailRequest(parsing: json.utf8)
+        } catch {
+            throw CameoError(error)
+        }
+    }
+
+    /// As it was given.
+    public var source: String { model.source }
+
+    /// The queue that it waits in: 1 to 64 of `a-z 0-9 . _ -`.
+    public var queue: String {
+        get { model.queue }
+        set { model.queue = newValue }
+    }
+
+    /// −100 to 100, higher first. One step is worth a minute of waiting.
+    public var priority: Int {
+        get { model.priority }
+        set { model.priority = newValue }
+    }
+
+    /// Not before this moment; nil: at once.
+    public var runAt: Date? {
+        get { model.runAt }
+        set { model.runAt = newValue }
+    }
+
+    /// 1 to 25.
+    public var maxAttempts: Int {
+        get { model.maxAttempts }
+        set { model.maxAttempts = newValue }
+    }
+
+    /// A label that jobs share, to ask for their progress together.
+    public var batch: String? {
+        get { model.batch }
+        set { model.batch = newValue }
+    }
+
+    /// Sent with the HTTP request for the source. Requests with different headers have different thumbnails, so that
+    /// what one tenant may see never answers another's request.
+    public var headers: [String: String] {
+        get { model.headers }
+        set { model.headers = newValue }
+    }
+}

@@ -1,0 +1,76 @@
+import Cameo
+import Foundation
+import FoundationNetworking
+
+// The code of the articles in Cameo.docc, where `DocumentationTests` looks for it line by line.
+
+func makeThumbnails(_ client: Client, of picture: Data) async throws -> [Data] {
+    let job = try await client.enqueue(
+        data: picture,
+        renditions: [
+            Rendition(width: 256, height: 256, fit: .cover),
+            try Rendition(json: #"{"width":1600,"format":"jpeg","quality":85,"progressive":true}"#),
+        ]
+    )
+    for thumbnail in job.thumbnails { print(thumbnail.name, thumbnail.uri) }
+
+    for try await status in client.events(of: job.id) {
+        print(status.state, status.failure?.message ?? "")
+    }
+
+    var pictures: [Data] = []
+    for thumbnail in try await client.thumbnails(for: job.id) where thumbnail.facts != nil {
+        pictures.append(try await client.data(for: thumbnail.uri))
+    }
+    return pictures
+}
+
+func loadBytes(_ client: Client, _ uri: CameoURI) async throws -> Data? {
+    let session = URLSession.cameo(client)
+    do {
+        let (data, response) = try await session.data(from: uri.url)
+        print(response.mimeType ?? "", data.count)
+        return data
+    } catch CameoURLError.noDataAvailable(let url) {
+        print("not made yet:", url)
+    } catch CameoURLError.damagedData(let url) {
+        print("enqueue it again:", url)
+    }
+    return nil
+}
+
+func loadToFile(_ client: Client, _ uri: CameoURI, folder: URL) async throws -> Data {
+    let session = URLSession.cameo(client)
+    let file = folder.appending(path: "thumbnail.webp")
+    let (data, _) = try await session.data(from: uri.url)
+    try data.write(to: file, options: .atomic)
+    return try Data(contentsOf: file)
+}
+
+func loadCount(_ client: Client, _ uri: CameoURI) async throws -> Int {
+    let count = Resource(uri) { data in data.count }
+    return try await client.load(count)
+}
+
+enum PictureStore {
+    static func open() -> Client? { try? Client(store: "/srv/pictures") }
+}
+
+final class PictureProtocol: CameoURLProtocol {
+    static let client = PictureStore.open()
+    override class var cameoClient: Client? { client }
+}
+
+enum ArticleExamples {
+    /// Returns once there is a first job.
+    static func untilEnqueued(_ client: Client) async throws {
+        while true {
+            do {
+                _ = try await client.status(of: 1)
+                return
+            } catch CameoError.noSuchJob {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+}

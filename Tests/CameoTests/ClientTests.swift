@@ -1,0 +1,116 @@
+import Cameo
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ClientTests {
+    private let bench: Workbench
+    private let client: Client
+
+    init() throws {
+        bench = try Workbench()
+        client = try Client(store: bench.path)
+    }
+
+    private func request(_ name: String = "a") -> ThumbnailRequest {
+        ThumbnailRequest(source: "file:///\(name).jpg", renditions: [Rendition(width: 64, height: 64, fit: .cover)])
+    }
+
+    @Test func aJobIsToldFromItsBeginningToItsEnd() async throws {
+        let job = try await client.enqueue(request())
+        let worker = try await bench.register()
+        var states: [JobState] = []
+        for try await status in client.events(of: job.id) {
+            states.append(status.state)
+            switch status.state {
+            case .available: try await bench.work(worker) { Workbench.picture($0) }
+            case .completed: #expect(status.thumbnails[0].facts?.bytes == 4_000)
+            default: break
+            }
+        }
+        #expect(states.first == .available && states.last == .completed)
+        let thumbnail = try await client.thumbnails(for: job.id)[0]
+        #expect(thumbnail.name == "64x64-cover" && thumbnail.uri == job.thumbnails[0].uri)
+        #expect(try await client.data(for: thumbnail.uri) == Workbench.picture(0))
+        #expect(try await client.data(for: try #require(thumbnail.facts).blob) == Workbench.picture(0))
+    }
+
+    @Test func waitReturnsWhenTheJobHasEnded() async throws {
+        let job = try await client.enqueue(request())
+        await #expect(throws: CameoError.timedOut(jobID: job.id)) {
+            try await client.wait(for: job.id, timeout: .milliseconds(50))
+        }
+        async let status = client.wait(for: job.id, timeout: .seconds(60))
+        let worker = try await bench.register()
+        try await bench.work(worker) { Workbench.picture($0) }
+        let state = try await status.state
+        #expect(state == .completed)
+    }
+
+    @Test func aWaitThatIsCancelledLeavesTheJob() async throws {
+        let job = try await client.enqueue(request())
+        let wait = Task { try await client.wait(for: job.id) }
+        wait.cancel()
+        await #expect(throws: CancellationError.self) { try await wait.value }
+        #expect(try await client.status(of: job.id).state == .available)
+    }
+
+    @Test func aCancelledJobEnds() async throws {
+        let job = try await client.enqueue(request())
+        #expect(try await client.cancel(job.id) == .available)
+        let status = try await client.wait(for: job.id, timeout: .seconds(60))
+        #expect(status.state == .cancelled && status.finalizedAt != nil)
+        #expect(try await client.cancel(job.id) == .cancelled)
+        await #expect(throws: CameoError.noSuchJob(77)) { try await client.cancel(77) }
+        await #expect(throws: CameoError.noSuchJob(77)) { try await client.wait(for: 77) }
+    }
+
+    @Test func bytesHandedOverAreTheJobsSource() async throws {
+        let picture = Workbench.picture(1)
+        let job = try await client.enqueue(data: picture, renditions: [Rendition(width: 64)])
+        #expect(try await client.data(for: try #require(CameoURI(job.source))) == picture)
+        let again = try await client.enqueue(data: picture, renditions: [Rendition(width: 64, name: "other-name")])
+        #expect(again.thumbnails[0].uri == job.thumbnails[0].uri)
+        let stored = ThumbnailRequest(source: try await client.store(picture), renditions: [Rendition(width: 64)])
+        #expect(try await client.enqueue(stored).thumbnails[0].uri == job.thumbnails[0].uri)
+    }
+
+    @Test func requestsOfOneCallAreAllAcceptedOrNone() async throws {
+        let bad = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(width: 0)])
+        let error = await #expect(throws: CameoError.self) { try await client.enqueue([request(), bad]) }
+        guard case .invalidRequest(let field, _) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(field == "renditions[0].width")
+        await #expect(throws: CameoError.noSuchJob(1)) { try await client.status(of: 1) }
+        var scheduled = request("b")
+        scheduled.runAt = Date(timeIntervalSinceNow: 3_600)
+        let jobs = try await client.enqueue([request(), scheduled])
+        #expect(jobs.map(\.state) == [.available, .scheduled])
+    }
+
+    @Test func everyOptionCanBeGivenAsJSON() async throws {
+        let json = #"{"width":320,"height":180,"fit":"cover","gravity":"attention","cornerRadius":12}"#
+        let rendition = try Rendition(json: json)
+        let whole = try ThumbnailRequest(json: #"{"source":"file:///a.jpg","renditions":[\#(json)]}"#)
+        let jobs = try await client.enqueue([ThumbnailRequest(source: "file:///a.jpg", renditions: [rendition]), whole])
+        #expect(jobs[0].thumbnails[0].uri == jobs[1].thumbnails[0].uri)
+        #expect(throws: CameoError.self) { try Rendition(json: #"{"width":320,"nonsense":1}"#) }
+        #expect(throws: CameoError.self) { try Rendition(json: "{") }
+    }
+
+    @Test(arguments: ["text", "text/", "a b/c", "text/plain\r\nX: y", "text/plain; a=\u{7F}"])
+    func aMediaTypeThatCouldNotStandInAHeaderIsRefused(type: String) async throws {
+        await #expect(throws: CameoError.self) { try await client.store(Data("a".utf8), mediaType: type) }
+    }
+
+    @Test func aStoreIsOpenedForReading() async throws {
+        let uri = try await client.store(Data("bytes".utf8))
+        let reader = try Client(reading: bench.path)
+        #expect(try await reader.data(for: uri) == Data("bytes".utf8))
+        await #expect(throws: CameoError.self) { try await reader.store(Data("more".utf8)) }
+        #expect(throws: CameoError.self) { try Client(reading: bench.folder.path("none")) }
+    }
+}

@@ -1,0 +1,91 @@
+import Cameo
+import Foundation
+import TestSupport
+import Testing
+
+/// What the documentation shows is compiled, and run against a real store.
+@Suite(.timeLimit(.minutes(2)))
+struct DocumentationTests {
+    private static let articles = ["Cameo", "LoadingPictures", "Enqueueing", "DesignNotes"]
+        .map { "Sources/Cameo/Cameo.docc/\($0).md" }
+
+    private func swiftBlocks(of path: String) throws -> [String] {
+        let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+        return text.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+    }
+
+    private func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test func theProgramOfTheReadmeIsTheOneThatIsCompiled() throws {
+        let program = try String(contentsOf: Repository.file("Tests/CameoExample/main.swift"), encoding: .utf8)
+        #expect(try swiftBlocks(of: "README.md").contains(program))
+    }
+
+    @Test func everyExampleOfTheArticlesIsCompiled() throws {
+        let path = "Tests/CameoTests/ArticleExamples.swift"
+        let compiled = lines(try String(contentsOf: Repository.file(path), encoding: .utf8)).joined(separator: "\n")
+        var count = 0
+        for article in Self.articles {
+            for block in try swiftBlocks(of: article) {
+                #expect(compiled.contains(lines(block).joined(separator: "\n")), "\(article): \(block)")
+                count += 1
+            }
+        }
+        #expect(count >= 4)
+    }
+
+    @Test func theExamplesWork() async throws {
+        let bench = try Workbench()
+        let client = try Client(store: bench.path)
+        let picture = Workbench.picture(1)
+        let worker = try await bench.register()
+        async let made = makeThumbnails(client, of: picture)
+        try await ArticleExamples.untilEnqueued(client)
+        try await bench.work(worker) { Workbench.picture($0 + 10) }
+        let pictures = try await made
+        #expect(pictures == [Workbench.picture(10), Workbench.picture(11)])
+        let uri = try await client.store(picture)
+        #expect(try await loadBytes(client, uri) == picture)
+        #expect(try await loadToFile(client, uri, folder: bench.folder.url) == picture)
+        #expect(try await loadCount(client, uri) == picture.count)
+    }
+
+    /// The program of the README, as a process, while this one plays the worker.
+    @Test func theProgramOfTheReadmeRuns() async throws {
+        let bench = try Workbench()
+        let picture = Workbench.picture(1, bytes: 150_000)
+        let file = try bench.folder.write(picture, to: "picture.webp")
+        async let running = run(try Self.program(), [bench.path, file], timeout: .seconds(60))
+        try await ArticleExamples.untilEnqueued(try Client(store: bench.path))
+        let worker = try await bench.register()
+        try await bench.work(worker) { _ in Workbench.picture(2) }
+        let result = try await running
+        let lines = result.outputText.split(separator: "\n")
+        #expect(result.exitStatus == 0, "\(result.errorText)")
+        try #require(lines.count == 3)
+        #expect(lines[0].hasSuffix("image/webp same bytes"))
+        #expect(lines[2] == "4000 bytes as stored")
+    }
+
+    /// FoundationNetworking brings libcurl of its own accord; Cameo itself asks for neither.
+    @Test func theLibraryLinksNeitherImagingNorTransfersItself() async throws {
+        let result = try await run("readelf", ["-d", try Self.program()])
+        #expect(result.exitStatus == 0, "\(result.errorText)")
+        #expect(result.outputText.contains("libFoundationNetworking"))
+        #expect(result.outputText.contains("libsqlite3"))
+        #expect(!result.outputText.contains("libvips"))
+        #expect(!result.outputText.contains("libcurl"))
+        let all = try await run("ldd", [try Self.program()])
+        #expect(all.exitStatus == 0 && !all.outputText.contains("libvips"))
+    }
+
+    /// Beside this process's own.
+    private static func program() throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-example").path
+    }
+}

@@ -1,0 +1,201 @@
+import Cameo
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct URLLoadingTests {
+    private let bench: Workbench
+    private let client: Client
+    private let session: URLSession
+
+    init() throws {
+        bench = try Workbench()
+        client = try Client(store: bench.path)
+        session = .cameo(client)
+    }
+
+    private func get(_ url: URL, _ headers: [String: String] = [:], method: String = "GET") async throws -> (
+        Data, HTTPURLResponse
+    ) {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await session.data(for: request)
+        return (data, try #require(response as? HTTPURLResponse))
+    }
+
+    private func thumbnail(_ picture: Data) async throws -> CameoURI {
+        let request = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(width: 64)])
+        let job = try await client.enqueue(request)
+        let worker = try await bench.register()
+        #expect(try await bench.work(worker) { _ in picture } == 1)
+        return job.thumbnails[0].uri
+    }
+
+    @Test func aThumbnailCarriesItsTypeLengthTagAndFreshness() async throws {
+        let picture = Workbench.picture(1)
+        let uri = try await thumbnail(picture)
+        let (data, response) = try await get(uri.url)
+        let blob = try await client.store(picture)
+        let digest = try #require(blob.description.split(separator: "/").last)
+        #expect(data == picture)
+        #expect(response.statusCode == 200)
+        #expect(response.mimeType == "image/webp")
+        #expect(response.expectedContentLength == 4_000)
+        #expect(response.value(forHTTPHeaderField: "ETag") == "\"\(digest)\"")
+        #expect(response.value(forHTTPHeaderField: "Cache-Control") == "no-cache")
+        #expect(response.url == uri.url)
+    }
+
+    @Test(arguments: [1_000, 300_000])
+    func storedBytesComeBackWithTheirType(count: Int) async throws {
+        let picture = Workbench.picture(2, bytes: count)
+        let (data, response) = try await get(try await client.store(picture, mediaType: "image/png").url)
+        #expect(data == picture)
+        #expect(response.mimeType == "image/webp", "its own first bytes are believed, not its label")
+        #expect(response.value(forHTTPHeaderField: "Cache-Control") == "max-age=31536000, immutable")
+        let text = try await client.store(Data("{\"number\":\(count)}".utf8), mediaType: "application/json")
+        #expect(try await get(text.url).1.mimeType == "application/json")
+        let unknown = try await client.store(Data("bytes \(count)".utf8))
+        #expect(try await get(unknown.url).1.mimeType == "application/octet-stream")
+    }
+
+    @Test func whoHasTheBytesGets304() async throws {
+        let uri = try await thumbnail(Workbench.picture(3))
+        let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))
+        for field in [tag, "\"other\", W/\(tag)", "*"] {
+            let (data, response) = try await get(uri.url, ["If-None-Match": field])
+            #expect(response.statusCode == 304 && data.isEmpty)
+            #expect(response.value(forHTTPHeaderField: "ETag") == tag)
+        }
+        #expect(try await get(uri.url, ["If-None-Match": "\"other\""]).1.statusCode == 200)
+    }
+
+    @Test(arguments: [
+        ("bytes=0-9", 0..<10), ("bytes=3990-", 3_990..<4_000), ("bytes=-5", 3_995..<4_000),
+        ("bytes=10-99999", 10..<4_000), ("bytes=3999-3999", 3_999..<4_000), ("bytes=-99999", 0..<4_000),
+    ])
+    func aRangeIsAPartOfTheBytes(field: String, range: Range<Int>) async throws {
+        let picture = Workbench.picture(4)
+        let (data, response) = try await get(try await client.store(picture).url, ["Range": field])
+        #expect(response.statusCode == 206)
+        #expect(data == picture.subdata(in: range))
+        let expected = "bytes \(range.lowerBound)-\(range.upperBound - 1)/4000"
+        #expect(response.value(forHTTPHeaderField: "Content-Range") == expected)
+        #expect(response.expectedContentLength == Int64(range.count))
+    }
+
+    @Test func rangesThatCannotBeServedAreRefusedOrIgnored() async throws {
+        let uri = try await client.store(Workbench.picture(5))
+        for field in ["bytes=4000-", "bytes=-0"] {
+            let (data, response) = try await get(uri.url, ["Range": field])
+            #expect(response.statusCode == 416 && data.isEmpty)
+            #expect(response.value(forHTTPHeaderField: "Content-Range") == "bytes */4000")
+        }
+        for field in ["bytes=9-3", "bytes=0-1,5-6", "lines=0-1", "bytes=x-1", "bytes=-"] {
+            #expect(try await get(uri.url, ["Range": field]).1.statusCode == 200)
+        }
+        let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))
+        #expect(try await get(uri.url, ["Range": "bytes=0-1", "If-Range": tag]).1.statusCode == 206)
+        #expect(try await get(uri.url, ["Range": "bytes=0-1", "If-Range": "\"old\""]).1.statusCode == 200)
+    }
+
+    @Test func headHasNoBodyAndOtherMethodsAreNotAllowed() async throws {
+        let uri = try await client.store(Workbench.picture(6))
+        let (data, response) = try await get(uri.url, method: "HEAD")
+        #expect(data.isEmpty && response.statusCode == 200)
+        #expect(response.value(forHTTPHeaderField: "Content-Length") == "4000")
+        #expect(try await get(uri.url, method: "DELETE").1.statusCode == 405)
+    }
+
+    @Test(arguments: ["thumb/00112233445566778899aabbccddeeff", "blob/sha256-\(String(repeating: "0", count: 64))"])
+    func whatIsNotThereIsNoDataAvailable(name: String) async throws {
+        let url = try #require(URL(string: "cameo://\(name)"))
+        await #expect(throws: CameoURLError.noDataAvailable(url.absoluteString)) { try await get(url) }
+    }
+
+    /// `URL(string:)` escapes a lone percent sign itself, so only other escapes can arrive malformed.
+    @Test(arguments: ["cameo://thumb/%FF%FE", "cameo://blob/%C3%28", "cameo://source/http%3A%2F%2Fa%2F%E9"])
+    func escapesThatAreNotTextAreIncorrectlyEncoded(text: String) async throws {
+        let url = try #require(URL(string: text))
+        await #expect(throws: CameoURLError.incorrectlyEncodedURL(url.absoluteString)) { try await get(url) }
+    }
+
+    @Test(arguments: [
+        "cameo:thumb", "cameo://thumb/", "cameo://thumb/../x", "cameo://thumb/XYZ", "cameo://video/1",
+        "cameo://blob/md5-1", "cameo://thumb/00112233445566778899aabbccddeeff?wait=31",
+        "cameo://thumb/00112233445566778899aabbccddeeff?size=9",
+        "cameo://thumb/00112233445566778899aabbccddeeff?wait=nan", "cameo://thumb/00112233445566778899aabbccddeeff/",
+    ])
+    func whatCanNameNothingIsUnsupported(text: String) async throws {
+        let url = try #require(URL(string: text))
+        let error = await #expect(throws: CameoURLError.self) { try await get(url) }
+        guard case .unsupportedURL(url.absoluteString, _) = try #require(error) else {
+            Issue.record("\(text): \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func everySpellingOfAnAddressIsUnderstood() async throws {
+        let uri = try await thumbnail(Workbench.picture(7))
+        let id = try #require(uri.description.split(separator: "/").last)
+        let first = try #require(id.utf8.first)
+        let escaped = "CAMEO://Thumb/%\(String(first, radix: 16))\(id.dropFirst())#part"
+        let url = try #require(URL(string: escaped))
+        #expect(try await get(url).0 == Workbench.picture(7))
+        #expect(CameoURLProtocol.canonicalRequest(for: URLRequest(url: url)).url == uri.url)
+    }
+
+    @Test func damagedBytesAreNeverServed() async throws {
+        let picture = Workbench.picture(8, bytes: 200_000)
+        let uri = try await client.store(picture)
+        let hex = uri.description.suffix(64)
+        let file = URL(filePath: "\(client.path)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
+        var damaged = picture
+        damaged[100_000] ^= 1
+        try damaged.write(to: file)
+        let expected = CameoURLError.damagedData(uri.description)
+        await #expect(throws: expected) { try await get(uri.url) }
+        await #expect(throws: expected) { try await client.data(for: uri) }
+        try FileManager.default.removeItem(at: file)
+        await #expect(throws: expected) { try await get(uri.url) }
+        _ = try await client.store(picture)
+        #expect(try await get(uri.url).0 == picture)
+    }
+
+    @Test func aThumbnailThatAppearsMeanwhileIsWaitedFor() async throws {
+        let request = ThumbnailRequest(source: "file:///b.jpg", renditions: [Rendition(width: 64)])
+        let uri = try await client.enqueue(request).thumbnails[0].uri
+        let worker = try await bench.register()
+        async let loaded = get(uri.url(waiting: 30)).0
+        // The same name without waiting: it is not there, and the other request has begun.
+        await #expect(throws: CameoURLError.noDataAvailable(uri.description)) { try await get(uri.url) }
+        try await bench.work(worker) { _ in Workbench.picture(9) }
+        let data = try await loaded
+        #expect(data == Workbench.picture(9))
+    }
+
+    @Test func waitingEndsWithItsTime() async throws {
+        let url = try #require(URL(string: "cameo://thumb/00112233445566778899aabbccddeeff?wait=0.2"))
+        let started = ContinuousClock.now
+        await #expect(throws: CameoURLError.noDataAvailable(url.absoluteString)) { try await get(url) }
+        #expect(started.duration(to: .now) >= .milliseconds(200))
+    }
+
+    @Test func aCancelledLoadEndsAtOnce() async throws {
+        let url = try #require(URL(string: "cameo://thumb/00112233445566778899aabbccddeeff?wait=30"))
+        let started = ContinuousClock.now
+        let load = Task { try await get(url).0 }
+        load.cancel()
+        await #expect(throws: (any Error).self) { try await load.value }
+        let later = Task { try await get(url).0 }
+        await #expect(throws: CameoURLError.self) {
+            try await get(try #require(URL(string: "cameo://thumb/00112233445566778899aabbccddeeff")))
+        }
+        later.cancel()
+        await #expect(throws: (any Error).self) { try await later.value }
+        #expect(started.duration(to: .now) < .seconds(20))
+    }
+}
