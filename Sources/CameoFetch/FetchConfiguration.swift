@@ -25,6 +25,10 @@ package struct FetchConfiguration: Sendable {
     /// Transfers at one time for one scheme, host and port.
     package var maximumConnectionsPerHost = 6
     package var userAgent = "Cameo/1.0"
+    /// Sent to the origins that they name. Of one origin each name at most once.
+    package var hostHeaders: [HostHeader] = []
+    /// From where sources are fetched whose URI begins with a prefix. Each prefix at most once.
+    package var rewrites: [SourceRewrite] = []
     /// The URL of a proxy. Nil: never one, the environment's is ignored. Behind a proxy the address guard sees only
     /// hosts that are spelled as an address.
     package var proxy: String?

@@ -10,6 +10,8 @@ package struct FetchedSource: Sendable {
     package let digest: BlobDigest
     /// As declared by the server or the `data:` URI: in lower case, without parameters.
     package let mediaType: String?
+    /// Of whoever began the download that this is; nil without one.
+    package private(set) var ticket: FetchTicket?
     private let opened: OpenedFile?
 
     /// A source whose bytes nobody can change any more: `file` is a sealed memory file.
@@ -28,6 +30,12 @@ package struct FetchedSource: Sendable {
         self.digest = digest
         mediaType = nil
         self.opened = opened
+    }
+
+    func begun(with ticket: FetchTicket) -> FetchedSource {
+        var copy = self
+        copy.ticket = ticket
+        return copy
     }
 
     /// Nil, or `source.changed` when the file is no longer what was opened (size, times of modification and change):

@@ -3,10 +3,13 @@ internal import CameoModel
 /// Gets the bytes behind a source: the way into the room.
 package final class Fetcher: Sendable {
     private let providers: [any SourceProvider]
+    private let rewriting: SourceRewriting
+    private let shared = SharedFetches()
 
     /// - Throws: ``FetchConfigurationError``, which names the root that does not exist, and so on.
     package init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
         try configuration.validate()
+        rewriting = try SourceRewriting(configuration.rewrites)
         let data = DataSource(maximumBytes: configuration.maximumBytes)
         let files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
@@ -21,13 +24,27 @@ package final class Fetcher: Sendable {
 
     /// - Parameters:
     ///   - source: a URI with one of the supported schemes, in any case.
-    ///   - headers: sent with an HTTP request, to the source's own origin only.
+    ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
+    ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same.
     /// - Returns: its bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled (the transfer is
-    ///   aborted at once) or the fetcher was shut down.
-    package func fetch(_ source: String, headers: [String: String] = [:]) async throws -> FetchedSource {
+    ///   aborted at once, unless others wait for it) or the fetcher was shut down.
+    package func fetch(
+        _ source: String,
+        headers: [String: String] = [:],
+        ticket: FetchTicket? = nil
+    ) async throws -> FetchedSource {
         try Task.checkCancellation()
-        return try await provider(for: source).open(source, headers: headers)
+        let target = try rewriting.rewritten(source)
+        do {
+            let provider = try provider(for: target)
+            guard let ticket, provider.sharesFetches else { return try await provider.open(target, headers: headers) }
+            return try await shared.fetch(SharedFetchKey(source: target, headers: headers), ticket) {
+                try await provider.open(target, headers: headers)
+            }
+        } catch let failure as JobFailure where target != source {
+            throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")
+        }
     }
 
     /// Ends the threads; what is under way ends with `CancellationError`.

@@ -3,6 +3,9 @@ package protocol SourceProvider: Sendable {
     /// The URI schemes that it serves, in lower case.
     var schemes: [String] { get }
 
+    /// Whether those who want the same at one time get one and the same answer.
+    var sharesFetches: Bool { get }
+
     /// - Parameters:
     ///   - source: a URI of one of the schemes, in any case.
     ///   - headers: sent with the request where the scheme has such.
@@ -12,4 +15,9 @@ package protocol SourceProvider: Sendable {
 
     /// Ends the provider's threads; what is under way ends with `CancellationError`.
     func shutdown()
+}
+
+extension SourceProvider {
+    /// Only a network is slow enough for it to pay.
+    package var sharesFetches: Bool { false }
 }

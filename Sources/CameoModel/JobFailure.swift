@@ -42,13 +42,32 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
     package let message: String
     /// Whether another attempt may succeed without anybody changing anything.
     package let isRetryable: Bool
+    /// How long the source's server asks everybody to stay away (`Retry-After`). Not part of the JSON form: when a job
+    /// is tried again stands in the job, and the message says what the server asked for.
+    package let retryAfter: Duration?
+
+    private enum CodingKeys: String, CodingKey {
+        case code, stage, message, isRetryable
+    }
 
     /// Whether it is worth another attempt is what the code says (``Code/isRetryable``), unless told otherwise.
-    package init(_ code: Code, at stage: Stage, _ message: String, isRetryable: Bool? = nil) {
+    package init(
+        _ code: Code,
+        at stage: Stage,
+        _ message: String,
+        isRetryable: Bool? = nil,
+        retryAfter: Duration? = nil
+    ) {
         self.code = code
         self.stage = stage
         self.message = message
         self.isRetryable = isRetryable ?? code.isRetryable
+        self.retryAfter = retryAfter
+    }
+
+    /// The same failure in other words.
+    package func saying(_ message: String) -> JobFailure {
+        JobFailure(code, at: stage, message, isRetryable: isRetryable, retryAfter: retryAfter)
     }
 
     package init(from decoder: any Decoder) throws {
@@ -57,6 +76,7 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
         stage = Stage(rawValue: try container.decode(String.self, forKey: .stage)) ?? .worker
         message = try container.decode(String.self, forKey: .message)
         isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
+        retryAfter = nil
     }
 }
 

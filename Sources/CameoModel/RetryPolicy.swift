@@ -4,6 +4,9 @@ package struct RetryPolicy: Hashable, Sendable {
     package var base: Duration
     package var cap: Duration
 
+    /// The longest wait that a source's server can ask for: a mistake of its operator must not park a job for a year.
+    package static let longestRetryAfter = Duration.seconds(3_600)
+
     package static let standard = RetryPolicy(base: .seconds(2), cap: .seconds(600))
 
     package init(base: Duration, cap: Duration) {
@@ -13,6 +16,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
     /// The wait before the next attempt, or nil to give up. `attempt` is the one that failed, 1-based; `jitter` a random
     /// number in 0…1: the wait is between half and all of its step.
+    ///
+    /// A server's `Retry-After`, up to ``longestRetryAfter``, is waited out in full, also beyond the cap. The jitter then
+    /// comes on top, so that jobs that were sent away together do not come back together.
     ///
     /// A picture that kills its renderer twice in a row (`previous` is how the attempt before failed), each time a fresh
     /// process, will do so for ever: it gets no third.
@@ -26,6 +32,7 @@ package struct RetryPolicy: Hashable, Sendable {
         guard failure.isRetryable, attempt < maxAttempts else { return nil }
         if failure.code.isRendererDeath, let previous, previous.code.isRendererDeath { return nil }
         let step = min(base * Double(1 << min(attempt - 1, 30)), cap)
-        return step * (0.5 + 0.5 * jitter)
+        let spread = step * (0.5 * jitter)
+        return max(step * 0.5, min(failure.retryAfter ?? .zero, Self.longestRetryAfter)) + spread
     }
 }

@@ -4,7 +4,7 @@ extension ThumbnailRequest {
         try Self.validateSource(source, at: "source")
         try Rendition.validate(renditions, at: "renditions")
         try validateScheduling()
-        try validateHeaders()
+        try HeaderRules.validate(headers, at: "headers")
         let metadataBytes = JSONValue.object(metadata).canonicalText.utf8.count
         guard metadata.isEmpty || metadataBytes <= Self.maximumMetadataBytes else {
             throw refuse("metadata", "has \(metadataBytes) bytes as JSON, more than \(Self.maximumMetadataBytes)")
@@ -63,38 +63,5 @@ extension ThumbnailRequest {
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F
                     || byte == 0x2D
             }
-    }
-
-    /// Headers that would change how the message is framed, where it goes, or whether the whole picture comes back.
-    private static let forbiddenHeaders: Set<String> = [
-        "connection", "content-length", "expect", "host", "if-match", "if-modified-since", "if-none-match", "if-range",
-        "if-unmodified-since", "keep-alive", "proxy-authorization", "proxy-connection", "range", "te", "trailer",
-        "transfer-encoding", "upgrade",
-    ]
-
-    private func validateHeaders() throws(InvalidRequest) {
-        guard headers.count <= Self.maximumHeaders else {
-            throw refuse("headers", "has \(headers.count) entries, more than \(Self.maximumHeaders)")
-        }
-        var seen: Set<String> = []
-        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
-            let path = "headers.\(name)"
-            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
-                throw refuse(path, "is not an HTTP header name")
-            }
-            guard !Self.forbiddenHeaders.contains(name.lowercased()) else { throw refuse(path, "may not be set") }
-            guard seen.insert(name.lowercased()).inserted else { throw refuse(path, "is there twice") }
-            guard value.utf8.count <= 8_192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-                throw refuse(path, "its value is over 8192 bytes or has a control character")
-            }
-        }
-    }
-
-    /// RFC 9110, section 5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
-        }
     }
 }

@@ -6,6 +6,10 @@ internal import GRDB
 package struct BegunFetch: Sendable {
     /// Orders fetches across all workers: a thumbnail of an older fetch never replaces one of a newer (invariant I4).
     package let sourceSeen: Int64
+    /// The largest number of a job then: that job and all before it were accepted before the fetch began.
+    package let newestJob: Int64
+    /// Whether the job was never claimed before, not even before an operator's retry.
+    package let isFirstAttempt: Bool
 }
 
 extension Store {
@@ -29,7 +33,17 @@ extension Store {
             guard let seen = try Int64.fetchOne(next) else {
                 throw StoreError.failed("the sequence source_seen is missing")
             }
-            return BegunFetch(sourceSeen: seen)
+            let facts = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT (SELECT max(id) FROM job) AS newest,
+                          NOT EXISTS (SELECT 1 FROM attempt WHERE job_id = ? AND number > 1) AS is_first
+                        """
+                ),
+                arguments: [claim.jobID]
+            )
+            guard let facts else { throw StoreError.failed("a SELECT without FROM has no row") }
+            return BegunFetch(sourceSeen: seen, newestJob: facts["newest"], isFirstAttempt: facts["is_first"])
         }
     }
 

@@ -11,6 +11,13 @@ struct FetchedPictures: Sendable {
     /// Of everything that was fetched.
     var bytes: Int { overlays.reduce(source.bytes) { $0 + $1.file.bytes } }
 
+    /// When the oldest of the downloads began that these are, which may be another job's; at most the job's own number.
+    func sourceSeen(_ ticket: FetchTicket) -> Int64 {
+        overlays.reduce(min(ticket.number, source.ticket?.number ?? ticket.number)) { seen, overlay in
+            min(seen, overlay.file.ticket?.number ?? seen)
+        }
+    }
+
     /// Of the overlay that a rendition draws; nil for one that draws none.
     func overlayDigest(of rendition: Rendition) -> BlobDigest? {
         guard let uri = rendition.look.overlay?.source else { return nil }
@@ -35,6 +42,6 @@ struct FetchedOverlay: Sendable {
 extension JobFailure {
     /// The same failure of an overlay: messages of the fetch name what they fetched, but not what for.
     var ofOverlay: JobFailure {
-        JobFailure(code, at: stage, "the overlay cannot be used: \(message)", isRetryable: isRetryable)
+        saying("the overlay cannot be used: \(message)")
     }
 }

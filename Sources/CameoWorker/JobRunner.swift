@@ -83,10 +83,16 @@ struct JobRunner: Sendable {
     ) async throws -> Product {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
-        let (begun, fetched) = try await fetchLimiter.run {
+        let (ticket, fetched) = try await fetchLimiter.run {
             let begun = try await store.beginFetch(job.claim, of: request)
-            let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request) }
-            return (begun, fetched)
+            let ticket = FetchTicket(
+                number: begun.sourceSeen,
+                job: job.claim.jobID,
+                newestJob: begun.newestJob,
+                isFirstAttempt: begun.isFirstAttempt
+            )
+            let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request, ticket) }
+            return (ticket, fetched)
         }
         progress.timings.sourceBytes = fetched.bytes
         let picture = try await progress.timed(\.renderMilliseconds) {
@@ -112,7 +118,7 @@ struct JobRunner: Sendable {
             provenance: Provenance(
                 source: identity,
                 sourceDigest: fetched.source.digest,
-                sourceSeen: begun.sourceSeen,
+                sourceSeen: fetched.sourceSeen(ticket),
                 rendererVersion: picture.rendererVersion,
                 picture: picture.source,
                 isTruncated: picture.isTruncated

@@ -13,11 +13,11 @@ struct SourceResolver: Sendable {
     /// its place in the limit of fetches stands for; the overlays of a source that is not there are not asked for.
     ///
     /// - Throws: `JobFailure` that names what could not be fetched; ``StoreError``; `CancellationError`.
-    func fetch(_ request: ThumbnailRequest) async throws -> FetchedPictures {
-        let source = try await open(request.source, headers: request.headers)
+    func fetch(_ request: ThumbnailRequest, _ ticket: FetchTicket) async throws -> FetchedPictures {
+        let source = try await open(request.source, headers: request.headers, ticket)
         var overlays: [FetchedOverlay] = []
         for uri in request.overlaySources {
-            let overlay = try await fetchOverlay(uri)
+            let overlay = try await fetchOverlay(uri, ticket)
             overlays.append(overlay)
             try limit(overlays)
         }
@@ -26,16 +26,20 @@ struct SourceResolver: Sendable {
 
     /// Without the request's headers: they are credentials for the source, and an overlay's host must not see them,
     /// not even when it is the source's own. Whoever wants both pictures from behind one login stores the overlay first.
-    private func fetchOverlay(_ uri: String) async throws -> FetchedOverlay {
+    private func fetchOverlay(_ uri: String, _ ticket: FetchTicket) async throws -> FetchedOverlay {
         do {
-            return FetchedOverlay(uri: uri, file: try await open(uri, headers: [:]))
+            return FetchedOverlay(uri: uri, file: try await open(uri, headers: [:], ticket))
         } catch let failure as JobFailure {
             throw failure.ofOverlay
         }
     }
 
-    private func open(_ uri: String, headers: [String: String]) async throws -> FetchedSource {
-        guard let name = CameoURI(uri) else { return try await fetcher.fetch(uri, headers: headers) }
+    private func open(
+        _ uri: String,
+        headers: [String: String],
+        _ ticket: FetchTicket
+    ) async throws -> FetchedSource {
+        guard let name = CameoURI(uri) else { return try await fetcher.fetch(uri, headers: headers, ticket: ticket) }
         return try await StoredSource(store: store, maximumBytes: maximumBytes).open(name)
     }
 

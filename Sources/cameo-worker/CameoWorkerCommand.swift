@@ -26,6 +26,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup(title: "Work Options") var work: WorkOptions
     @OptionGroup(title: "Source Options") var sources: SourceOptions
+    @OptionGroup(title: "HTTP Options") var http: HTTPOptions
     @OptionGroup(title: "Render Options") var render: RenderOptions
     @OptionGroup(title: "Picture Options") var pictures: PictureOptions
     @OptionGroup(title: "Log Options") var log: LogOptions

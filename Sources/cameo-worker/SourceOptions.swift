@@ -57,9 +57,6 @@ struct SourceOptions: ParsableArguments {
     )
     var proxy: String?
 
-    @Option(help: ArgumentHelp("The User-Agent of requests. (default: Cameo and its version)", valueName: "text"))
-    var userAgent: String?
-
     func validate() throws {
         try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
@@ -88,7 +85,6 @@ struct SourceOptions: ParsableArguments {
         configuration.lowSpeedBytesPerSecond = lowSpeed
         configuration.maximumRedirects = maxRedirects
         configuration.proxy = proxy
-        if let userAgent { configuration.userAgent = userAgent }
         return configuration
     }
 

@@ -89,7 +89,9 @@ struct WorkerApp {
 
     private func makeFetcher(_ store: Store) throws -> Fetcher {
         do {
-            return try Fetcher(try command.sources.configuration(store: store.directory.path))
+            var configuration = try command.sources.configuration(store: store.directory.path)
+            try command.http.configure(&configuration)
+            return try Fetcher(configuration)
         } catch let error as FetchConfigurationError {
             throw CommandFailure(error.description, .usage)
         }

@@ -152,4 +152,27 @@ struct SettleTests {
         let latest = try await fixture.store.beginFetch(first.claim, of: request).sourceSeen
         #expect(later < latest)
     }
+
+    @Test func aFetchKnowsWhichJobsWereAcceptedBeforeIt() async throws {
+        let fixture = try StoreFixture()
+        let job = try await claimOne(fixture)
+        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        let accepted = try #require(try await fixture.enqueue(3).last).id
+        #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted)
+        try await fixture.enqueue()
+        #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted + 1)
+    }
+
+    @Test func onlyTheFirstFetchOfAJobIsItsFirstAttempt() async throws {
+        let fixture = try StoreFixture()
+        var job = try await claimOne(fixture)
+        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        #expect(try await fixture.store.beginFetch(job.claim, of: request).isFirstAttempt)
+        try await complete(job, fixture, bytes: "first", from: StoreFixture.provenance(seen: 1))
+        // The retry counts from 1 again; that it is none tells the history.
+        _ = try await fixture.store.retry(job.claim.jobID)
+        job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        #expect(job.attempt == 1)
+        #expect(try await !fixture.store.beginFetch(job.claim, of: request).isFirstAttempt)
+    }
 }

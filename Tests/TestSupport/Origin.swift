@@ -10,13 +10,18 @@ package final class Origin: Sendable {
     /// - Parameters:
     ///   - folder: whose files `/picture.jpg?file=NAME` serves.
     ///   - tls: a folder in which it makes a certificate for `localhost` (`origin.pem`) to serve `https:` with.
+    ///   - isExpired: whether that certificate ended yesterday.
     /// - Returns: a server that answers.
     /// - Throws: what starting a process throws, and ``OriginError``.
-    package static func start(serving folder: String? = nil, tls: String? = nil) async throws -> Origin {
+    package static func start(
+        serving folder: String? = nil,
+        tls: String? = nil,
+        isExpired: Bool = false
+    ) async throws -> Origin {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "origin.py").path
         var arguments = [script]
         if let folder { arguments += ["--folder", folder] }
-        if let tls { arguments += ["--tls", tls] }
+        if let tls { arguments += ["--tls", tls] + (isExpired ? ["--expired"] : []) }
         let channel = try await OriginChannel.open(running: "/usr/bin/python3", arguments)
         let announcement = try await channel.announcement()
         let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]

@@ -1,6 +1,6 @@
 """An HTTP origin on loopback that behaves well and badly on request, for tests. Python 3, standard library only.
 
-    origin.py [--folder DIR] [--tls DIR]
+    origin.py [--folder DIR] [--tls DIR [--expired]]
 
 It prints one line of JSON with its port, then reads commands from standard input and answers each with one line of
 JSON; at the end of its input it exits, so it never outlives the test process.
@@ -13,7 +13,8 @@ Routes:
     /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending); with &needs=HEADER or
                                 &refuses=HEADER only to a request that has the header, or has it not
     /bytes?count=N&type=T       N bytes
-    /status/N                   an answer with that status and a small body
+    /status/N?after=TEXT        an answer with that status and a small body, and with TEXT as its Retry-After; &date=TEXT
+                                for another Date than now
     /redirect?to=URL&status=N   a redirect; without `to` one that has no Location
     /loop                       a redirect to itself
     /headers                    the request's headers as JSON
@@ -22,8 +23,11 @@ Routes:
     /never                      no answer
     /stall                      an answer that stops in the middle
     /slow                       one byte a second
-    /held                       answers when the command `release` comes: bytes, or with ?file=NAME a file
+    /held                       answers when the command `release` comes: bytes, with ?file=NAME a file, with
+                                ?status=N that status and a Retry-After of 9
     /http09 /garbage /hangup    no HTTP answer
+    /raw?answer=TEXT            TEXT as it stands, status line and all; with &keep the connection stays open
+    /header-flood               header after header, without end
 """
 
 import argparse
@@ -121,7 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.log.end(url.path, aborted)
 
     def answer(self, status, body=b"", **headers):
-        self.send_response(status)
+        (self.send_response_only if "Date" in headers else self.send_response)(status)
         headers.setdefault("Content_Length", str(len(body)))
         for name, value in headers.items():
             if value is not None:
@@ -157,7 +161,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status = int(self.path.split("?")[0].rsplit("/", 1)[1])
         if status in (204, 304):
             return self.answer(status, Content_Length=None)
-        self.answer(status, b"a small body")
+        headers = {"Retry_After": self.query.get("after")}
+        if "date" in self.query:
+            headers["Date"] = self.query["date"]
+        self.answer(status, b"a small body", **headers)
 
     def get_redirect(self):
         status = int(self.query.get("status", "302"))
@@ -222,6 +229,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_held(self):
         with self.log.changed:
             self.log.changed.wait_for(lambda: self.log.released, timeout=20)
+        if "status" in self.query:
+            return self.answer(int(self.query["status"]), b"a small body", Retry_After="9")
         self.serve_file() if "file" in self.query else self.get_bytes()
 
     def get_http09(self):
@@ -231,6 +240,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_garbage(self):
         self.wfile.write(b"HTTP/9.9 what?\r\n\r\n")
         self.close_connection = True
+
+    def get_raw(self):
+        self.wfile.write(self.query["answer"].encode())
+        self.close_connection = "keep" not in self.query
+
+    def get_header_flood(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            self.wfile.write(b"X-Flood: " + b"x" * 8_000 + b"\r\n")
 
     def get_hangup(self):
         self.close_connection = True
@@ -244,7 +262,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that hangs up, or does not like the certificate, is what the tests are about
 
 
-def secure(server, folder):
+def secure(server, folder, expired):
     """Makes a certificate for the name localhost, which is its own authority: `origin.pem` in the folder."""
     certificate, key = os.path.join(folder, "origin.pem"), os.path.join(folder, "origin.key")
     subprocess.run(
@@ -252,6 +270,12 @@ def secure(server, folder):
          "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
          "-keyout", key, "-out", certificate],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if expired:
+        # `req` makes no such certificate; signing it anew with an end before now does.
+        subprocess.run([shutil.which("openssl"), "x509", "-in", certificate, "-signkey", key, "-days", "-1",
+                        "-out", certificate + ".new"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.rename(certificate + ".new", certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     # The handshake belongs to the connection's own thread, where a client that refuses disturbs no other.
@@ -272,11 +296,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", default=".")
     parser.add_argument("--tls")
+    parser.add_argument("--expired", action="store_true", help="the certificate ended yesterday")
     options = parser.parse_args()
     Handler.folder = options.folder
     server = Server(("127.0.0.1", 0), Handler)
     if options.tls:
-        secure(server, options.tls)
+        secure(server, options.tls, options.expired)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_address[1]}), flush=True)
     for line in sys.stdin:

@@ -20,7 +20,7 @@ enum HTTPAnswer {
                 self = .redirect(location)
                 return
             }
-            throw HTTPStatus(result.status).failure(of: hop)
+            throw HTTPStatus(result.status).failure(of: hop, retryAfter: result.retryAfter)
         }
         if let stop = result.stop { throw Self.failure(of: hop, stop: stop, limits: limits) }
         guard result.code == CURLE_OK else {

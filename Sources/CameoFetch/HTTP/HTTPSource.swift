@@ -4,9 +4,11 @@ internal import CameoModel
 /// `http:` and `https:`, by libcurl.
 final class HTTPSource: SourceProvider {
     let schemes = ["http", "https"]
+    let sharesFetches = true
     private let configuration: FetchConfiguration
     private let exemptions: [HostExemption]
     private let addressGuard: AddressGuard
+    private let hostHeaders: HostHeaders
     private let transfers: TransferThread
 
     init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
@@ -18,6 +20,7 @@ final class HTTPSource: SourceProvider {
         }
         self.configuration = configuration
         self.exemptions = exemptions
+        hostHeaders = try HostHeaders(configuration.hostHeaders)
         addressGuard = AddressGuard(exempt: configuration.allowedNetworks)
         transfers = TransferThread(configuration)
     }
@@ -53,7 +56,7 @@ final class HTTPSource: SourceProvider {
         return TransferRequest(
             url: hop.url,
             credentials: hop.credentials,
-            headers: hop.headers,
+            headers: hostHeaders.headers(for: hop),
             addressGuard: isGuarded ? addressGuard : nil,
             budget: budget
         )

@@ -8,12 +8,15 @@ struct HTTPStatus {
         self.code = code
     }
 
-    func failure(of hop: HTTPHop) -> JobFailure {
+    /// `retryAfter` counts where another attempt makes sense at all.
+    func failure(of hop: HTTPHop, retryAfter: Duration?) -> JobFailure {
         let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"
         let message = "GET \(hop.description) answered \(name)"
         switch code {
         case 404, 410: return .fetch(.sourceNotFound, message)
-        case 408, 425, 429, 500...: return .fetch(.sourceHTTPStatus, message, isRetryable: true)
+        case 408, 425, 429, 500...:
+            let wish = retryAfter.map { " and asks to wait \($0.components.seconds) seconds" } ?? ""
+            return .fetch(.sourceHTTPStatus, message + wish, isRetryable: true, retryAfter: retryAfter)
         default: return .fetch(.sourceHTTPStatus, message, isRetryable: false)
         }
     }

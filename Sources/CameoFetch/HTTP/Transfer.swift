@@ -62,6 +62,9 @@ final class Transfer: EasyHandleDelegate {
         result.status = easy.number(CURLINFO_RESPONSE_CODE)
         result.location = easy.responseHeader("Location")
         result.mediaType = easy.string(CURLINFO_CONTENT_TYPE).flatMap(Self.mediaType)
+        result.retryAfter = easy.responseHeader("Retry-After").flatMap { header in
+            RetryAfter.delay(header, answeredAt: easy.responseHeader("Date"))
+        }
         let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         result.announcedBytes = announced >= 0 ? announced : nil
         result.refusals = refusals

@@ -18,6 +18,8 @@ struct TransferResult: Sendable {
     var status = 0
     var location: String?
     var mediaType: String?
+    /// What `Retry-After` asks for; nil without one that can be read.
+    var retryAfter: Duration?
     /// The Content-Length, which counts encoded bytes; nil when there was none.
     var announcedBytes: Int?
     /// Nil unless a complete answer 200 had a body.

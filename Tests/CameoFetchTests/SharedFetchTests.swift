@@ -1,0 +1,165 @@
+import CameoFetch
+import CameoModel
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct SharedFetchTests {
+    private let origin: Origin
+    private let fetcher: Fetcher
+
+    init() async throws {
+        origin = try await Origin.start()
+        fetcher = try Fetcher(.forTests)
+    }
+
+    /// Job 1 begins, when there are ten jobs.
+    private static let first = FetchTicket(number: 5, job: 1, newestJob: 10, isFirstAttempt: true)
+
+    private func begin(
+        _ ticket: FetchTicket,
+        _ path: String = "/held",
+        headers: [String: String] = [:]
+    ) -> Task<FetchedSource, any Error> {
+        // Runs up to its wait before this returns.
+        Task.immediate { try await fetcher.fetch(origin.url(path), headers: headers, ticket: ticket) }
+    }
+
+    @Test
+    func jobsThatWantOneSourceAtOneTimeMakeOneDownload() async throws {
+        let first = begin(Self.first)
+        try await origin.awaitArrivals(of: "/held")
+        let others = (2...10).map { job in
+            begin(FetchTicket(number: Int64(job) + 4, job: Int64(job), newestJob: 20, isFirstAttempt: true))
+        }
+        try await origin.release()
+        let source = try await first.value
+        for other in others {
+            let shared = try await other.value
+            #expect(shared.digest == source.digest)
+            #expect(shared.file.descriptor == source.file.descriptor)
+            #expect(try shared.contents().count == 1_000)
+            // What is made of it counts as old as the download is.
+            #expect(shared.ticket == Self.first)
+        }
+        #expect(try await origin.counts().requests["/held"] == 1)
+    }
+
+    @Test(arguments: [
+        (FetchTicket(number: 6, job: 10, newestJob: 11, isFirstAttempt: true), true),
+        // Accepted after the download began.
+        (FetchTicket(number: 6, job: 11, newestJob: 11, isFirstAttempt: true), false),
+        // An operator asked for it anew, perhaps after the download began.
+        (FetchTicket(number: 6, job: 2, newestJob: 11, isFirstAttempt: false), false),
+        // Began before the download did, and so was accepted before.
+        (FetchTicket(number: 4, job: 2, newestJob: 10, isFirstAttempt: false), true),
+    ])
+    func onlyADownloadThatBeganAfterTheJobWasAcceptedIsJoined(ticket: FetchTicket, joins: Bool) async throws {
+        #expect(ticket.mayJoin(Self.first) == joins)
+        let first = begin(Self.first)
+        try await origin.awaitArrivals(of: "/held")
+        let second = begin(ticket)
+        if !joins {
+            try await origin.awaitArrivals(of: "/held", count: 2)
+        }
+        try await origin.release()
+        _ = try await first.value
+        #expect(try await second.value.ticket == (joins ? Self.first : ticket))
+        #expect(try await origin.counts().requests["/held"] == (joins ? 1 : 2))
+    }
+
+    @Test
+    func aDownloadThatCouldNotBeJoinedIsTheNextOnesToJoin() async throws {
+        let first = begin(Self.first)
+        try await origin.awaitArrivals(of: "/held")
+        let later = FetchTicket(number: 6, job: 11, newestJob: 12, isFirstAttempt: true)
+        let second = begin(later)
+        try await origin.awaitArrivals(of: "/held", count: 2)
+        let third = begin(FetchTicket(number: 7, job: 12, newestJob: 12, isFirstAttempt: true))
+        try await origin.release()
+        #expect(try await third.value.ticket == later)
+        _ = try await (first.value, second.value)
+        #expect(try await origin.counts().requests["/held"] == 2)
+    }
+
+    @Test
+    func requestsWithOtherHeadersOrWithoutATicketShareNothing() async throws {
+        let second = FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true)
+        let tasks = [
+            begin(Self.first), begin(second, headers: ["Authorization": "Bearer a"]),
+            begin(second, headers: ["Authorization": "Bearer b"]),
+            Task { try await fetcher.fetch(origin.url("/held")) },
+        ]
+        try await origin.awaitArrivals(of: "/held", count: 4)
+        try await origin.release()
+        for task in tasks { #expect(try await task.value.bytes == 1_000) }
+    }
+
+    @Test
+    func whoIsCancelledLeavesTheOthersTheirDownload() async throws {
+        let first = begin(Self.first)
+        try await origin.awaitArrivals(of: "/held")
+        let second = begin(FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true))
+        let third = begin(FetchTicket(number: 7, job: 3, newestJob: 10, isFirstAttempt: true))
+        for task in [first, third] {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        try await origin.release()
+        #expect(try await second.value.bytes == 1_000)
+        let counts = try await origin.counts()
+        #expect(counts.requests["/held"] == 1)
+        #expect(counts.aborts["/held"] == nil)
+    }
+
+    @Test
+    func aDownloadThatNobodyWaitsForAnyMoreHangsUp() async throws {
+        let first = begin(Self.first, "/never")
+        try await origin.awaitArrivals(of: "/never")
+        let ticket = FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true)
+        let second = begin(ticket, "/never")
+        first.cancel()
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        await #expect(throws: CancellationError.self) { try await second.value }
+        try await origin.awaitAborts(of: "/never")
+        // And is joined by nobody.
+        let third = begin(ticket, "/never")
+        try await origin.awaitArrivals(of: "/never", count: 2)
+        third.cancel()
+    }
+
+    @Test
+    func aFailureIsShared() async throws {
+        let first = begin(Self.first, "/held?status=503")
+        try await origin.awaitArrivals(of: "/held")
+        let second = begin(
+            FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true),
+            "/held?status=503"
+        )
+        try await origin.release()
+        for task in [first, second] {
+            let failure = await #expect(throws: JobFailure.self) { _ = try await task.value }
+            #expect(failure?.code == .sourceHTTPStatus)
+            #expect(failure?.retryAfter == .seconds(9))
+        }
+        #expect(try await origin.counts().requests["/held"] == 1)
+    }
+
+    @Test
+    func aShutdownEndsSharedDownloads() async throws {
+        let first = begin(Self.first, "/never")
+        try await origin.awaitArrivals(of: "/never")
+        fetcher.shutdown()
+        await #expect(throws: CancellationError.self) { try await first.value }
+    }
+
+    @Test
+    func whatIsOverIsFetchedAnew() async throws {
+        for job in 1...3 as ClosedRange<Int64> {
+            let ticket = FetchTicket(number: job, job: job, newestJob: 3, isFirstAttempt: true)
+            _ = try await fetcher.fetch(origin.url("/bytes"), ticket: ticket)
+        }
+        #expect(try await origin.counts().requests["/bytes"] == 3)
+    }
+}
