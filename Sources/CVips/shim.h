@@ -13,3 +13,4 @@
 #include "look.h"
 #include "operate.h"
 #include "save.h"
+#include "text.h"

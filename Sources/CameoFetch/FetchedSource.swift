@@ -12,14 +12,16 @@ package struct FetchedSource: Sendable {
     package let mediaType: String?
     /// Of whoever began the download that this is; nil without one.
     package private(set) var ticket: FetchTicket?
+    package let kind: SourceKind
     private let opened: OpenedFile?
 
     /// A source whose bytes nobody can change any more: `file` is a sealed memory file.
-    package init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?) {
+    package init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?, kind: SourceKind = .file) {
         self.file = file
         self.bytes = bytes
         self.digest = digest
         self.mediaType = mediaType
+        self.kind = kind
         opened = nil
     }
 
@@ -29,6 +31,7 @@ package struct FetchedSource: Sendable {
         bytes = opened.snapshot.size
         self.digest = digest
         mediaType = nil
+        kind = .file
         self.opened = opened
     }
 

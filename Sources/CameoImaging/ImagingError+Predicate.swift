@@ -44,6 +44,8 @@ extension ImagingError {
             "could not be encoded\(Self.explained(detail))"
         case .processingFailed(let step, let detail):
             "failed in the step \(step)\(Self.explained(detail))"
+        case .noFont(let letters):
+            "cannot be drawn: no font of this machine has the letters \"\(letters)\""
         case .unreadable(let reason):
             "could not be read: \(reason)"
         case .overlay(let uri, let error):

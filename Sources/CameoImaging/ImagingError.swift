@@ -32,6 +32,8 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     case encodingFailed(String)
     /// A step between decoder and encoder failed.
     case processingFailed(step: String, detail: String)
+    /// No font of this machine has what the initials are made of.
+    case noFont(letters: String)
     /// The source's descriptor cannot be mapped.
     case unreadable(String)
     /// An overlay that came with the job, by its URI, is at fault.

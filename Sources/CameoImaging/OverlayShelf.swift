@@ -30,7 +30,12 @@ final class OverlayShelf {
     }
 
     private func decode(_ source: OverlaySource) throws(ImagingError) -> OverlayPicture {
-        let reader = try SourceReader(source.mapping.bytes, allowing: allowedFormats, limits: limits)
+        let reader = try SourceReader(
+            source.mapping.bytes,
+            holding: source.mapping.kind,
+            allowing: allowedFormats,
+            limits: limits
+        )
         let header = try reader.header()
         let facts = PictureFacts(header, format: reader.format)
         let size = OverlayPicture.size(of: facts)

@@ -27,23 +27,25 @@ package struct PictureRenderer {
         let shelf = OverlayShelf(overlays, allowing: allowedFormats, limits: limits)
         let bytes = source.bytes
         do throws(ImagingError) {
-            return try render(renditions, of: bytes, shelf, toleratesDamage: false)
+            return try render(renditions, of: bytes, source.kind, shelf, toleratesDamage: false)
         } catch .corrupt(let format, let detail) {
             guard toleratesTruncation, Truncation.isCutOff(bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }
-            return try render(renditions, of: bytes, shelf, toleratesDamage: true)
+            return try render(renditions, of: bytes, source.kind, shelf, toleratesDamage: true)
         }
     }
 
     private func render(
         _ renditions: [Rendition],
         of bytes: UnsafeRawBufferPointer,
+        _ kind: SourceKind,
         _ shelf: OverlayShelf,
         toleratesDamage: Bool
     ) throws(ImagingError) -> RenderedSet {
         let reader = try SourceReader(
             bytes,
+            holding: kind,
             allowing: allowedFormats,
             limits: limits,
             toleratesDamage: toleratesDamage

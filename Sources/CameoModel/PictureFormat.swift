@@ -1,8 +1,10 @@
-/// The formats that are decoded, named by our own reading of magic bytes.
+/// What a source is made of: formats that are decoded, named by our own reading of magic bytes, and what is drawn.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, gif, webp, tiff, heif, avif, svg
     /// Only with `--allow-format`: libvips does not vouch for their decoders.
     case jxl, pdf
+    /// No file's format: letters that the renderer draws (``Initials``).
+    case initials
 
     /// As people write it.
     package var name: String {
@@ -17,6 +19,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         case .svg: "SVG"
         case .jxl: "JPEG XL"
         case .pdf: "PDF"
+        case .initials: "initials"
         }
     }
 
@@ -24,7 +27,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     package static let optional: Set<PictureFormat> = [.jxl, .pdf]
 
     /// Whether it is drawn at whatever size is wanted.
-    package var isVector: Bool { self == .svg || self == .pdf }
+    package var isVector: Bool { self == .svg || self == .pdf || self == .initials }
 
     /// Whether its pages are frames in time.
     package var isAnimatable: Bool { self == .gif || self == .webp }
@@ -38,7 +41,7 @@ extension Rendition.Format {
         case .source:
             switch source {
             case .jpeg: return .jpeg
-            case .png, .svg, .pdf: return .png
+            case .png, .svg, .pdf, .initials: return .png
             case .tiff: return .png
             case .gif: return .gif
             case .webp: return .webp

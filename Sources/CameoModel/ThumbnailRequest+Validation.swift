@@ -33,6 +33,14 @@ extension ThumbnailRequest {
         guard source.utf8.count <= maximumSourceBytes else {
             throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
+        if Initials.areNamed(by: source) {
+            do throws(InvalidRequest) {
+                _ = try Initials(parsing: source)
+            } catch {
+                throw refuse(error.reason)
+            }
+            return
+        }
         let isCameo = String(decoding: source.utf8.prefix(6), as: UTF8.self).lowercased() == "cameo:"
         guard !isCameo || CameoURI(source) != nil else { throw refuse("\"\(source)\" is not a cameo: URI") }
     }

@@ -8,6 +8,8 @@ package struct JobMessage: RenderMessage, Hashable {
     /// The URIs of the overlays, as the renditions name them, in the order of their descriptors (which follow the
     /// source's).
     package let overlays: [String]
+    /// What each descriptor holds: the source's, then the overlays'.
+    package let kinds: [SourceKind]
     package let limits: RenderLimits
     /// Whether a truncated source gives a thumbnail of what there is.
     package let toleratesTruncation: Bool
@@ -19,6 +21,7 @@ package struct JobMessage: RenderMessage, Hashable {
     package init(
         renditions: [Rendition],
         overlays: [String] = [],
+        kinds: [SourceKind],
         limits: RenderLimits = RenderLimits(),
         toleratesTruncation: Bool = false,
         maximumOutputBytes: Int = RendererProtocol.maximumOutputBytes,
@@ -26,6 +29,7 @@ package struct JobMessage: RenderMessage, Hashable {
     ) {
         self.renditions = renditions
         self.overlays = overlays
+        self.kinds = kinds
         self.limits = limits
         self.toleratesTruncation = toleratesTruncation
         self.maximumOutputBytes = maximumOutputBytes
@@ -50,16 +54,30 @@ package struct JobMessage: RenderMessage, Hashable {
         }
         self.renditions = renditions
         self.overlays = overlays
+        kinds = try Self.kinds(reader, count: overlays.count + 1)
         limits = try RenderLimits(try MessageReader(try reader.value("limits")))
         toleratesTruncation = try reader.bool("toleratesTruncation")
         maximumOutputBytes = try reader.integer("maximumOutputBytes", in: 1...Int.max)
         maximumTotalOutputBytes = try reader.integer("maximumTotalOutputBytes", in: 1...Int.max)
     }
 
+    private static func kinds(_ reader: MessageReader, count: Int) throws(MalformedMessage) -> [SourceKind] {
+        var kinds: [SourceKind] = []
+        for value in try reader.array("kinds", maximumCount: count) {
+            guard case .string(let text) = value, let kind = SourceKind(rawValue: text) else {
+                throw MalformedMessage("a kind of source is one of \(SourceKind.allCases.map(\.rawValue))")
+            }
+            kinds.append(kind)
+        }
+        guard kinds.count == count else { throw MalformedMessage("a job names the kind of every descriptor") }
+        return kinds
+    }
+
     package var json: JSONValue {
         .object([
             "renditions": .array(renditions.map(\.json)),
             "overlays": .array(overlays.map(JSONValue.string)),
+            "kinds": .array(kinds.map { .string($0.rawValue) }),
             "limits": limits.json,
             "toleratesTruncation": .bool(toleratesTruncation),
             "maximumOutputBytes": .integer(Int64(maximumOutputBytes)),

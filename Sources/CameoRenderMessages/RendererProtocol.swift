@@ -12,7 +12,7 @@
 /// One job at a time. The parent trusts none of it: lengths, counts, dimensions and magic bytes are checked.
 package enum RendererProtocol {
     /// Raised with every change that an older side would misread.
-    package static let version = 2
+    package static let version = 3
     package static let socketDescriptor: Int32 = 3
     /// The first part of every renderer version; raised when the pixels that Cameo makes of a picture change.
     package static let imagingVersion = "cameo-2"

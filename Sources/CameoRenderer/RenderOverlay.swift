@@ -6,9 +6,11 @@ package struct RenderOverlay: Sendable {
     package let source: String
     /// A regular or memory file; read from its start whatever its offset.
     package let file: OpenFile
+    package let kind: SourceKind
 
-    package init(source: String, file: OpenFile) {
+    package init(source: String, file: OpenFile, kind: SourceKind = .file) {
         self.source = source
         self.file = file
+        self.kind = kind
     }
 }

@@ -44,6 +44,7 @@ package final class RendererPool: Sendable {
     /// - Parameters:
     ///   - renditions: at most `ThumbnailRequest.maximumRenditions`.
     ///   - source: a regular or memory file; read from its start whatever its offset.
+    ///   - kind: what the file holds.
     ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
     ///   - name: what messages call the source.
     ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
@@ -53,6 +54,7 @@ package final class RendererPool: Sendable {
     package func render(
         _ renditions: [Rendition],
         of source: OpenFile,
+        holding kind: SourceKind = .file,
         overlays: [RenderOverlay] = [],
         named name: String,
         timeout: Duration? = nil
@@ -64,6 +66,7 @@ package final class RendererPool: Sendable {
                     id: id,
                     renditions: renditions,
                     source: source,
+                    kind: kind,
                     overlays: overlays,
                     name: name,
                     timeout: timeout,

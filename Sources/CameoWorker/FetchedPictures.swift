@@ -36,7 +36,7 @@ struct FetchedOverlay: Sendable {
     let uri: String
     let file: FetchedSource
 
-    var forRenderer: RenderOverlay { RenderOverlay(source: uri, file: file.file) }
+    var forRenderer: RenderOverlay { RenderOverlay(source: uri, file: file.file, kind: file.kind) }
 }
 
 extension JobFailure {

@@ -99,6 +99,7 @@ struct JobRunner: Sendable {
             try await renderer.render(
                 request.renditions,
                 of: fetched.source.file,
+                holding: fetched.source.kind,
                 overlays: fetched.overlays.map(\.forRenderer),
                 named: SourceName.of(request.source),
                 timeout: nil

@@ -2,7 +2,8 @@ internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
 
-/// The way to the bytes of everything that a request names: the store for `cameo:`, the fetcher for all else.
+/// The way to the bytes of everything that a request names: the store for `cameo:`, nowhere for `initials:`, the
+/// fetcher for all else.
 struct SourceResolver: Sendable {
     let store: Store
     let fetcher: Fetcher
@@ -39,6 +40,7 @@ struct SourceResolver: Sendable {
         headers: [String: String],
         _ ticket: FetchTicket
     ) async throws -> FetchedSource {
+        if Initials.areNamed(by: uri) { return try DrawnSource(uri).open() }
         guard let name = CameoURI(uri) else { return try await fetcher.fetch(uri, headers: headers, ticket: ticket) }
         return try await StoredSource(store: store, maximumBytes: maximumBytes).open(name)
     }

@@ -31,7 +31,7 @@ extension RefusalMessage.Reason {
         case .cropOutside: self = .cropOutside
         case .tooManyBytes: self = .tooManyBytes
         case .outOfMemory: self = .outOfMemory
-        case .encodingFailed, .processingFailed, .unreadable: self = .failed
+        case .encodingFailed, .processingFailed, .noFont, .unreadable: self = .failed
         case .overlay(_, let error): self.init(error)
         }
     }

@@ -28,10 +28,10 @@ struct RenderService {
         #endif
         let made: RenderedSet
         do throws(ImagingError) {
-            let mapping = try SourceMapping(source.descriptor)
+            let mapping = try SourceMapping(source.descriptor, holding: job.kinds[0])
             var overlaySources: [OverlaySource] = []
-            for (name, file) in zip(job.overlays, overlays) {
-                overlaySources.append(OverlaySource(name, try SourceMapping(file.descriptor)))
+            for (name, (file, kind)) in zip(job.overlays, zip(overlays, job.kinds.dropFirst())) {
+                overlaySources.append(OverlaySource(name, try SourceMapping(file.descriptor, holding: kind)))
             }
             let renderer = PictureRenderer(
                 limits: job.limits,

@@ -1,3 +1,4 @@
+import CameoRenderMessages
 import Foundation
 import TestSupport
 
@@ -19,7 +20,8 @@ struct FalseRenderer {
                 text = json.dumps(value).encode()
                 s.sendall(kind.encode() + struct.pack("<I", len(text)) + text)
             def hello():
-                say("HEL1", {"protocolVersion": 2, "rendererVersion": "false", "sandbox": SANDBOX})
+                version = \(RendererProtocol.version)
+                say("HEL1", {"protocolVersion": version, "rendererVersion": "false", "sandbox": SANDBOX})
             def hear():
                 data, files, _, _ = socket.recv_fds(s, 65536, 16)
                 return json.loads(data[8:]), files

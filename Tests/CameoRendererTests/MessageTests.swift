@@ -51,6 +51,7 @@ struct MessageTests {
             JobMessage(
                 renditions: renditions,
                 overlays: ["file:///a.png"],
+                kinds: [.file, .initials],
                 limits: limits,
                 toleratesTruncation: true,
                 maximumOutputBytes: 6,
@@ -75,7 +76,7 @@ struct MessageTests {
     }
 
     @Test func jobWithoutRenditionsIsRefused() {
-        let job = JobMessage(renditions: [])
+        let job = JobMessage(renditions: [], kinds: [.file])
         #expect(throws: MalformedMessage.self) {
             try JobMessage(decoding: job.frame.dropFirst(FrameHeader.byteCount))
         }

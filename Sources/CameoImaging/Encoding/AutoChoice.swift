@@ -20,7 +20,7 @@ enum AutoChoice {
             picture.width * picture.height <= mostPixels
         else { return false }
         switch plan.sourceFormat {
-        case .png, .gif, .svg, .pdf: return hasFewColors(picture)
+        case .png, .gif, .svg, .pdf, .initials: return hasFewColors(picture)
         case .jpeg, .webp, .tiff, .heif, .avif, .jxl: return false
         }
     }

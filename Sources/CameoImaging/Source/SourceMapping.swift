@@ -1,4 +1,4 @@
-internal import CameoModel
+package import CameoModel
 internal import Glibc
 
 /// A source's bytes in memory, mapped and not copied, for as long as the value lives.
@@ -7,9 +7,11 @@ internal import Glibc
 /// reports as `source.changed`; a sealed memory file cannot be truncated.
 package struct SourceMapping: ~Copyable {
     let bytes: UnsafeRawBufferPointer
+    let kind: SourceKind
 
     /// Maps a regular file or a memory file that is open for reading; the descriptor may be closed afterwards.
-    package init(_ descriptor: Int32) throws(ImagingError) {
+    package init(_ descriptor: Int32, holding kind: SourceKind = .file) throws(ImagingError) {
+        self.kind = kind
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .unreadable("\(Errno())") }
         guard status.st_size > 0 else {

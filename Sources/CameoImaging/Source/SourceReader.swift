@@ -1,22 +1,34 @@
 internal import CameoModel
 
-/// The bytes of one source, recognised by our own reading of them: opens it, and checks its header against the limits
+/// The bytes of one source, recognised by our own reading of them unless they are the worker's own: opens it, and checks its header against the limits
 /// before anything is decoded.
 struct SourceReader {
     let bytes: UnsafeRawBufferPointer
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
+    /// Of letters, which are drawn instead of decoded.
+    private let drawing: InitialsDrawing?
 
     /// Only formats that are on the list get to see a decoder.
     init(
         _ bytes: UnsafeRawBufferPointer,
+        holding kind: SourceKind = .file,
         allowing optional: Set<PictureFormat>,
         limits: RenderLimits,
         toleratesDamage: Bool = false
     ) throws(ImagingError) {
-        guard let format = PictureFormat(sniffing: bytes) else {
-            throw .unsupportedFormat(looksLike: ForeignFormat.guess(from: bytes))
+        let format: PictureFormat
+        switch kind {
+        case .file:
+            guard let sniffed = PictureFormat(sniffing: bytes) else {
+                throw .unsupportedFormat(looksLike: ForeignFormat.guess(from: bytes))
+            }
+            format = sniffed
+            drawing = nil
+        case .initials:
+            format = .initials
+            drawing = try InitialsDrawing(bytes)
         }
         guard !PictureFormat.optional.contains(format) || optional.contains(format) else {
             throw .formatNotAllowed(format)
@@ -37,6 +49,7 @@ struct SourceReader {
         allPages: Bool = false,
         shrink: ShrinkOnLoad = .none
     ) throws(ImagingError) -> VipsPicture {
+        if let drawing { return try drawing.picture(scale: shrink.scale) }
         let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: toleratesDamage)
         guard let picture = VipsPicture(opening: bytes, as: format, options) else {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }

@@ -33,6 +33,8 @@ extension VipsPicture {
             case .svg: cameo_vips_svgload(source, out, failOn, scale)
             case .pdf: cameo_vips_pdfload(source, out, failOn, page, scale)
             case .jxl: cameo_vips_jxlload(source, out, failOn)
+            // Nothing to load: see InitialsDrawing.
+            case .initials: -1
             }
         }
     }

@@ -8,6 +8,7 @@ struct RenderTicket: Sendable {
     let id: ID
     let renditions: [Rendition]
     let source: OpenFile
+    let kind: SourceKind
     let overlays: [RenderOverlay]
     let name: String
     let timeout: Duration?
@@ -15,6 +16,9 @@ struct RenderTicket: Sendable {
 
     /// The source and its overlays, in the order in which a job's descriptors travel.
     var files: [OpenFile] { [source] + overlays.map(\.file) }
+
+    /// What they hold.
+    var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
 
     func job(_ configuration: RendererConfiguration) -> JobMessage {
         // A data: URI can be as long as a request: the renderer, which has the file, is told a short name for it. Any
@@ -32,6 +36,7 @@ struct RenderTicket: Sendable {
                 return rendition
             },
             overlays: names,
+            kinds: kinds,
             limits: configuration.limits,
             toleratesTruncation: configuration.toleratesTruncation,
             maximumOutputBytes: configuration.maximumOutputBytes,

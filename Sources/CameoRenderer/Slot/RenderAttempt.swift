@@ -28,7 +28,7 @@ struct RenderAttempt {
             return (.failure(RenderFailure.tooLongToAsk(ticket.name, bytes: frame.count)), .keep)
         }
         let deadline = Deadline(after: limit)
-        let formats = ticket.files.map(PictureFormat.init(sniffing:))
+        let formats = zip(ticket.files, ticket.kinds).map(PictureFormat.init(of:holding:))
         let filesBefore = ticket.files.map(FileState.init)
         // libaom has threads of its own, so a second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)

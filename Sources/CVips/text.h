@@ -1,0 +1,25 @@
+// Letters, drawn by Pango with the fonts that fontconfig finds.
+#pragma once
+#include <fontconfig/fontconfig.h>
+
+/// `markup`: Pango's. Out come sRGB and alpha, cut to the ink. At 72 dots an inch a font's points are pixels.
+static inline int cameo_vips_text(VipsImage **out, const char *markup, const char *font) {
+    return vips_text(out, markup, "font", font, "dpi", 72, "rgba", TRUE, NULL);
+}
+
+/// Whether any font has this character. libvips draws a box for one that none has, and for all when there is no font.
+static inline int cameo_has_font_for(unsigned int character) {
+    FcPattern *wanted = FcPatternCreate();
+    FcCharSet *characters = FcCharSetCreate();
+    FcObjectSet *nothing = FcObjectSetCreate();
+    FcFontSet *found = NULL;
+    if (wanted && characters && nothing && FcCharSetAddChar(characters, character) &&
+        FcPatternAddCharSet(wanted, FC_CHARSET, characters))
+        found = FcFontList(NULL, wanted, nothing);
+    int has = found && found->nfont > 0;
+    if (found) FcFontSetDestroy(found);
+    if (nothing) FcObjectSetDestroy(nothing);
+    if (characters) FcCharSetDestroy(characters);
+    if (wanted) FcPatternDestroy(wanted);
+    return has;
+}

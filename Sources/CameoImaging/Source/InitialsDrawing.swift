@@ -1,0 +1,64 @@
+internal import CVips
+internal import CameoModel
+
+/// Draws letters in the middle of a plain square.
+struct InitialsDrawing {
+    /// What the letters take of the square's edge at most, by their ink: a wide pair, and a single tall letter.
+    private static let (width, height) = (0.6, 0.45)
+    /// Of the square's edge: capitals of most fonts are then as tall as `height`, and a dot stays a dot.
+    private static let largestFont = 0.62
+    /// Pixels; large enough that rounding ink to whole pixels does not show in the size that follows from it.
+    private static let measuredFont = 256.0
+
+    private let initials: Initials
+
+    /// From an ``Initials/canonicalText``.
+    init(_ bytes: UnsafeRawBufferPointer) throws(ImagingError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .unreadable("it is not UTF-8") }
+        do throws(InvalidRequest) {
+            initials = try Initials(parsing: text)
+        } catch {
+            throw .unreadable(error.reason)
+        }
+    }
+
+    /// Red, green and blue, and alpha where the background is transparent, at a scale of the size that the initials
+    /// name.
+    func picture(scale: Double) throws(ImagingError) -> VipsPicture {
+        guard VipsText.hasFont(for: initials.letters) else { throw .noFont(letters: initials.letters) }
+        let edge = max(1, Int((Double(initials.size) * scale).rounded()))
+        let letters = try text(fontSize: try fontSize(edge: Double(edge)))
+        let background = initials.background.numbers(bands: 3) + [Double(initials.background.alpha)]
+        guard
+            let placed = letters.embedded(
+                left: (edge - letters.width) / 2,
+                top: (edge - letters.height) / 2,
+                width: edge,
+                height: edge,
+                background: [0, 0, 0, 0]
+            ), let picture = placed.composited(over: background),
+            let pixels = picture.firstBands(initials.background.alpha == 255 ? 3 : 4),
+            let bytes = pixels.roundedToBytes(), let drawn = bytes.materialized()
+        else { throw failure }
+        return drawn
+    }
+
+    /// By the ink of the very letters, so that it is right for every script and font.
+    private func fontSize(edge: Double) throws(ImagingError) -> Double {
+        let measured = try text(fontSize: Self.measuredFont)
+        let (width, height) = (Double(measured.width), Double(measured.height))
+        let fitting = Self.measuredFont * min(edge * Self.width / width, edge * Self.height / height)
+        return min(fitting, edge * Self.largestFont)
+    }
+
+    private func text(fontSize: Double) throws(ImagingError) -> VipsPicture {
+        guard let picture = VipsPicture(text: initials.letters, color: initials.color, fontSize: fontSize) else {
+            throw failure
+        }
+        return picture
+    }
+
+    private var failure: ImagingError {
+        .processingFailed(step: "initials", detail: VipsLibrary.takeErrorText())
+    }
+}
