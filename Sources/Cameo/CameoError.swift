@@ -19,7 +19,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .noSuchJob(let id): self = .noSuchJob(id)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .notFound, .damagedBlob, .failed:
+            .leaseLost, .notFound, .damagedBlob, .refused, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -21,7 +21,7 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .notFound: self = .noDataAvailable(url)
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .leaseLost, .noSuchJob, .failed:
+            .leaseLost, .noSuchJob, .refused, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }

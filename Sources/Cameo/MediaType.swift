@@ -16,7 +16,7 @@ enum MediaType {
 }
 
 extension PictureFormat {
-    /// IANA's name.
+    /// IANA's name, where there is one.
     var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -29,6 +29,8 @@ extension PictureFormat {
         case .svg: "image/svg+xml"
         case .jxl: "image/jxl"
         case .pdf: "application/pdf"
+        // Drawn from its URI; stored bytes are never taken for it.
+        case .initials: MediaType.unknown
         }
     }
 }
