@@ -152,7 +152,7 @@ package final class ChildProcess: Sendable {
 }
 
 /// Lends texts as a NULL-terminated array of C strings.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ texts: [String],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
@@ -165,7 +165,7 @@ private func withCStrings<Result>(
 }
 
 /// Functions of glibc that its Swift module does not show (they need _GNU_SOURCE).
-private enum SpawnExtensions {
+enum SpawnExtensions {
     typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
 
     static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {

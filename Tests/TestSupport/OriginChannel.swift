@@ -87,31 +87,59 @@ final class OriginChannel: Sendable {
         answers: Answers,
         started: CheckedContinuation<OpenFile, any Error>
     ) {
-        let process = Process()
-        let (input, output) = (Pipe(), Pipe())
-        process.executableURL = URL(filePath: executable)
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
+        let child: (process: pid_t, input: OpenFile, output: OpenFile)
         do {
-            try process.run()
+            child = try spawn(executable, arguments)
         } catch {
             started.resume(throwing: error)
             return
         }
-        let copy = fcntl(input.fileHandleForWriting.fileDescriptor, F_DUPFD_CLOEXEC, 3)
-        try? input.fileHandleForWriting.close()
-        started.resume(returning: OpenFile(adopting: copy))
+        started.resume(returning: child.input)
 
         var rest = Data()
-        while case let bytes = output.fileHandleForReading.availableData, !bytes.isEmpty {
-            rest += bytes
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(child.output.descriptor, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            rest += part.prefix(count)
             while let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 answers.add(String(decoding: rest[..<newline], as: UTF8.self))
                 rest = Data(rest[rest.index(after: newline)...])
             }
         }
         answers.end()
-        process.waitUntilExit()
+        var status: Int32 = 0
+        while waitpid(child.process, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// Not Foundation's Process: it lists the open descriptors while other threads open and close theirs, and with a
+    /// thousand of them that has ended in a bad memory access.
+    private static func spawn(
+        _ executable: String,
+        _ arguments: [String]
+    ) throws(Errno) -> (process: pid_t, input: OpenFile, output: OpenFile) {
+        let (input, childInput) = try pair()
+        let (output, childOutput) = try pair()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, childInput.descriptor, 0)
+        posix_spawn_file_actions_adddup2(&actions, childOutput.descriptor, 1)
+        _ = SpawnExtensions.closeFrom?(&actions, 3)
+        let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        var process: pid_t = 0
+        let code = withCStrings([executable] + arguments) { arguments in
+            withCStrings(variables) { posix_spawnp(&process, executable, &actions, nil, arguments, $0) }
+        }
+        guard code == 0 else { throw Errno(code) }
+        return (process, input, output)
+    }
+
+    private static func pair() throws(Errno) -> (OpenFile, OpenFile) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Errno() }
+        return (OpenFile(adopting: ends[0]), OpenFile(adopting: ends[1]))
     }
 }
