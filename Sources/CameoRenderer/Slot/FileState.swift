@@ -4,7 +4,7 @@ internal import Glibc
 /// Whether somebody changed a file while a child read it through a mapping, where a cut ends as SIGBUS.
 struct FileState {
     /// Nil for what cannot be cut: a sealed memory file, or no regular file at all.
-    private let before: (size: Int, seconds: Int, nanoseconds: Int)?
+    private let before: FileSnapshot?
 
     /// fcntl(2): F_GET_SEALS and F_SEAL_SHRINK, which Glibc's module does not show.
     private static let getSeals: Int32 = 1_034
@@ -19,16 +19,12 @@ struct FileState {
             before = nil
             return
         }
-        before = Self.mark(of: status)
+        before = FileSnapshot(status)
     }
 
     /// Asked of the file that this is the state of.
     func hasChanged(_ file: OpenFile) -> Bool {
         guard let before, let status = file.status() else { return false }
-        return Self.mark(of: status) != before
-    }
-
-    private static func mark(of status: stat) -> (size: Int, seconds: Int, nanoseconds: Int) {
-        (Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        return FileSnapshot(status) != before
     }
 }
