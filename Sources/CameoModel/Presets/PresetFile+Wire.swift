@@ -1,17 +1,7 @@
 extension PresetFile {
     /// Reads a whole file, as strictly as a request: a field or a word that is not known is refused by name.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
-        let text = Array(text)
-        guard text.count <= Self.maximumBytes else {
-            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(Self.maximumBytes)")
-        }
-        let json: JSONValue
-        do throws(JSONSyntaxError) {
-            json = try JSONValue(parsing: text)
-        } catch {
-            throw InvalidRequest(path: "", reason: "malformed JSON: \(error)")
-        }
-        try self.init(json: json)
+        try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
     }
 
     package init(json: JSONValue) throws(InvalidRequest) {
