@@ -1,0 +1,159 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// What a renderer that was taken over takes of the worker: its time, its memory, threads, a place in the pool.
+@Suite(.timeLimit(.minutes(2)))
+struct RendererGreedTests {
+    /// Refused on the announcement: the bytes are never sent here.
+    @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(60)"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        try await Renderers.withPool(configuration) { pool in
+            let renditions = [Rendition](repeating: Rendition(width: 8, format: .png), count: 3)
+            let failure = await failure {
+                try await pool.render(renditions, of: source, named: "it", timeout: .seconds(50))
+            }
+            #expect(failure?.message.contains("\(3 * 45 << 20) bytes together") == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test func childThatNeverReadsIsKilledAtTheDeadline() async throws {
+        try await Self.withDeafRenderer { pool, job in
+            let failure = await failure { try await job(.milliseconds(300)) }
+            #expect(failure?.code == .renderTimedOut)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func cancellationReachesAChildThatNeverReads() async throws {
+        let folder = try TemporaryFolder()
+        let mark = "\(folder.path)/socket-is-full"
+        let watch = """
+            import fcntl, termios
+            while struct.unpack("i", fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0] < 100000: time.sleep(0.001)
+            open("\(mark)", "w").close()
+            """
+        try await Self.withDeafRenderer(watch) { pool, job in
+            let task = Task { try await job(.seconds(60)) }
+            while !FileManager.default.fileExists(atPath: mark) { try await Task.sleep(for: .milliseconds(2)) }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    @Test func answerBeforeTheWholeJobWasReadIsNotBelieved() async throws {
+        let answer = "say('REF1', {'reason': 'corrupt', 'predicate': 'x'})"
+        try await Self.withDeafRenderer("s.recv_into(bytearray(9)); \(answer)") { pool, job in
+            let failure = await failure { try await job(.seconds(60)) }
+            #expect(failure?.message.contains("before it had read its job") == true)
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    /// Runs with a child that says hello and reads nothing, and a job of more bytes than a socket holds.
+    private static func withDeafRenderer(
+        _ answer: String = "",
+        _ body: (RendererPool, @escaping @Sendable (Duration) async throws -> RenderedPicture) async throws -> Void
+    ) async throws {
+        let renderer = try FalseRenderer("hello()\n\(answer)\ntime.sleep(100)")
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        let path = String(repeating: "a", count: 60_000)
+        let overlays = (0..<8).map { RenderOverlay(source: "file:///\($0)\(path).png", file: source) }
+        try await Renderers.withPool(configuration) { pool in
+            try await body(pool) { timeout in
+                let rendition = Rendition(width: 8)
+                return try await pool.render([rendition], of: source, overlays: overlays, named: "it", timeout: timeout)
+            }
+        }
+    }
+
+    /// Threads that share a stack cost no address space.
+    @Test(arguments: ["wait()", "picture(rendition()); s.sendall(PNG); wait()"])
+    func threadBombIsKilled(_ answer: String) async throws {
+        let renderer = try FalseRenderer(
+            """
+            import threading
+            hello(); hear(); count = 65 if os.cpu_count() <= 16 else 4 * os.cpu_count() + 1
+            for _ in range(count): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            \(answer)
+            """
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure {
+                try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            }
+            #expect(failure?.code == .renderFailed)
+            #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
+            #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    /// What a picture has smuggled into a child must not go on computing when the picture is done.
+    @Test func childThatIsBusyWithoutAJobIsKilled() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition()); s.sendall(PNG)\nwhile True: pass"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            let end = ContinuousClock.now + .seconds(40)
+            while pool.statistics.killed == 0, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(pool.statistics.killed == 1)
+            #expect(pool.statistics.crashed == 0)
+        }
+    }
+
+    /// Its decoder is not vouched for: whatever it did to the child ends with the picture.
+    @Test(arguments: [true, false])
+    func childThatWasGivenAnOptionalFormatIsReplacedAtOnce(asOverlay: Bool) async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition(), format='\(asOverlay ? "png" : "pdf")'); s.sendall(PNG); wait()"
+        )
+        let pdf = try OpenFile.memory(containing: Data("%PDF-1.7\n".utf8))
+        let png = try await OpenFile(reading: Pictures.plain(30, 20))
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            _ = try await pool.render(
+                [Rendition(width: 8, format: .png)],
+                of: asOverlay ? png : pdf,
+                overlays: asOverlay ? [RenderOverlay(source: "file:///mark.pdf", file: pdf)] : [],
+                named: "a picture"
+            )
+            #expect(pool.statistics.recycled == 1)
+        }
+    }
+
+    /// The slot's thread reads them, and has other things to do.
+    @Test func wordsWithoutEndDoNotOutliveTheDeadline() async throws {
+        let renderer = try FalseRenderer("hello(); hear()\nwhile True: os.write(2, b'x' * 65536)")
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure {
+                try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20), timeout: .milliseconds(300))
+            }
+            #expect(failure?.code == .renderTimedOut)
+        }
+    }
+
+    @Test func largeHonestAnswerArrives() async throws {
+        let renderer = try FalseRenderer(
+            "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(PNG + bytes((20 << 20) - len(PNG))); wait()"
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            #expect(picture.renditions[0].bytes.count == 20 << 20)
+        }
+    }
+}
