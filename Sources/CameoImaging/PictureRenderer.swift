@@ -50,11 +50,13 @@ package struct PictureRenderer {
             limits: limits,
             toleratesDamage: toleratesDamage
         )
-        let facts = PictureFacts(try reader.header(), format: reader.format)
+        let header = try reader.header()
+        let facts = PictureFacts(header, format: reader.format)
+        var firstPage: VipsPicture? = header
         var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
         for group in RenditionGroup.groups(of: renditions, facts) {
             let wanted = group.indices.map { renditions[$0] }
-            let (shared, trimmed) = try decode(wanted, group, reader, facts)
+            let (shared, trimmed) = try decode(wanted, group, reader, facts, &firstPage)
             let maker = RenditionMaker(shared: shared)
             for (position, index) in group.indices.enumerated() {
                 let plan = try RenditionPlan(
@@ -71,11 +73,14 @@ package struct PictureRenderer {
     }
 
     /// What all renditions of a group are made from, and what trimming left of it for each that trims, by its place.
+    ///
+    /// Takes the first page, opened for the facts, where that is the group's: to open a drawing is to parse it.
     private func decode(
         _ renditions: [Rendition],
         _ group: RenditionGroup,
         _ reader: SourceReader,
-        _ facts: PictureFacts
+        _ facts: PictureFacts,
+        _ firstPage: inout VipsPicture?
     ) throws(ImagingError) -> (SharedPicture, trimmed: [Int: TrimmedArea]) {
         let keepsProfile = renditions.contains(where: \.encoding.keepProfile)
         if group.isAnimated {
@@ -100,7 +105,12 @@ package struct PictureRenderer {
                 limit: limits.pixels
             )
         }
-        let header = try reader.header(page: group.page)
+        let header: VipsPicture
+        if group.page == 0, let opened = firstPage.take() {
+            header = opened
+        } else {
+            header = try reader.header(page: group.page)
+        }
         let page = PictureFacts(header, format: reader.format)
         let shared = try decoded(header, page, at: try size(page))
         let trimmed = try trim(renditions, shared)
@@ -117,12 +127,13 @@ package struct PictureRenderer {
         _ renditions: [Rendition],
         _ shared: SharedPicture
     ) throws(ImagingError) -> [Int: TrimmedArea] {
-        var trimmed: [Int: TrimmedArea] = [:]
-        for (index, rendition) in renditions.enumerated() {
-            guard let threshold = rendition.trim else { continue }
+        var areas: [Int: TrimmedArea] = [:]
+        for threshold in Set(renditions.compactMap(\.trim)) {
             let box = try TrimSearch.box(in: try shared.frame(0, inSourceProfile: false), threshold: threshold)
-            trimmed[index] = TrimmedArea(box: box, frame: shared.frameSize)
+            areas[threshold] = TrimmedArea(box: box, frame: shared.frameSize)
         }
+        var trimmed: [Int: TrimmedArea] = [:]
+        for (index, rendition) in renditions.enumerated() { trimmed[index] = rendition.trim.flatMap { areas[$0] } }
         return trimmed
     }
 }

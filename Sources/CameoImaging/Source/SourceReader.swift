@@ -1,7 +1,7 @@
 internal import CameoModel
 
-/// The bytes of one source, recognised by our own reading of them unless they are the worker's own: opens it, and checks its header against the limits
-/// before anything is decoded.
+/// The bytes of one source, recognised by our own reading of them unless they are the worker's own: opens it, and
+/// checks its header against the limits before anything is decoded.
 struct SourceReader {
     let bytes: UnsafeRawBufferPointer
     let format: PictureFormat
