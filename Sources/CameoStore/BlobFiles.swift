@@ -17,7 +17,7 @@ final class BlobFiles: Sendable {
     /// Bytes of the disk that blobs leave free: a job that fails because the disk is full must find room to say so.
     static let margin = 4 * 1_048_576
 
-    private let directory: StoreDirectory
+    let directory: StoreDirectory
     /// Folders whose own names are known to be durable.
     private let syncedFolders = Mutex<Set<String>>([])
     private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)

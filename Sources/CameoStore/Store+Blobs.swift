@@ -18,9 +18,9 @@ extension Store {
         let now = nowMilliseconds
         try await commit { db in
             try blob.insert(in: db, at: now)
-            // Bytes may have come first by a way that knows no type: an upload.
+            // No row need name them. And bytes may have come first by a way that knows no type: an upload.
             let describe = try db.cachedStatement(
-                sql: "UPDATE blob SET media_type = ? WHERE digest = ? AND media_type IS NULL"
+                sql: "UPDATE blob SET pinned = 1, media_type = coalesce(media_type, ?) WHERE digest = ?"
             )
             try describe.execute(arguments: [mediaType, digest.hex])
         }

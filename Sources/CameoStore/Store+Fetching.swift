@@ -27,12 +27,7 @@ extension Store {
             )
             try mark.execute(arguments: [wanted, claim.jobID, claim.token])
             guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
-            let next = try db.cachedStatement(
-                sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
-            )
-            guard let seen = try Int64.fetchOne(next) else {
-                throw StoreError.failed("the sequence source_seen is missing")
-            }
+            let seen = try Self.nextSourceSeen(db)
             let facts = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """

@@ -110,7 +110,7 @@ extension Store {
         switch uri {
         case .blob(let digest): try await data(of: digest)
         case .thumbnail(let id): try await data(of: try await thumbnail(id).blob)
-        case .source: throw .notFound(uri: uri.text)
+        case .source(let source): try await data(of: try await cachedSource(source).blob)
         }
     }
 

@@ -21,6 +21,9 @@ package struct StoreDirectory: Hashable, Sendable {
     /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
     func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
+    /// Where a blob's file waits until its removal is committed.
+    func removedBlob(_ digest: BlobDigest) -> String { "\(unfinishedBlobs)/removed-\(digest.hex)" }
+
     /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
     package static func chosen(option: String?, environment: [String: String]) -> String {
         option ?? environment["CAMEO_STORE"].flatMap { $0.isEmpty ? nil : $0 } ?? "./cameo-store"
