@@ -12,6 +12,7 @@ package struct StatusReport: Hashable, Codable, Sendable {
     package let workers: [Worker]
     package let blobs: Blobs
     package let thumbnails: Int
+    package let sources: Sources
 
     package init(
         generatedAt: Date,
@@ -21,7 +22,8 @@ package struct StatusReport: Hashable, Codable, Sendable {
         finishedLastMinute: Finished,
         workers: [Worker],
         blobs: Blobs,
-        thumbnails: Int
+        thumbnails: Int,
+        sources: Sources
     ) {
         self.generatedAt = generatedAt
         self.schemaVersion = schemaVersion
@@ -31,6 +33,7 @@ package struct StatusReport: Hashable, Codable, Sendable {
         self.workers = workers
         self.blobs = blobs
         self.thumbnails = thumbnails
+        self.sources = sources
     }
 
     package func count(_ state: JobState) -> Int { jobs[state.rawValue] ?? 0 }
@@ -100,6 +103,22 @@ package struct StatusReport: Hashable, Codable, Sendable {
         package init(count: Int, bytes: Int) {
             self.count = count
             self.bytes = bytes
+        }
+    }
+
+    /// The cache of originals, without what programs handed over.
+    package struct Sources: Hashable, Codable, Sendable {
+        package let count: Int
+        package let bytes: Int
+        /// Removed over the store's life because the cache was over its budget.
+        package let evicted: Int
+        package let evictedBytes: Int
+
+        package init(count: Int, bytes: Int, evicted: Int, evictedBytes: Int) {
+            self.count = count
+            self.bytes = bytes
+            self.evicted = evicted
+            self.evictedBytes = evictedBytes
         }
     }
 }

@@ -29,7 +29,13 @@ package enum StatusText {
         }
         let size = AmountText.bytes(report.blobs.bytes)
         lines.append("\(report.thumbnails) thumbnails; \(report.blobs.count) blobs, \(size)")
+        lines.append(sources(report.sources))
         return lines
+    }
+
+    private static func sources(_ sources: StatusReport.Sources) -> String {
+        let evicted = sources.evicted > 0 ? " (\(sources.evicted) evicted so far)" : ""
+        return "source cache: \(sources.count) originals, \(AmountText.bytes(sources.bytes))\(evicted)"
     }
 }
 

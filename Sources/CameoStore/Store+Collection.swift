@@ -27,6 +27,8 @@ extension Store {
     /// - Parameters:
     ///   - time: at least an hour ago, except in tests.
     ///   - limit: how many are looked at.
+    /// - Returns: what went.
+    /// - Throws: ``StoreError``; then nothing went.
     package func collectBlobs(
         unreferencedSince time: Date,
         atMost limit: Int

@@ -75,7 +75,11 @@ extension Store {
 
     /// Removes everything that is cached of a source, whoever fetched it, and the memory of its failures.
     ///
-    /// - Parameter uri: exactly as it was requested.
+    /// - Parameters:
+    ///   - uri: exactly as it was requested.
+    ///   - extent: whether what was made of it goes too.
+    /// - Returns: what went.
+    /// - Throws: ``StoreError``
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         // A data: URI goes by the digest of its bytes; and thumbnails may have been made of the cached original.
         let identities = [(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]

@@ -41,7 +41,9 @@ extension Store {
     package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
         try await read { db in
             let statement = try db.cachedStatement(
-                sql: "SELECT * FROM source WHERE uri = ? AND scope = ? ORDER BY source_seen DESC, responded_at DESC"
+                sql: """
+                    SELECT * FROM source WHERE uri = ? AND scope = ? ORDER BY source_seen DESC, responded_at DESC
+                    """
             )
             return try Row.fetchAll(statement, arguments: [key.uri, key.scopeText])
                 .map { try CachedSource(row: $0, key: key) }
@@ -61,8 +63,11 @@ extension Store {
     /// Keeps an answer, and forgets a failure that was remembered under its key.
     ///
     /// - Parameters:
+    ///   - source: its number says which fetch it is of.
     ///   - data: the bytes of `source.blob`.
     ///   - budget: bytes of all answers together, but for pinned ones; nil without a limit.
+    /// - Returns: whether it is there now.
+    /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
     @discardableResult
     package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }

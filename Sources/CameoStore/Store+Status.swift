@@ -23,7 +23,13 @@ extension Store {
                     count: try Self.total("blobs", db),
                     bytes: try Self.total("blob_bytes", db)
                 ),
-                thumbnails: try Self.total("thumbnails", db)
+                thumbnails: try Self.total("thumbnails", db),
+                sources: StatusReport.Sources(
+                    count: try Self.total("sources", db),
+                    bytes: try Self.total("source_bytes", db),
+                    evicted: try Self.total("sources_evicted", db),
+                    evictedBytes: try Self.total("source_bytes_evicted", db)
+                )
             )
         }
     }
