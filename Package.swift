@@ -80,6 +80,7 @@ let package = Package(
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
+        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
