@@ -35,6 +35,7 @@ let package = Package(
         // The rooms, in the order in which a request passes through them.
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
         .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux", "CSQLiteConfig", grdb]),
+        .target(name: "CameoHTTPCache"),
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
@@ -81,6 +82,7 @@ let package = Package(
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
+        .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(

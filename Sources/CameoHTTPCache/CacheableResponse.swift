@@ -1,0 +1,18 @@
+package import Foundation
+
+/// An answer as a cache judges it, without its body.
+package struct CacheableResponse: Hashable, Sendable {
+    package let status: Int
+    package let fields: HTTPFields
+    /// When the request was sent.
+    package let requestTime: Date
+    /// When the head of the answer came.
+    package let responseTime: Date
+
+    package init(status: Int, fields: HTTPFields, requestTime: Date, responseTime: Date) {
+        self.status = status
+        self.fields = fields
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+}
