@@ -17,10 +17,26 @@ extension CachePolicy {
     }
 
     /// Whether the answer may stand in for one that could not be had (section 4.2.4; RFC 5861, section 4).
+    ///
+    /// A cache that is cut off may, however old the answer is. For a server in trouble the answer, the operator or the
+    /// request must allow it: the longest `stale-if-error` counts, or the request's `max-stale`. A request with `max-age`
+    /// or `min-fresh` wants nothing stale but what it allows itself (section 5.2.1.1).
     package func mayServeStale(
         _ response: CacheableResponse,
         for request: HTTPFields,
         after trouble: Trouble,
         at now: Date
-    ) -> Bool { false }
+    ) -> Bool {
+        let said = CacheDirectives(of: response.fields)
+        let asked = CacheDirectives(of: request)
+        guard !forbidsStale(said), !asked.contains(.noCache) else { return false }
+
+        var allowances = [asked.least(.staleIfError), asked.maxStale]
+        if !asked.contains(.maxAge), !asked.contains(.minFresh) {
+            if trouble == .disconnected { return true }
+            allowances += [said.least(.staleIfError), staleIfError]
+        }
+        guard let longest = allowances.compactMap(\.self).max() else { return false }
+        return now.duration(since: freshUntil(response)) <= longest
+    }
 }

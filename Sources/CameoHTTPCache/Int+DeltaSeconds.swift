@@ -1,0 +1,14 @@
+extension Int {
+    /// What a number of seconds is taken for that is too great (section 1.2.2).
+    static let mostDeltaSeconds = 1 << 31
+
+    /// Digits alone (section 1.2.2); nil for any other text. However many they are, the number is at most 2³¹.
+    init?(deltaSeconds text: String) {
+        guard !text.isEmpty else { return nil }
+        self = 0
+        for byte in text.utf8 {
+            guard let digit = byte.digit else { return nil }
+            self = Swift.min(self * 10 + digit, Self.mostDeltaSeconds)
+        }
+    }
+}
