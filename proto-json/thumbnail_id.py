@@ -7,6 +7,7 @@
 import base64
 import hashlib
 import json
+import re
 import sys
 import urllib.parse
 
@@ -21,6 +22,13 @@ DEFAULTS = {
 }
 CROP_DEFAULTS = {"left": 0, "top": 0, "unit": "pixels"}
 OVERLAY_DEFAULTS = {"gravity": "southeast", "opacity": 1, "margin": 0}
+
+# What a picture in plain base64 begins with, and at which byte. Frozen too.
+BEGINNINGS = [
+    (0, b"\xff\xd8\xff"), (0, b"\x89PNG\r\n\x1a\n"), (0, b"GIF87a"), (0, b"GIF89a"), (8, b"WEBP"), (0, b"II*\0"),
+    (0, b"MM\0*"), (0, b"II+\0"), (0, b"MM\0+"), (4, b"ftyp"), (0, b"\0\0\0\x0cJXL \r\n\x87\n"), (0, b"%PDF-"),
+    (0, b"<svg"), (0, b"<?xml"), (0, b"<!--"), (0, b"<!DOCTYPE"),
+]
 
 
 def unique(pairs):
@@ -52,15 +60,35 @@ def canonical(value):
     return json.dumps(value, ensure_ascii=False)
 
 
+def digits_of(text):
+    """Base64 without percent-encoding and white space, in the standard alphabet; with whatever padding it has."""
+    return urllib.parse.unquote_to_bytes(text).translate(bytes.maketrans(b"-_", b"+/"), delete=b" \t\r\n")
+
+
+def decoded(digits):
+    digits = digits[:-2] + digits[-2:].rstrip(b"=")
+    return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
+
+
+def is_plain_base64(source):
+    head = digits_of(source)[:32]
+    if not re.fullmatch(b"[A-Za-z0-9+/]{32}", head):
+        return False
+    start = decoded(head)
+    return any(start[at:].startswith(magic) for at, magic in BEGINNINGS)
+
+
 def source_text(source):
-    if source[:5].lower() != "data:":
+    if source[:5].lower() == "data:":
+        header, payload = source[5:].split(",", 1)
+        if "base64" in [parameter.strip(" ").lower() for parameter in header.split(";")[1:]]:
+            data = decoded(digits_of(payload))
+        else:
+            data = urllib.parse.unquote_to_bytes(payload)
+    elif is_plain_base64(source):
+        data = decoded(digits_of(source))
+    else:
         return source
-    header, payload = source[5:].split(",", 1)
-    data = urllib.parse.unquote_to_bytes(payload)
-    if "base64" in [parameter.strip(" ").lower() for parameter in header.split(";")[1:]]:
-        digits = data.translate(bytes.maketrans(b"-_", b"+/"), delete=b" \t\r\n")
-        digits = digits[:-2] + digits[-2:].rstrip(b"=")
-        data = base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
     return "cameo://blob/sha256-" + hashlib.sha256(data).hexdigest()
 
 

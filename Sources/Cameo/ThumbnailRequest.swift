@@ -8,8 +8,8 @@ public struct ThumbnailRequest: Hashable, Sendable {
     /// Checked when it is enqueued.
     ///
     /// - Parameters:
-    ///   - source: the picture's URI: `file:`, `http:`, `https:`, `data:` or `cameo:`. Workers read files only in the
-    ///     folders that they were allowed.
+    ///   - source: the picture's URI: `file:`, `http:`, `https:`, `data:`, `cameo:` or `initials:`; or the picture
+    ///     itself in base64. Workers read files only in the folders that they were allowed.
     ///   - renditions: 1 to 32.
     public init(source: String, renditions: [Rendition]) {
         model = CameoModel.ThumbnailRequest(source: source, renditions: renditions.map(\.model))

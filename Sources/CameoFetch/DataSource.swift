@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import Foundation
 
-/// `data:`: the picture is inside its own URI.
+/// The picture is inside its own source: a `data:` URI, or plain base64.
 struct DataSource: SourceProvider {
     let schemes = ["data"]
     let maximumBytes: Int
@@ -10,28 +10,28 @@ struct DataSource: SourceProvider {
         let name = SourceName.of(source)
         // Percent-encoding takes the most room, three characters a byte: far beyond that nothing need be decoded.
         guard source.utf8.count / 3 <= maximumBytes + 1_024 else { throw tooLarge(name, "more") }
-        let uri: DataURI
+        let picture: InlinePicture
         do throws(InvalidRequest) {
-            uri = try DataURI(parsing: source)
+            picture = try InlinePicture(parsing: source)
         } catch {
             throw JobFailure.fetch(.sourceInvalid, "\(name) cannot be read: \(error.reason)")
         }
-        guard !uri.bytes.isEmpty else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
-        guard uri.bytes.count <= maximumBytes else { throw tooLarge(name, "\(uri.bytes.count)") }
-        if let type = uri.mediaType, let declared = PictureFormat(mediaType: type),
-            !declared.covers(PictureFormat(sniffing: uri.bytes))
+        guard !picture.bytes.isEmpty else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
+        guard picture.bytes.count <= maximumBytes else { throw tooLarge(name, "\(picture.bytes.count)") }
+        if let type = picture.mediaType, let declared = PictureFormat(mediaType: type),
+            !declared.covers(PictureFormat(sniffing: picture.bytes))
         {
             throw JobFailure.fetch(.sourceInvalid, "\(name) says that it is \(type), but its bytes are not")
         }
-        return try memory(uri, name: name)
+        return try memory(picture, name: name)
     }
 
     func shutdown() {}
 
-    private func memory(_ uri: DataURI, name: String) throws(JobFailure) -> FetchedSource {
+    private func memory(_ picture: InlinePicture, name: String) throws(JobFailure) -> FetchedSource {
         do throws(Errno) {
             var download = try Download()
-            for region in uri.bytes.regions {
+            for region in picture.bytes.regions {
                 let failure = region.withUnsafeBytes { bytes -> Errno? in
                     do throws(Errno) { try download.append(bytes) } catch { return error }
                     return nil
@@ -39,7 +39,12 @@ struct DataSource: SourceProvider {
                 if let failure { throw failure }
             }
             let body = try download.finish()
-            return FetchedSource(sealed: body.file, bytes: body.bytes, digest: body.digest, mediaType: uri.mediaType)
+            return FetchedSource(
+                sealed: body.file,
+                bytes: body.bytes,
+                digest: body.digest,
+                mediaType: picture.mediaType
+            )
         } catch {
             throw .fetch(name, lacking: error)
         }

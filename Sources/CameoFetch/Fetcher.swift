@@ -3,6 +3,8 @@ internal import CameoModel
 /// Gets the bytes behind a source: the way into the room.
 package final class Fetcher: Sendable {
     private let providers: [any SourceProvider]
+    /// Also for what has no scheme: base64.
+    private let inline: DataSource
     private let rewriting: SourceRewriting
     private let shared = SharedFetches()
 
@@ -10,10 +12,10 @@ package final class Fetcher: Sendable {
     package init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
         try configuration.validate()
         rewriting = try SourceRewriting(configuration.rewrites)
-        let data = DataSource(maximumBytes: configuration.maximumBytes)
+        inline = DataSource(maximumBytes: configuration.maximumBytes)
         let files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
-            providers = [data, files, try HTTPSource(configuration)]
+            providers = [inline, files, try HTTPSource(configuration)]
         } catch {
             files.shutdown()
             throw error
@@ -23,7 +25,7 @@ package final class Fetcher: Sendable {
     deinit { shutdown() }
 
     /// - Parameters:
-    ///   - source: a URI with one of the supported schemes, in any case.
+    ///   - source: a URI with one of the supported schemes, in any case, or a picture in base64.
     ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
     ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same.
     /// - Returns: its bytes, complete and hashed.
@@ -54,6 +56,7 @@ package final class Fetcher: Sendable {
 
     private func provider(for source: String) throws(JobFailure) -> any SourceProvider {
         guard let scheme = URIScheme.of(source) else {
+            guard !PlainBase64.isMeant(by: source) else { return inline }
             throw .fetch(
                 .sourceInvalid,
                 "\(SourceName.of(source)) has no scheme; a file is written file:///folder/picture.jpg"

@@ -29,28 +29,12 @@ package struct DataURI: Hashable, Sendable {
             throw refuse("a data: URI has a % that two hexadecimal digits do not follow")
         }
         if header.dropFirst().contains("base64") {
-            guard let decoded = Self.base64Decoded(payload) else {
+            guard let decoded = Base64Text.decoded(payload) else {
                 throw refuse("the data: URI's base64 is malformed")
             }
             bytes = decoded
         } else {
             bytes = payload
         }
-    }
-
-    private static func base64Decoded(_ text: Data) -> Data? {
-        var standard = Data(capacity: text.count + 3)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-            case 0x20, 0x0A, 0x0D, 0x09: continue
-            default: standard.append(byte)
-            }
-        }
-        for _ in 0..<2 where standard.last == UInt8(ascii: "=") { standard.removeLast() }
-        guard standard.count % 4 != 1, !standard.contains(UInt8(ascii: "=")) else { return nil }
-        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
-        return Data(base64Encoded: standard)
     }
 }

@@ -3,11 +3,14 @@ package enum SourceName {
     private static let maximumLength = 300
     /// `data:` URIs are mostly payload.
     private static let maximumDataLength = 60
+    /// Of base64 with nothing around it: what kind of picture it is, and how large, stands in these characters.
+    private static let maximumBase64Length = 24
 
     package static func of(_ source: String) -> String {
         switch URIScheme.of(source) {
         case "data": printable(source, limit: maximumDataLength)
         case "file": printable(source, limit: maximumLength)
+        case nil where PlainBase64.isMeant(by: source): printable(source, limit: maximumBase64Length)
         default: printable(withoutCredentials(source), limit: maximumLength)
         }
     }

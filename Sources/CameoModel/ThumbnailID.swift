@@ -25,14 +25,14 @@ package struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// What a source is called inside a thumbnail's id: its URI as requested, or, for a `data:` URI, the blob URI of
-/// the bytes that it carries, so that the same picture handed over in another way has the same thumbnails.
+/// What a source is called inside a thumbnail's id: its URI as requested, or, for a picture in the source itself, the
+/// blob URI of its bytes, so that the same picture handed over in another way has the same thumbnails.
 package struct SourceIdentity: Hashable, Sendable {
     package let text: String
 
     package init(of source: String) throws(InvalidRequest) {
-        if DataURI.isDataURI(source) {
-            text = CameoURI.blob(SHA256.digest(of: try DataURI(parsing: source).bytes)).text
+        if InlinePicture.isIn(source) {
+            text = CameoURI.blob(SHA256.digest(of: try InlinePicture(parsing: source).bytes)).text
         } else {
             text = source
         }

@@ -22,9 +22,9 @@ extension ThumbnailRequest {
         guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
             throw refuse("has a control character")
         }
-        if DataURI.isDataURI(source) {
+        if InlinePicture.isIn(source) {
             do throws(InvalidRequest) {
-                _ = try DataURI(parsing: source)
+                _ = try InlinePicture(parsing: source)
             } catch {
                 throw refuse(error.reason)
             }

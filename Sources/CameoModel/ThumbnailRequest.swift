@@ -9,7 +9,7 @@ package struct ThumbnailRequest: Hashable, Sendable {
     package static let maximumOverlays = 8
     /// Bytes of a request's JSON text; also checked by the queue table.
     package static let maximumBytes = 1_048_576
-    /// Bytes of a source that is not a `data:` URI.
+    /// Bytes of a source that is not the picture itself.
     package static let maximumSourceBytes = 8_192
     package static let maximumMetadataBytes = 16_384
     package static let maximumHeaders = 50
@@ -20,7 +20,7 @@ package struct ThumbnailRequest: Hashable, Sendable {
     package static let defaultQueue = "default"
     package static let defaultMaxAttempts = 5
 
-    /// The picture's URI: `file:`, `http:`, `https:`, `data:` or `cameo:`.
+    /// The picture's URI: `file:`, `http:`, `https:`, `data:`, `cameo:` or `initials:`; or the picture itself in base64.
     package var source: String
     package var renditions: [Rendition]
     package var queue: String

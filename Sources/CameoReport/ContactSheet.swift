@@ -61,7 +61,7 @@ package struct ContactSheet {
     }
 
     private func heading(of job: Job) -> String {
-        let name = job.source.map { String($0.prefix(200)) } ?? "job \(job.id)"
+        let name = job.source.map(SourceName.of) ?? "job \(job.id)"
         let picture = job.thumbnails.lazy.compactMap(PictureText.source).first
         return picture.map { "\(name) · \($0)" } ?? name
     }

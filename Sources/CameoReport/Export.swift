@@ -79,7 +79,7 @@ package struct Export {
 
     /// The source's last component without its ending, with all but letters, digits, `-` and `_` replaced.
     static func stem(of source: String?) -> String {
-        guard let source, !source.lowercased().hasPrefix("data:") else { return "picture" }
+        guard let source, !InlinePicture.isIn(source) else { return "picture" }
         let path = source.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
         let name = last.removingPercentEncoding ?? last

@@ -5,7 +5,7 @@ internal import Foundation
 package enum JobText {
     /// A job in one line of a list.
     package static func line(_ job: Job, escape: (String) -> String) -> String {
-        let source = escape(job.source ?? "(no source)")
+        let source = escape(job.source.map(SourceName.of) ?? "(no source)")
         let reason = job.failure.map { "  \($0.code.rawValue)" } ?? ""
         let attempts = "\(job.attempt)/\(job.maxAttempts)"
         return String(job.id).leftPadded(to: 8) + "  " + job.state.rawValue.padded(to: 10) + "  "
@@ -16,7 +16,7 @@ package enum JobText {
     package static func lines(_ job: Job, escape: (String) -> String) -> [String] {
         var lines = [
             "job \(job.id): \(job.state.rawValue)",
-            "  source      \(escape(job.source ?? "(none)"))",
+            "  source      \(escape(job.source.map(SourceName.of) ?? "(none)"))",
             "  queue       \(escape(job.queue)), priority \(job.priority)"
                 + (job.batch.map { ", batch \(escape($0))" } ?? ""),
             "  attempts    \(job.attempt) of \(job.maxAttempts)"

@@ -7,7 +7,7 @@ extension Worker {
         var metadata: Logger.Metadata = [
             "job": "\(outcome.jobID)", "queue": "\(outcome.queue)", "attempt": "\(outcome.attempt)",
         ]
-        if let source = outcome.source { metadata["source"] = "\(source.shortened)" }
+        if let source = outcome.source { metadata["source"] = "\(SourceName.of(source))" }
         for (key, value) in [
             ("fetch_ms", outcome.timings.fetchMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),
@@ -36,9 +36,4 @@ extension Worker {
             logger.error("the end of the attempt could not be recorded; it will run again", metadata: metadata)
         }
     }
-}
-
-extension String {
-    /// For a log line: a `data:` URI can have a megabyte.
-    var shortened: String { count <= 200 ? self : prefix(199) + "…" }
 }

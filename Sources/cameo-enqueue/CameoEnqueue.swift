@@ -62,8 +62,8 @@ struct CameoEnqueue: AsyncParsableCommand {
 
     @Argument(
         help: """
-            Pictures: paths, patterns such as '*.jpg', or URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
-            letter avatar). - reads a list from standard input, one a line.
+            Pictures: paths, patterns such as '*.jpg', URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
+            letter avatar), or a picture itself in base64. - reads a list from standard input, one a line.
             """
     )
     var source: [String] = []

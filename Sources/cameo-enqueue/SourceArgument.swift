@@ -2,7 +2,8 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-/// Turns what a person types into source URIs: paths become `file:` URIs, patterns and `-` become many.
+/// Turns what a person types into sources: paths become `file:` URIs, patterns and `-` become many. What is there as a
+/// path is a path; what then is a URI, or a picture in base64, is itself.
 enum SourceArgument {
     static func expand(_ arguments: [String]) throws -> [String] {
         guard !arguments.contains(where: { $0.contains("\u{FFFD}") }) else {
@@ -12,7 +13,7 @@ enum SourceArgument {
         for argument in arguments {
             if argument == "-" {
                 sources += try readList()
-            } else if hasScheme(argument) {
+            } else if isSource(argument) {
                 sources.append(argument)
             } else {
                 sources += try paths(argument).map(fileURI)
@@ -26,7 +27,7 @@ enum SourceArgument {
         guard !argument.isEmpty, !argument.contains("\u{FFFD}") else {
             throw CommandFailure("\(option): must be a path or URI in UTF-8", .usage)
         }
-        return hasScheme(argument) ? argument : fileURI(argument)
+        return isSource(argument) ? argument : fileURI(argument)
     }
 
     private static func readList() throws -> [String] {
@@ -35,18 +36,20 @@ enum SourceArgument {
             throw CommandFailure("the list on standard input is not UTF-8", .usage)
         }
         return text.split(whereSeparator: \.isNewline).map { line in
-            hasScheme(String(line)) ? String(line) : fileURI(String(line))
+            isSource(String(line)) ? String(line) : fileURI(String(line))
         }
     }
 
-    /// RFC 3986, section 3.1; a single letter is no scheme that Cameo knows, and `a:b.jpg` in this folder wins.
+    private static func isSource(_ text: String) -> Bool {
+        (hasScheme(text) || PlainBase64.isMeant(by: text)) && !FileManager.default.fileExists(atPath: text)
+    }
+
+    /// RFC 3986, section 3.1; a single letter is no scheme that Cameo knows.
     private static func hasScheme(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":") else { return false }
         let scheme = text[..<colon]
-        guard let first = scheme.first, first.isASCII, first.isLetter, scheme.count > 1,
-            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
-        else { return false }
-        return !FileManager.default.fileExists(atPath: text)
+        guard let first = scheme.first, first.isASCII, first.isLetter, scheme.count > 1 else { return false }
+        return scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 
     /// A path that exists is itself, whatever characters it has; one that does not may be a pattern.

@@ -26,6 +26,26 @@ struct DataSourceTests {
         #expect(source.changeSinceOpened() == nil)
     }
 
+    @Test
+    func plainBase64IsReadLikeADataURI() async throws {
+        let bytes = Data(Self.heads[1].head + [UInt8](repeating: 0xFB, count: 400))
+        let text = bytes.base64EncodedString()
+        for source in [
+            text, text.replacing("=", with: ""), text.replacing("/", with: "_"), text.replacing("+", with: "%2B"),
+        ] {
+            let fetched = try await fetcher.fetch(source)
+            #expect(try fetched.contents() == bytes)
+            #expect(fetched.mediaType == nil)
+            #expect(fetched.digest == SHA256.digest(of: bytes))
+            #expect(write(fetched.file.descriptor, "x", 1) == -1)
+        }
+        let broken = try await failure(of: text + "*", with: fetcher)
+        #expect(broken.code == .sourceInvalid)
+        #expect(broken.message == "\(text.prefix(24))… cannot be read: the picture's base64 is malformed")
+        let large = Data(Self.heads[1].head + [UInt8](repeating: 1, count: 10_000)).base64EncodedString()
+        #expect(try await failure(of: large, with: fetcher).code == .sourceTooLarge)
+    }
+
     @Test(arguments: [
         ("data:", "comma"), ("data:image/png;base64,", "empty"), ("data:,", "empty"),
         ("data:text/plain;base64,a", "base64"), ("data:text/plain;base64,a*b=", "base64"), ("data:,100%", "%"),

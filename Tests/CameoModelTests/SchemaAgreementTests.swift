@@ -24,7 +24,8 @@ struct SchemaAgreementTests {
             "DATA:;base64,", "data:a/b;c=d;base64,QUJD", "data:,%00%ff", "file:///Käse \u{1F9C0}",
             "cameo://thumb/0123456789abcdef0123456789abcdef", "CAMEO://Thumb/0123456789abcdef0123456789abcdef",
             "cameo://blob/sha256-\(String(repeating: "0", count: 64))", "cameo://source/file%3A%2F%2F%2Fa%C3%A4",
-            "cameo://source/file:///a", String(repeating: "s", count: 8_192),
+            "cameo://source/file:///a", String(repeating: "s", count: 8_192), base64(count: 60), base64(count: 60_000),
+            " " + base64(count: 60_000), "%2F9j%2F" + String(repeating: "4AAQ", count: 9_000),
             "data:," + String(repeating: "d", count: 100_000), "\u{80}\u{2028}",
         ])
         + requests([
@@ -54,7 +55,7 @@ struct SchemaAgreementTests {
             "\u{7F}", "a\tb", "data:", "data:,%", "data:,%0", "data:,%0g", "cameo:", "cameo://", "cameo://thumb",
             "cameo://thumb/0123456789ABCDEF0123456789ABCDEF", "cameo://thumb/0123456789abcdef0123456789abcdef/",
             "cameo://blob/0000", "cameo://source/", "cameo://source/%2", "Cameo:thumb",
-            String(repeating: "s", count: 8_193),
+            String(repeating: "s", count: 8_193), "/work/" + String(repeating: "s", count: 8_193),
         ])
         + requests([
             #""queue":"a b""#, #""queue":"a\n""#, #""queue":"ä""#, #""queue":null"#, #""priority":-101"#,
@@ -107,6 +108,11 @@ struct SchemaAgreementTests {
     private static func sources(_ sources: [String]) -> [String] {
         sources.map { JSONValue.string($0).canonicalText }
             .map { #"{"source":\#($0),"renditions":[{"width":1}]}"# }
+    }
+
+    /// A picture, going by its first bytes.
+    private static func base64(count: Int) -> String {
+        Data(Array("GIF89a".utf8) + [UInt8](repeating: 7, count: count - 6)).base64EncodedString()
     }
 
     private static func requests(_ fields: [String]) -> [String] {

@@ -21,9 +21,9 @@ extension Rendition.Overlay {
         return .object(members)
     }
 
-    /// As ``json``, with the source by its identity: a `data:` URI by the digest of its bytes.
+    /// As ``json``, with the source by its identity: a picture in the source itself by the digest of its bytes.
     var definition: [String: JSONValue] {
-        // A malformed data: URI has no identity; the request's validation refuses it.
+        // A malformed one has no identity; the request's validation refuses it.
         let identity = (try? SourceIdentity(of: source))?.text ?? source
         var members: [String: JSONValue] = ["source": .string(identity)]
         if gravity != .southeast { members["gravity"] = gravity.json }

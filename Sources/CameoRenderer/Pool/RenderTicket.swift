@@ -21,10 +21,10 @@ struct RenderTicket: Sendable {
     var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
 
     func job(_ configuration: RendererConfiguration) -> JobMessage {
-        // A data: URI can be as long as a request: the renderer, which has the file, is told a short name for it. Any
-        // other name it may need for a message.
+        // A picture in the source can be as long as a request: the renderer, which has the file, is told a short name
+        // for it. Any other name it may need for a message.
         let names = overlays.enumerated().map { index, overlay in
-            DataURI.isDataURI(overlay.source) ? "data:,overlay-\(index)" : overlay.source
+            InlinePicture.isIn(overlay.source) ? "data:,overlay-\(index)" : overlay.source
         }
         let nameOfSource = Dictionary(zip(overlays.map(\.source), names)) { first, _ in first }
         return JobMessage(

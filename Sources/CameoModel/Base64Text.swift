@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// Base64 (RFC 4648) as it is found in URIs and in forms: in the standard or the URL-safe alphabet, with or without
+/// padding, broken into lines.
+enum Base64Text {
+    /// - Returns: nil if another character is in it, or no bytes have this length.
+    static func decoded(_ text: some Sequence<UInt8>) -> Data? {
+        var standard = Data(capacity: text.underestimatedCount + 3)
+        for byte in text where !isSpace(byte) { standard.append(inStandardAlphabet(byte)) }
+        for _ in 0..<2 where standard.last == UInt8(ascii: "=") { standard.removeLast() }
+        guard standard.count % 4 != 1, !standard.contains(UInt8(ascii: "=")) else { return nil }
+        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
+        return Data(base64Encoded: standard)
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    private static func inStandardAlphabet(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: byte
+        }
+    }
+}
