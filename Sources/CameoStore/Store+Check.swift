@@ -22,6 +22,7 @@ extension Store {
         var findings = try await read { db in
             [
                 try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db),
+                try Self.sourceCounters(db),
                 try Self.unfinishedAttempts(db),
             ]
         }
@@ -69,8 +70,8 @@ extension Store {
         return finding(
             "references",
             rows.map { "a row of \($0[0] as String) refers to a row of \($0[2] as String) that is not there" },
-            ok: "every thumbnail has its blob, every attempt its job",
-            mend: "Retry the jobs whose thumbnails are missing"
+            ok: "every thumbnail and every cached original has its blob, every attempt its job",
+            mend: "Retry the jobs whose thumbnails are missing; cameo-admin forget removes a cached original"
         )
     }
 
@@ -91,6 +92,27 @@ extension Store {
                     + "and has \(row["actual"] as Int)"
             },
             ok: "they agree with the jobs",
+            mend: "Another program changed the tables without their triggers"
+        )
+    }
+
+    private static func sourceCounters(_ db: Database) throws -> CheckFinding {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT total.name, value, actual FROM total JOIN (
+                  SELECT 'sources' AS name, count(*) AS actual FROM source WHERE pinned = 0
+                  UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0) FROM source WHERE pinned = 0
+                ) AS counted ON counted.name = total.name
+                WHERE value <> actual
+                """
+        )
+        return finding(
+            "source cache",
+            rows.map {
+                "the counter \($0["name"] as String) says \($0["value"] as Int), and is \($0["actual"] as Int)"
+            },
+            ok: "its counters agree with what it holds",
             mend: "Another program changed the tables without their triggers"
         )
     }

@@ -9,7 +9,8 @@ internal import GRDB
 // the file's age is what protects it: only a file that was made over an hour ago goes, and whoever stores the bytes anew
 // makes a new one. Between a look at the age and the removal a new file could take the old one's place: hence the file is
 // first moved aside, which nobody can come between, then looked at, and moved back if it is young; all under the write
-// lock, so that no row can name the place while it is empty. What was moved aside goes for good after the commit. A crash
+// lock, so that no row can name the place while it is empty. It never goes back over a file made meanwhile, whose age
+// protects its maker. What was moved aside goes for good after the commit. A crash
 // leaves it among the unfinished files, which go an hour later, and at worst a row whose bytes are gone and that nothing
 // names: the next collection takes it.
 
@@ -37,13 +38,13 @@ extension Store {
         let moved = MovedFiles()
         do throws(StoreError) {
             let collected = try await commit { db in
-                moved.forget()
+                moved.beginRun()
                 return try Self.collect(before: time, atMost: limit, files, moved, db)
             }
-            files.removeMovedAside(moved.digests)
+            files.remove(moved)
             return collected
         } catch {
-            files.moveBack(moved.digests)
+            files.moveBack(moved)
             throw error
         }
     }

@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 internal import Foundation
 internal import GRDB
 
@@ -12,13 +12,15 @@ package struct EvictedSources: Hashable, Sendable {
 
 /// What was forgotten of a source.
 package struct ForgottenSource: Hashable, Sendable {
-    /// Cached answers and remembered failures, of all credentials.
-    package let sources: Int
+    /// Cached answers, of all credentials.
+    package let originals: Int
+    /// Failures that were remembered.
+    package let failures: Int
     package let thumbnails: Int
     /// Of the cached answers.
     package let bytes: Int
 
-    package var isNothing: Bool { sources == 0 && thumbnails == 0 }
+    package var isNothing: Bool { originals == 0 && failures == 0 && thumbnails == 0 }
 }
 
 /// How much is forgotten with a source.
@@ -96,7 +98,8 @@ extension Store {
                 thumbnails = db.changesCount
             }
             return ForgottenSource(
-                sources: sizes.count + failures,
+                originals: sizes.count,
+                failures: failures,
                 thumbnails: thumbnails,
                 bytes: sizes.reduce(0, +)
             )

@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 package import Foundation
 internal import GRDB
 
@@ -33,7 +33,9 @@ extension Store {
         let next = try db.cachedStatement(
             sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
         )
-        guard let seen = try Int64.fetchOne(next) else { throw StoreError.failed("the sequence source_seen is missing") }
+        guard let seen = try Int64.fetchOne(next) else {
+            throw StoreError.failed("the sequence source_seen is missing")
+        }
         return seen
     }
 
@@ -87,7 +89,15 @@ extension Store {
         let find = try db.cachedStatement(
             sql: "SELECT source_seen FROM source WHERE uri = ? AND scope = ? AND variant = ?"
         )
-        if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen { return .superseded }
+        if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen {
+            // Its file stands already: with a row it is found again, and goes with the next collection.
+            try blob.insert(in: db, at: now)
+            try db.execute(
+                sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING",
+                arguments: [blob.digest.hex, now]
+            )
+            return .superseded
+        }
         try blob.insert(in: db, at: now)
         let upsert = try db.cachedStatement(
             sql: """

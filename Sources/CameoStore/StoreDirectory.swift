@@ -22,7 +22,9 @@ package struct StoreDirectory: Hashable, Sendable {
     func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
     /// Where a blob's file waits until its removal is committed.
-    func removedBlob(_ digest: BlobDigest) -> String { "\(unfinishedBlobs)/removed-\(digest.hex)" }
+    func removedBlob(_ digest: BlobDigest, by remover: String) -> String {
+        "\(unfinishedBlobs)/removed-\(digest.hex)-\(remover)"
+    }
 
     /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
     package static func chosen(option: String?, environment: [String: String]) -> String {
