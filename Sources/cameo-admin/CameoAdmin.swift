@@ -6,18 +6,19 @@ internal import CommandSupport
 struct CameoAdmin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-admin",
-        abstract: "Changes jobs by hand and checks the store.",
+        abstract: "Changes jobs by hand, forgets cached originals and checks the store.",
         discussion: """
             EXAMPLES
               cameo-admin retry 17 18
               cameo-admin cancel 19
+              cameo-admin forget https://example.com/picture.png
               cameo-admin check
 
             EXIT CODES
-              0 done, 1 a job is not there or a check failed, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 a job or source is not there or a check failed, 2 bad usage, 4 the store cannot be opened
             """,
         version: CameoVersion.current,
-        subcommands: [RetryCommand.self, CancelCommand.self, CheckCommand.self]
+        subcommands: [RetryCommand.self, CancelCommand.self, ForgetCommand.self, CheckCommand.self]
     )
 
     static func main() async {

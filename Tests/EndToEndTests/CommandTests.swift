@@ -99,6 +99,41 @@ extension EndToEnd {
             #expect(try await deployment.job(id).state == .available)
         }
 
+        @Test func forgetsOriginalsAndThumbnailsOfASource() async throws {
+            let deployment = try Deployment()
+            let picture = deployment.folder.path("a b.jpg")
+            let uri = "file://" + picture.replacing(" ", with: "%20")
+            _ = try await deployment.enqueue("a.jpg")
+            let store = try Store(at: deployment.store)
+            let bytes = Data("original".utf8)
+            let source = CachedSource(
+                key: SourceKey(uri: uri, scope: nil),
+                variant: "",
+                finalURL: uri,
+                status: 200,
+                fields: [],
+                hops: [],
+                mediaType: nil,
+                textEncoding: nil,
+                requestTime: .now,
+                responseTime: .now,
+                freshUntil: .now,
+                blob: SHA256.digest(of: bytes),
+                bytes: bytes.count,
+                sourceSeen: 1,
+                isPinned: false
+            )
+            for arguments in [["forget"], ["forget", "--json"]] {
+                try await store.keep(source, data: bytes, budget: nil)
+                let done = try await deployment.command("cameo-admin", arguments + [picture])
+                #expect(done.exitStatus == 0, "\(done.errorText)")
+                #expect(done.outputText.contains(arguments.count == 1 ? "1 originals (8 bytes)" : "\"originals\":1"))
+                let again = try await deployment.command("cameo-admin", arguments + ["--thumbnails", picture])
+                #expect(again.exitStatus == 1)
+                #expect(arguments.count == 2 || again.errorText.contains("nothing is kept of"))
+            }
+        }
+
         /// Whether each line is what `proto-json/` says, by an independent validator.
         private func expectValid(_ schema: String, _ lines: Data) async throws {
             let script = Repository.file("Tests/CameoModelTests/validate.py").path

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandSupport
 
 /// A second picture over the first.
 struct OverlayOptions: ParsableArguments {

@@ -1,11 +1,10 @@
 internal import CameoModel
-internal import CommandSupport
 internal import Foundation
 
 /// Turns what a person types into sources: paths become `file:` URIs, patterns and `-` become many. What is there as a
 /// path is a path; what then is a URI, or a picture in base64, is itself.
-enum SourceArgument {
-    static func expand(_ arguments: [String]) throws -> [String] {
+package enum SourceArgument {
+    package static func expand(_ arguments: [String]) throws -> [String] {
         guard !arguments.contains(where: { $0.contains("\u{FFFD}") }) else {
             throw CommandFailure("a SOURCE is not UTF-8; name it by a file: URI with its bytes percent-encoded", .usage)
         }
@@ -23,7 +22,7 @@ enum SourceArgument {
     }
 
     /// A path or a URI that stands for one picture; neither a pattern nor a list.
-    static func one(_ argument: String, _ option: String) throws(CommandFailure) -> String {
+    package static func one(_ argument: String, _ option: String) throws(CommandFailure) -> String {
         guard !argument.isEmpty, !argument.contains("\u{FFFD}") else {
             throw CommandFailure("\(option): must be a path or URI in UTF-8", .usage)
         }

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+struct ForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Removes cached originals, so that the next job fetches them anew.",
+        discussion: """
+            All that is kept of each SOURCE goes: answers to requests with any credentials, the memory of a failure, \
+            bytes that a program handed over under this name.
+
+            EXAMPLES
+              cameo-admin forget https://example.com/picture.png
+              cameo-admin forget --thumbnails photo.jpg 'holiday/*.jpg'
+
+            EXIT CODES
+              0 done, 1 nothing was there of a source, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Also removes every thumbnail made of it. Their URIs name nothing until they are made anew.")
+    var thumbnails = false
+
+    @Flag(help: "Prints one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} a line.")
+    var json = false
+
+    @Argument(help: "Paths, patterns or URIs, as cameo-enqueue takes them; - for a list on standard input.")
+    var source: [String]
+
+    func run() async throws {
+        let sources = try SourceArgument.expand(source)
+        let store = try Store(at: storeOptions.path, creating: false)
+        var missing = 0
+        for source in sources {
+            let forgotten = try await store.forgetSource(source, thumbnails ? .originalsAndThumbnails : .originals)
+            if forgotten.isNothing { missing += 1 }
+            if json {
+                try Output.message(Line(source, forgotten))
+            } else if forgotten.isNothing {
+                Output.error("cameo-admin: nothing is kept of \(TerminalText.escaped(SourceName.of(source)))")
+            } else {
+                Output.line(Self.text(source, forgotten))
+            }
+        }
+        if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private static func text(_ source: String, _ forgotten: ForgottenSource) -> String {
+        let name = TerminalText.escaped(SourceName.of(source))
+        return "\(name): \(forgotten.originals) originals (\(forgotten.bytes) bytes), "
+            + "\(forgotten.failures) failures, \(forgotten.thumbnails) thumbnails"
+    }
+
+    private struct Line: Encodable {
+        let source: String
+        let originals: Int
+        let failures: Int
+        let bytes: Int
+        let thumbnails: Int
+
+        init(_ source: String, _ forgotten: ForgottenSource) {
+            self.source = source
+            originals = forgotten.originals
+            failures = forgotten.failures
+            bytes = forgotten.bytes
+            thumbnails = forgotten.thumbnails
+        }
+    }
+}
