@@ -50,6 +50,42 @@ struct MigrationTests {
         #expect(digest.hex == "ade1c48475c156db1e696278bb4d403bd5ff27715b45afc9968cce87669c0d6d")
     }
 
+    @Test(arguments: [
+        (Schema.version2, "772b2f0166c39e01d4b93b8643ab3564f27429be615c378ef6172dda35c8a25a"),
+        (Schema.version3, "fa6616de2afd758c6b603cafdb8fde3bd66abc5d169e00c62ff8184b62ea2dbe"),
+    ])
+    func scriptsOfLaterVersionsAreWhatWasPublished(script: String, digest: String) {
+        #expect(SHA256.digest(of: Data(script.utf8)).hex == digest)
+    }
+
+    /// Nothing tells what a program once stored from what was left over: version 3 keeps both.
+    @Test func blobsOfVersion2StayAndJobsHoldTheirs() async throws {
+        let folder = try TemporaryFolder()
+        let (named, unnamed) = (Data("named".utf8), Data("unnamed".utf8))
+        let digests = [named, unnamed].map { SHA256.digest(of: $0).hex }
+        let request = #"{"source":"cameo://blob/sha256-\#(digests[0])","renditions":[{"width":64}]}"#
+        let script = """
+            PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+            \(Schema.version1)
+            \(Schema.version2)
+            PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2;
+            INSERT INTO blob VALUES ('\(digests[0])', 5, CAST('named' AS BLOB), NULL, 1),
+              ('\(digests[1])', 7, CAST('unnamed' AS BLOB), NULL, 1);
+            INSERT INTO job(request) VALUES ('\(request)');
+            """
+        let made = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(script.utf8))
+        try #require(made.exitStatus == 0, "\(made.errorText)")
+        let store = try Store(at: folder.path)
+        #expect(try await store.collectBlobs(unreferencedSince: .now + 1, atMost: 16).candidates == 0)
+        #expect(try await store.status().sources.count == 0)
+        // A producer that knows nothing of the new version.
+        let text = "INSERT INTO job(request) VALUES ('\(request)'); SELECT count(*) FROM job WHERE source_blob NOT NULL"
+        let inserted = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(text.utf8))
+        #expect(inserted.outputText == "2\n", "\(inserted.errorText)")
+        #expect(try await store.data(of: .blob(try #require(BlobDigest(hex: digests[1])))) == unnamed)
+        #expect(try await store.check().filter { $0.severity != .ok } == [])
+    }
+
     @Test func everythingIsStillThereAfterTheStepToThisVersion() async throws {
         let old = try await Version1Store()
         let store = try Store(at: old.path)
