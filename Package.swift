@@ -36,13 +36,15 @@ let package = Package(
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
         .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux", "CSQLiteConfig", grdb]),
         .target(name: "CameoHTTPCache"),
-        .target(name: "CameoFetch", dependencies: ["CameoModel", "CCurl", "CLinux"]),
+        .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(
             name: "CameoWorker",
-            dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", logging, lifecycle]
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoRenderer", logging, lifecycle,
+            ]
         ),
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
         .target(name: "Cameo", dependencies: ["CameoModel", "CameoStore"]),

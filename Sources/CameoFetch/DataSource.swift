@@ -6,7 +6,8 @@ struct DataSource: SourceProvider {
     let schemes = ["data"]
     let maximumBytes: Int
 
-    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource {
+    func open(_ request: SourceRequest) async throws -> FetchedSource {
+        let source = request.target
         let name = SourceName.of(source)
         // Percent-encoding takes the most room, three characters a byte: far beyond that nothing need be decoded.
         guard source.utf8.count / 3 <= maximumBytes + 1_024 else { throw tooLarge(name, "more") }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// What may be fetched, and within which limits.
 package struct FetchConfiguration: Sendable {
     /// Folders below which `file:` may be read; none by default.
@@ -34,6 +36,10 @@ package struct FetchConfiguration: Sendable {
     package var proxy: String?
     /// A PEM file of certificate authorities to trust instead of the system's.
     package var certificateAuthorityFile: String?
+    /// How long answers may be kept, where there is a cache to keep them.
+    package var caching = CacheRules()
+    /// The wall clock: what a cache judges an answer's age by.
+    package var now: @Sendable () -> Date = { Date() }
 
     package init() {}
 
@@ -44,6 +50,9 @@ package struct FetchConfiguration: Sendable {
             ("low-speed time", lowSpeedTime > .zero), ("number of redirects", maximumRedirects >= 0),
             ("number of connections", maximumConnections > 0),
             ("number of connections for each host", maximumConnectionsPerHost > 0),
+            ("time that an answer is kept", caching.lifetimes.allSatisfy { $0.lifetime >= .zero }),
+            ("time that an answer is served beyond its own", caching.staleIfError >= .zero),
+            ("time that a failure is remembered", caching.failureMemory >= .zero),
         ]
         if let broken = limits.first(where: { !$0.1 }) { throw .limit(broken.0) }
     }

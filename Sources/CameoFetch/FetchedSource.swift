@@ -12,6 +12,10 @@ package struct FetchedSource: Sendable {
     package let mediaType: String?
     /// Of whoever began the download that this is; nil without one.
     package private(set) var ticket: FetchTicket?
+    package private(set) var arrival = SourceArrival.fetched
+    /// When, in the order of all fetches, its origin last vouched for these bytes: the number of the fetch or the
+    /// revalidation that they come from, which may be an earlier job's (invariant I4). Nil outside that order: files.
+    package private(set) var sourceSeen: Int64?
     package let kind: SourceKind
     private let opened: OpenedFile?
 
@@ -23,6 +27,10 @@ package struct FetchedSource: Sendable {
         self.mediaType = mediaType
         self.kind = kind
         opened = nil
+    }
+
+    init(_ body: Download.Body, mediaType: String?) {
+        self.init(sealed: body.file, bytes: body.bytes, digest: body.digest, mediaType: mediaType)
     }
 
     /// A file of the file system, which others may go on writing to.
@@ -38,6 +46,15 @@ package struct FetchedSource: Sendable {
     func begun(with ticket: FetchTicket) -> FetchedSource {
         var copy = self
         copy.ticket = ticket
+        copy.sourceSeen = sourceSeen ?? ticket.number
+        return copy
+    }
+
+    /// The same bytes, known to be those of an earlier fetch or of a revalidation.
+    package func seen(_ number: Int64, _ arrival: SourceArrival) -> FetchedSource {
+        var copy = self
+        copy.sourceSeen = number
+        copy.arrival = arrival
         return copy
     }
 

@@ -8,14 +8,23 @@ package final class Fetcher: Sendable {
     private let rewriting: SourceRewriting
     private let shared = SharedFetches()
 
+    /// - Parameters:
+    ///   - configuration: what may be fetched.
+    ///   - cache: where answers of HTTP servers are kept; nil keeps none.
     /// - Throws: ``FetchConfigurationError``, which names the root that does not exist, and so on.
-    package init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
+    package init(
+        _ configuration: FetchConfiguration,
+        cache: (any SourceCache)? = nil
+    ) throws(FetchConfigurationError) {
         try configuration.validate()
         rewriting = try SourceRewriting(configuration.rewrites)
         inline = DataSource(maximumBytes: configuration.maximumBytes)
         let files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
-            providers = [inline, files, try HTTPSource(configuration)]
+            let http = try HTTPSource(configuration)
+            let web: any SourceProvider =
+                if let cache { try CachedHTTPSource(http, cache, configuration) } else { http }
+            providers = [inline, files, web]
         } catch {
             files.shutdown()
             throw error
@@ -27,7 +36,8 @@ package final class Fetcher: Sendable {
     /// - Parameters:
     ///   - source: a URI with one of the supported schemes, in any case, or a picture in base64.
     ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
-    ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same.
+    ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same,
+    ///     and the cache is asked and told.
     /// - Returns: its bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled (the transfer is
     ///   aborted at once, unless others wait for it) or the fetcher was shut down.
@@ -40,9 +50,10 @@ package final class Fetcher: Sendable {
         let target = try rewriting.rewritten(source)
         do {
             let provider = try provider(for: target)
-            guard let ticket, provider.sharesFetches else { return try await provider.open(target, headers: headers) }
-            return try await shared.fetch(SharedFetchKey(source: target, headers: headers), ticket) {
-                try await provider.open(target, headers: headers)
+            let request = SourceRequest(uri: source, target: target, headers: headers, ticket: ticket)
+            guard let ticket, provider.sharesFetches else { return try await provider.open(request) }
+            return try await shared.fetch(SharedFetchKey(source: source, headers: headers), ticket) {
+                try await provider.open(request)
             }
         } catch let failure as JobFailure where target != source {
             throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")

@@ -6,12 +6,10 @@ package protocol SourceProvider: Sendable {
     /// Whether those who want the same at one time get one and the same answer.
     var sharesFetches: Bool { get }
 
-    /// - Parameters:
-    ///   - source: a URI of one of the schemes, in any case.
-    ///   - headers: sent with the request where the scheme has such.
+    /// - Parameter request: its target is a URI of one of the schemes, in any case.
     /// - Returns: the bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
-    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource
+    func open(_ request: SourceRequest) async throws -> FetchedSource
 
     /// Ends the provider's threads; what is under way ends with `CancellationError`.
     func shutdown()

@@ -5,7 +5,7 @@ internal import Foundation
 package final class Origin: Sendable {
     package let port: Int
     private let scheme: String
-    private let channel: OriginChannel
+    let channel: OriginChannel
 
     /// - Parameters:
     ///   - folder: whose files `/picture.jpg?file=NAME` serves.

@@ -8,6 +8,11 @@ JSON; at the end of its input it exits, so it never outlives the test process.
     counts                      connections, and requests, aborts and the most at one time for each path
     await arrivals PATH N       returns when N requests for PATH have arrived
     await aborts PATH N         returns when N clients have hung up in the middle of an answer from PATH
+    script PATH STEPS           what /scripted/… answers from now on, one step a request, the last one for ever: a JSON
+                                list of {"status", "headers": [[NAME, VALUE], …], "body"}; nothing is added but the
+                                length. {"hangup": true} gives no answer, {"held": true} gives it after `release`
+    requests PATH               the headers, in lower case, of each request for the scripted path so far
+    end                         ends at once, without an answer, as a server does whose power fails
 
 Routes:
     /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending); with &needs=HEADER or
@@ -25,6 +30,7 @@ Routes:
     /slow                       one byte a second
     /held                       answers when the command `release` comes: bytes, with ?file=NAME a file, with
                                 ?status=N that status and a Retry-After of 9
+    /scripted/NAME              what the command `script` says
     /http09 /garbage /hangup    no HTTP answer
     /raw?answer=TEXT            TEXT as it stands, status line and all; with &keep the connection stays open
     /header-flood               header after header, without end
@@ -54,6 +60,8 @@ class Log:
         self.changed = threading.Condition()
         self.connections = 0
         self.released = False
+        self.scripts = {}
+        self.requests = collections.defaultdict(list)
         self.counts = {name: collections.Counter() for name in ("arrivals", "aborts", "peaks", "current")}
 
     def begin(self, path):
@@ -78,6 +86,20 @@ class Log:
         with self.changed:
             self.released = True
             self.changed.notify_all()
+
+    def script(self, path, steps):
+        with self.changed:
+            self.scripts[path] = steps
+
+    def next_step(self, path, headers):
+        with self.changed:
+            self.requests[path].append(headers)
+            steps = self.scripts[path]
+            return steps.pop(0) if len(steps) > 1 else steps[0]
+
+    def await_release(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.released, timeout=20)
 
     def summary(self):
         with self.changed:
@@ -227,11 +249,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(1)
 
     def get_held(self):
-        with self.log.changed:
-            self.log.changed.wait_for(lambda: self.log.released, timeout=20)
+        self.log.await_release()
         if "status" in self.query:
             return self.answer(int(self.query["status"]), b"a small body", Retry_After="9")
         self.serve_file() if "file" in self.query else self.get_bytes()
+
+    def get_scripted(self):
+        headers = {name.lower(): ", ".join(self.headers.get_all(name)) for name in self.headers}
+        step = self.log.next_step(self.path.split("?")[0], headers)
+        if step.get("held"):
+            self.log.await_release()
+        if step.get("hangup"):
+            self.close_connection = True
+            return
+        body = step.get("body", "").encode()
+        self.send_response_only(step["status"])
+        for name, value in step["headers"]:
+            self.send_header(name, value)
+        if step["status"] != 304:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def get_http09(self):
         self.wfile.write(b"no status line, just bytes")
@@ -282,8 +320,18 @@ def secure(server, folder, expired):
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 
 
-def obey(command):
+def obey(line, server):
     log = Handler.log
+    command = line.split()
+    if command[:1] == ["script"]:
+        _, path, steps = line.split(" ", 2)
+        log.script(path, json.loads(steps))
+        return {"done": True}
+    if command[:1] == ["requests"]:
+        return log.requests[command[1]]
+    if command == ["end"]:
+        server.socket.close()
+        os._exit(0)
     if command[:1] == ["await"]:
         return {"done": log.wait(command[1], command[2], int(command[3]))}
     if command == ["release"]:
@@ -305,7 +353,7 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_address[1]}), flush=True)
     for line in sys.stdin:
-        print(json.dumps(obey(line.split())), flush=True)
+        print(json.dumps(obey(line, server)), flush=True)
     os._exit(0)
 
 

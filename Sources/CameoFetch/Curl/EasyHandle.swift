@@ -83,6 +83,21 @@ final class EasyHandle {
         return String(cString: value)
     }
 
+    /// The header lines of the final response in their order; nil when there are more of them than that.
+    func responseHeaders(atMost limit: (lines: Int, bytes: Int)) -> [(name: String, value: String)]? {
+        var lines: [(name: String, value: String)] = []
+        var bytes = 0
+        var previous: UnsafeMutablePointer<curl_header>?
+        while let header = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, previous) {
+            previous = header
+            let line = (String(cString: header.pointee.name), String(cString: header.pointee.value))
+            bytes += line.0.utf8.count + line.1.utf8.count
+            guard lines.count < limit.lines, bytes <= limit.bytes else { return nil }
+            lines.append(line)
+        }
+        return lines
+    }
+
     func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }

@@ -26,8 +26,8 @@ final class FileSource: SourceProvider {
         threads = BlockingThreads(count: min(max(cores, 2), 8), name: "cameo-files")
     }
 
-    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource {
-        let path = try FileURL(parsing: source).path
+    func open(_ request: SourceRequest) async throws -> FetchedSource {
+        let path = try FileURL(parsing: request.target).path
         return try await threads.run { [self] cancellation in try read(path, unless: cancellation) }
     }
 

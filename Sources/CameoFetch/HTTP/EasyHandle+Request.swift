@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoHTTPCache
 
 extension EasyHandle {
     /// Sets everything that a hop needs. What is left at libcurl's default is safe there: certificates are verified,
@@ -20,7 +21,7 @@ extension EasyHandle {
             try set(CURLOPT_USERNAME, credentials.user)
             try set(CURLOPT_PASSWORD, credentials.password)
         }
-        try setHeaders(Self.lines(of: request.headers))
+        try setHeaders(request.headers.lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
     }
 
     private func setConnection(_ limits: FetchConfiguration) throws(CurlError) {
@@ -43,12 +44,6 @@ extension EasyHandle {
         try set(CURLOPT_TIMEOUT_MS, budget.wholeMilliseconds)
         try set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
         try set(CURLOPT_LOW_SPEED_TIME, (limits.lowSpeedTime.wholeMilliseconds + 999) / 1_000)
-    }
-
-    private static func lines(of headers: [String: String]) -> [String] {
-        var lines = headers.map { name, value in value.isEmpty ? "\(name);" : "\(name): \(value)" }
-        if !headers.keys.contains(where: { $0.lowercased() == "accept" }) { lines.append("Accept: image/*,*/*;q=0.5") }
-        return lines
     }
 }
 

@@ -1,36 +1,45 @@
 internal import CCurl
+internal import CameoHTTPCache
 internal import CameoModel
 
-/// What the end of a hop means for the fetch, other than its failure.
+/// What the end of a hop means for the fetch, other than that it did not come to an answer.
 enum HTTPAnswer {
-    case body(Download.Body, mediaType: String?)
+    case body(Download.Body, CacheableResponse)
+    /// The bytes that the request named by its validators are still the right ones.
+    case notModified(CacheableResponse)
     /// Not yet resolved.
-    case redirect(String)
+    case redirect(to: String, CacheableResponse)
+    /// By its status.
+    case failure(JobFailure, CacheableResponse)
 
-    /// `budget` is what the hop had of the total time.
+    /// `isConditional` tells whether the request had validators, `budget` what the hop had of the total time.
     init(
         _ result: TransferResult,
         of hop: HTTPHop,
+        isConditional: Bool,
         budget: Duration,
         limits: FetchConfiguration
     ) throws(JobFailure) {
         // A status says it all, however the transfer of a body that nobody wants ended. 1xx are no final answers.
-        guard result.status < 200 || result.status == 200 else {
-            if (300..<400).contains(result.status), result.status != 304, let location = result.location {
-                self = .redirect(location)
-                return
+        if let head = result.head, head.status != 200 {
+            if head.status == 304, isConditional {
+                self = .notModified(head)
+            } else if (300..<400).contains(head.status), head.status != 304, let location = result.location {
+                self = .redirect(to: location, head)
+            } else {
+                self = .failure(HTTPStatus(head.status).failure(of: hop, retryAfter: result.retryAfter), head)
             }
-            throw HTTPStatus(result.status).failure(of: hop, retryAfter: result.retryAfter)
+            return
         }
         if let stop = result.stop { throw Self.failure(of: hop, stop: stop, limits: limits) }
         guard result.code == CURLE_OK else {
             throw Self.failure(of: hop, result: result, budget: budget, limits: limits)
         }
-        guard result.status == 200 else {
+        guard let head = result.head else {
             throw .fetch(.sourceUnreachable, "GET \(hop.description) got no answer")
         }
         guard let body = result.body else { throw .fetch(.sourceInvalid, "\(hop.description) is empty") }
-        self = .body(body, mediaType: result.mediaType)
+        self = .body(body, head)
     }
 
     static func tooLong(_ hop: HTTPHop, limits: FetchConfiguration) -> JobFailure {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoHTTPCache
 internal import CameoModel
 
 /// `http:` and `https:`, by libcurl.
@@ -25,15 +26,52 @@ final class HTTPSource: SourceProvider {
         transfers = TransferThread(configuration)
     }
 
-    func open(_ source: String, headers: [String: String]) async throws -> FetchedSource {
-        var hop = try HTTPHop(to: source, headers: headers)
+    func open(_ request: SourceRequest) async throws -> FetchedSource {
+        let visit = try await visit(request)
+        switch visit.outcome {
+        case .body(let body): return FetchedSource(body, mediaType: visit.mediaType)
+        case .failure(let failure): throw failure
+        case .notModified: preconditionFailure("a request without validators is not answered by 304")
+        }
+    }
+
+    func shutdown() { transfers.shutdown() }
+
+    /// Asks the target, and whereto it redirects. A `validation` makes the request a conditional one (RFC 9110, section
+    /// 13.1), where it is about.
+    ///
+    /// - Throws: `JobFailure` when no answer came, or one that may not be taken; `CancellationError`.
+    func visit(_ request: SourceRequest, validating validation: Validation? = nil) async throws -> HTTPVisit {
+        var hop = try HTTPHop(to: request.target, headers: request.headers)
         var budget = configuration.totalTimeout
+        var redirects: [CacheableResponse] = []
         while true {
-            let result = try await transfers.perform(try request(for: hop, budget: budget))
-            switch try HTTPAnswer(result, of: hop, budget: budget, limits: configuration) {
-            case .body(let body, let mediaType):
-                return FetchedSource(sealed: body.file, bytes: body.bytes, digest: body.digest, mediaType: mediaType)
-            case .redirect(let location):
+            // Asked of any other URL, a validator would be about other bytes.
+            let validators = validation.flatMap { $0.url == hop.url.text ? $0.fields : nil }
+            let result = try await transfers.perform(try transfer(for: hop, adding: validators, budget: budget))
+            let answer = try HTTPAnswer(
+                result,
+                of: hop,
+                isConditional: validators != nil,
+                budget: budget,
+                limits: configuration
+            )
+            func ended(_ outcome: HTTPVisit.Outcome, _ head: CacheableResponse) -> HTTPVisit {
+                HTTPVisit(
+                    outcome: outcome,
+                    head: head,
+                    redirects: redirects,
+                    finalURL: hop.url.text,
+                    mediaType: result.mediaType,
+                    textEncoding: result.textEncoding
+                )
+            }
+            switch answer {
+            case .body(let body, let head): return ended(.body(body), head)
+            case .notModified(let head): return ended(.notModified, head)
+            case .failure(let failure, let head): return ended(.failure(failure), head)
+            case .redirect(let location, let head):
+                redirects.append(head)
                 try hop.follow(location, atMost: configuration.maximumRedirects)
                 budget -= result.elapsed
                 guard budget > .zero else { throw HTTPAnswer.tooLong(hop, limits: configuration) }
@@ -41,9 +79,28 @@ final class HTTPSource: SourceProvider {
         }
     }
 
-    func shutdown() { transfers.shutdown() }
+    /// Where such redirects lead, from the target on, and what is sent to each of the places: one more than there are
+    /// redirects.
+    ///
+    /// - Throws: `JobFailure` for redirects that would not be followed now.
+    func route(of request: SourceRequest, through redirects: [CacheableResponse]) throws(JobFailure) -> [HTTPStop] {
+        var hop = try HTTPHop(to: request.target, headers: request.headers)
+        var stops = [stop(at: hop)]
+        for redirect in redirects {
+            guard let location = redirect.fields["Location"] else {
+                throw .fetch(.sourceInvalid, "\(hop.description) has a redirect without its target")
+            }
+            try hop.follow(location, atMost: configuration.maximumRedirects)
+            stops.append(stop(at: hop))
+        }
+        return stops
+    }
 
-    private func request(for hop: HTTPHop, budget: Duration) throws(JobFailure) -> TransferRequest {
+    private func transfer(
+        for hop: HTTPHop,
+        adding validators: HTTPFields?,
+        budget: Duration
+    ) throws(JobFailure) -> TransferRequest {
         // An exemption holds for the host that it names, at this hop; where a redirect leads is judged anew.
         let isExempt = exemptions.contains { $0.covers(hop.url) }
         if !isExempt, let address = IPAddress(hop.url.host) {
@@ -56,9 +113,38 @@ final class HTTPSource: SourceProvider {
         return TransferRequest(
             url: hop.url,
             credentials: hop.credentials,
-            headers: hostHeaders.headers(for: hop),
+            headers: HTTPFields(headers(for: hop).lines + (validators?.lines ?? [])),
             addressGuard: isGuarded ? addressGuard : nil,
             budget: budget
         )
     }
+
+    private func headers(for hop: HTTPHop) -> HTTPFields {
+        var headers = HTTPFields(
+            hostHeaders.headers(for: hop).sorted { $0.key < $1.key }.map {
+                HTTPFields.Line(name: $0.key, value: $0.value)
+            }
+        )
+        if headers["Accept"] == nil { headers.append("Accept", "image/*,*/*;q=0.5") }
+        return headers
+    }
+
+    /// The headers with what libcurl adds of those that an answer may vary by.
+    private func stop(at hop: HTTPHop) -> HTTPStop {
+        var sent = headers(for: hop)
+        if sent["User-Agent"] == nil { sent.append("User-Agent", configuration.userAgent) }
+        // All that the library can decode, whatever that is: what is kept is decoded.
+        if sent["Accept-Encoding"] == nil { sent.append("Accept-Encoding", "*") }
+        if let credentials = hop.credentials, sent["Authorization"] == nil {
+            sent.append("Authorization", credentials.basic)
+        }
+        return HTTPStop(url: hop.url, sent: sent)
+    }
+}
+
+/// One place on the way to an answer.
+struct HTTPStop: Sendable {
+    let url: HTTPURL
+    /// As a cache compares it with other requests.
+    let sent: HTTPFields
 }

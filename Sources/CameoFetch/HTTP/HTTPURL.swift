@@ -1,9 +1,14 @@
+internal import Foundation
+
 /// An `http:` or `https:` URL, taken apart by libcurl.
 struct HTTPURL: Sendable {
     /// What stands before the host's "@", decoded.
     struct Credentials: Sendable {
         let user: String
         let password: String
+
+        /// As the header `Authorization` has them (RFC 7617).
+        var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
     }
 
     /// Where a request goes; connections are shared by, and secrets are kept to, one origin.

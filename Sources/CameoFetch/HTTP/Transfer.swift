@@ -1,15 +1,20 @@
 internal import CCurl
+internal import CameoHTTPCache
 internal import CameoModel
+internal import Foundation
 
 /// One hop under way. Belongs to the transfer thread.
 final class Transfer: EasyHandleDelegate {
     /// Of answers that are not a picture so much is read, so that their connection can be used again.
     private static let unneededBytes = 65_536
+    /// Of an answer's head so much is kept; a server has no use for more.
+    private static let headLimit = (lines: 256, bytes: 65_536)
 
     let arrival: Mailbox.Arrival
     let easy: EasyHandle
     private let maximumBytes: Int
     private let startedAt = ContinuousClock.now
+    private let startTime: Date
     private var download: Download?
     private var received = 0
     private var stop: TransferResult.Stop?
@@ -20,6 +25,7 @@ final class Transfer: EasyHandleDelegate {
     init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
         self.arrival = arrival
         maximumBytes = configuration.maximumBytes
+        startTime = configuration.now()
         easy = try EasyHandle(token: token)
         try easy.configure(for: arrival.request, within: configuration)
         easy.delegate = self
@@ -61,7 +67,10 @@ final class Transfer: EasyHandleDelegate {
         var result = TransferResult(code: code)
         result.status = easy.number(CURLINFO_RESPONSE_CODE)
         result.location = easy.responseHeader("Location")
-        result.mediaType = easy.string(CURLINFO_CONTENT_TYPE).flatMap(Self.mediaType)
+        if result.status >= 200 { result.head = head(status: result.status) }
+        let contentType = easy.string(CURLINFO_CONTENT_TYPE)
+        result.mediaType = contentType.flatMap(ContentType.mediaType)
+        result.textEncoding = contentType.flatMap(ContentType.charset)
         result.retryAfter = easy.responseHeader("Retry-After").flatMap { header in
             RetryAfter.delay(header, answeredAt: easy.responseHeader("Date"))
         }
@@ -80,11 +89,19 @@ final class Transfer: EasyHandleDelegate {
         return result
     }
 
-    /// Without parameters, in lower case; nil for what is none: it is a stranger's text, and is shown to people.
-    private static func mediaType(of header: String) -> String? {
-        let bytes = header.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 }
-        let isType = bytes.allSatisfy { (0x21...0x7E).contains($0) } && bytes.contains(UInt8(ascii: "/"))
-        guard isType, bytes.count <= 127 else { return nil }
-        return String(decoding: bytes, as: UTF8.self).lowercased()
+    /// A head that is too long to be kept may have said anything, so it is taken to forbid caching.
+    private func head(status: Int) -> CacheableResponse {
+        let lines = easy.responseHeaders(atMost: Self.headLimit) ?? [("Cache-Control", "no-store")]
+        return CacheableResponse(
+            status: status,
+            fields: HTTPFields(lines.map { HTTPFields.Line(name: $0.name, value: $0.value) }),
+            requestTime: time(CURLINFO_PRETRANSFER_TIME_T),
+            responseTime: time(CURLINFO_STARTTRANSFER_TIME_T)
+        )
+    }
+
+    /// libcurl counts the microseconds since the transfer's start.
+    private func time(_ event: CURLINFO) -> Date {
+        startTime.addingTimeInterval(Double(easy.offset(event)) / 1e6)
     }
 }

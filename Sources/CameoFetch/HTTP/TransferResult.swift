@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoHTTPCache
 internal import CameoModel
 
 /// How a hop ended. ``HTTPAnswer`` says what that means.
@@ -17,7 +18,11 @@ struct TransferResult: Sendable {
     /// Of the final response; 0 when none came.
     var status = 0
     var location: String?
+    /// Nil when no answer came.
+    var head: CacheableResponse?
     var mediaType: String?
+    /// The `charset` that the answer declares.
+    var textEncoding: String?
     /// What `Retry-After` asks for; nil without one that can be read.
     var retryAfter: Duration?
     /// The Content-Length, which counts encoded bytes; nil when there was none.

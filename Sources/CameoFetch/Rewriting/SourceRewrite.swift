@@ -1,4 +1,5 @@
 internal import CameoModel
+
 /// A prefix of sources and what stands in its place: `http://pictures.example/=https://mirror.internal/pictures/`.
 package struct SourceRewrite: Hashable, Sendable {
     private static let schemes: Set<String?> = ["http", "https", "file"]

@@ -1,12 +1,11 @@
-import TestSupport
-import Testing
+package import Testing
 
 /// Runs one origin for the whole of a suite.
-struct OriginScope: SuiteTrait, TestScoping {
-    @TaskLocal static var current: Origin?
+package struct OriginScope: SuiteTrait, TestScoping {
+    @TaskLocal package static var current: Origin?
 
     @concurrent
-    func provideScope(
+    package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -16,5 +15,5 @@ struct OriginScope: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OriginScope {
-    static var origin: OriginScope { OriginScope() }
+    package static var origin: OriginScope { OriginScope() }
 }

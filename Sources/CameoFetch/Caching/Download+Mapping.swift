@@ -1,0 +1,22 @@
+internal import CameoModel
+internal import Foundation
+internal import Glibc
+
+extension Download.Body {
+    /// Bytes that are in memory already, and their digest, which is not computed again, as a sealed memory file.
+    init(_ data: Data, digest: BlobDigest) throws(Errno) {
+        let file = try OpenFile.memory(containing: data)
+        guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
+        self.init(file: file, bytes: data.count, digest: digest)
+    }
+
+    /// The memory file's own pages, not a copy; nil if there is no address space for them. The file is sealed, so they
+    /// never change, and they stay for as long as the value does.
+    func mapped() -> Data? {
+        let count = bytes
+        guard let start = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0), start != MAP_FAILED else {
+            return nil
+        }
+        return Data(bytesNoCopy: start, count: count, deallocator: .custom { munmap($0, $1) })
+    }
+}
