@@ -1,3 +1,4 @@
+internal import CameoFetch
 internal import CameoModel
 internal import Synchronization
 
@@ -5,6 +6,7 @@ internal import Synchronization
 final class AttemptProgress: Sendable {
     private struct State {
         var source: String?
+        var arrival: SourceArrival?
         var timings = AttemptTimings()
     }
 
@@ -13,6 +15,12 @@ final class AttemptProgress: Sendable {
     var source: String? {
         get { state.withLock { $0.source } }
         set { state.withLock { $0.source = newValue } }
+    }
+
+    /// Nil until the source is there.
+    var arrival: SourceArrival? {
+        get { state.withLock { $0.arrival } }
+        set { state.withLock { $0.arrival = newValue } }
     }
 
     var timings: AttemptTimings {

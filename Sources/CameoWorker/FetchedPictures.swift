@@ -4,6 +4,8 @@ internal import CameoRenderer
 
 /// The bytes of a request's source and of its overlays, as they were fetched.
 struct FetchedPictures: Sendable {
+    /// Of the source, as it was requested.
+    let uri: String
     let source: FetchedSource
     /// In the order of `ThumbnailRequest.overlaySources`.
     let overlays: [FetchedOverlay]
@@ -11,10 +13,17 @@ struct FetchedPictures: Sendable {
     /// Of everything that was fetched.
     var bytes: Int { overlays.reduce(source.bytes) { $0 + $1.file.bytes } }
 
-    /// When the oldest of the downloads began that these are, which may be another job's; at most the job's own number.
+    /// The number of the oldest fetch or revalidation that these come from: it may be another job's, and an earlier or
+    /// a later one than the job's own, which is that of what came from no cache and no network.
     func sourceSeen(_ ticket: FetchTicket) -> Int64 {
-        overlays.reduce(min(ticket.number, source.ticket?.number ?? ticket.number)) { seen, overlay in
-            min(seen, overlay.file.ticket?.number ?? seen)
+        overlays.reduce(source.sourceSeen ?? ticket.number) { min($0, $1.file.sourceSeen ?? ticket.number) }
+    }
+
+    /// What had to be served from the cache although it was no longer fresh.
+    var stale: [(uri: String, age: Duration, trouble: String)] {
+        ([(uri, source)] + overlays.map { ($0.uri, $0.file) }).compactMap { uri, file in
+            guard case .stale(let age, let trouble) = file.arrival else { return nil }
+            return (uri, age, trouble)
         }
     }
 

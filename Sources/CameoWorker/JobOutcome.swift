@@ -1,3 +1,4 @@
+package import CameoFetch
 package import CameoModel
 internal import CameoStore
 
@@ -22,6 +23,8 @@ package struct JobOutcome: Sendable {
     package let attempt: Int
     package let kind: Kind
     package let timings: AttemptTimings
+    /// How its source came; nil if it did not.
+    package let arrival: SourceArrival?
 }
 
 extension JobOutcome {
@@ -33,7 +36,8 @@ extension JobOutcome {
             queue: job.queue,
             attempt: job.attempt,
             kind: .discarded(job.failure),
-            timings: AttemptTimings()
+            timings: AttemptTimings(),
+            arrival: nil
         )
     }
 }

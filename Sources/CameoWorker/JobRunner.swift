@@ -35,7 +35,8 @@ struct JobRunner: Sendable {
             queue: job.queue,
             attempt: job.attempt,
             kind: kind,
-            timings: progress.timings
+            timings: progress.timings,
+            arrival: progress.arrival
         )
     }
 
@@ -95,6 +96,8 @@ struct JobRunner: Sendable {
             return (ticket, fetched)
         }
         progress.timings.sourceBytes = fetched.bytes
+        progress.arrival = fetched.source.arrival
+        warn(ofStale: fetched, job)
         let picture = try await progress.timed(\.renderMilliseconds) {
             try await renderer.render(
                 request.renditions,
@@ -125,6 +128,19 @@ struct JobRunner: Sendable {
                 isTruncated: picture.isTruncated
             )
         )
+    }
+
+    /// Nobody promised that these are still the pictures that their servers have.
+    private func warn(ofStale fetched: FetchedPictures, _ job: ClaimedJob) {
+        for (uri, age, trouble) in fetched.stale {
+            logger.warning(
+                "served from cache",
+                metadata: [
+                    "job": "\(job.claim.jobID)", "source": "\(SourceName.of(uri))",
+                    "age_s": "\(age.components.seconds)", "reason": "\(trouble)",
+                ]
+            )
+        }
     }
 
     private var sources: SourceResolver {

@@ -22,7 +22,7 @@ struct SourceResolver: Sendable {
             overlays.append(overlay)
             try limit(overlays)
         }
-        return FetchedPictures(source: source, overlays: overlays)
+        return FetchedPictures(uri: request.source, source: source, overlays: overlays)
     }
 
     /// Without the request's headers: they are credentials for the source, and an overlay's host must not see them,

@@ -1,3 +1,4 @@
+internal import CameoFetch
 internal import CameoModel
 internal import Logging
 
@@ -8,6 +9,7 @@ extension Worker {
             "job": "\(outcome.jobID)", "queue": "\(outcome.queue)", "attempt": "\(outcome.attempt)",
         ]
         if let source = outcome.source { metadata["source"] = "\(SourceName.of(source))" }
+        if let arrival = outcome.arrival { metadata["source_from"] = "\(arrival.name)" }
         for (key, value) in [
             ("fetch_ms", outcome.timings.fetchMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),

@@ -12,8 +12,8 @@ internal import ServiceLifecycle
 // next sweep.
 package final class Worker: Service {
     package let id: String
-    private let configuration: WorkerConfiguration
-    private let store: Store
+    let configuration: WorkerConfiguration
+    let store: Store
     private let runner: JobRunner
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
@@ -177,6 +177,7 @@ package final class Worker: Service {
         var nextSweep = ContinuousClock.now
         var pause = configuration.pollInterval
         var nextLease = ContinuousClock.now + configuration.leaseInterval
+        var nextHousekeeping = ContinuousClock.now
         while !Task.isCancelled {
             do {
                 if ContinuousClock.now >= nextSweep {
@@ -189,6 +190,10 @@ package final class Worker: Service {
                     let held = running.tokens
                     running.stop(held, notIn: try await store.extendLease(registration))
                     nextLease = .now + configuration.leaseInterval
+                }
+                if ContinuousClock.now >= nextHousekeeping {
+                    nextHousekeeping = .now + configuration.housekeepingInterval
+                    if try await !keepHouse() { nextHousekeeping = .now }
                 }
                 // A worker that is full is woken by its own jobs; polling would only take time from its renderers.
                 let hasRoom = running.count < configuration.concurrency

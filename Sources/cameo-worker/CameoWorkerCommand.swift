@@ -27,6 +27,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Work Options") var work: WorkOptions
     @OptionGroup(title: "Source Options") var sources: SourceOptions
     @OptionGroup(title: "HTTP Options") var http: HTTPOptions
+    @OptionGroup(title: "Cache Options") var cache: CacheOptions
     @OptionGroup(title: "Render Options") var render: RenderOptions
     @OptionGroup(title: "Picture Options") var pictures: PictureOptions
     @OptionGroup(title: "Log Options") var log: LogOptions

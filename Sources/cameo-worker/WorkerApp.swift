@@ -24,7 +24,7 @@ struct WorkerApp {
         let logger = command.log.logger(quiet: showsProgress)
         let store = try Store(at: command.storeOptions.path)
         defer { store.close() }
-        let fetcher = try makeFetcher(store)
+        let fetcher = try makeFetcher(store, logger)
         defer { fetcher.shutdown() }
         let renderer = try makeRenderer()
         try await probe(renderer)
@@ -64,6 +64,7 @@ struct WorkerApp {
             fetchers: command.sources.fetchConcurrency
         )
         configuration.maximumSourceBytes = command.sources.maxSourceBytes
+        configuration.cacheBudget = command.cache.budget
         return configuration
     }
 
@@ -87,11 +88,13 @@ struct WorkerApp {
         try await group.run()
     }
 
-    private func makeFetcher(_ store: Store) throws -> Fetcher {
+    private func makeFetcher(_ store: Store, _ logger: Logger) throws -> Fetcher {
         do {
             var configuration = try command.sources.configuration(store: store.directory.path)
             try command.http.configure(&configuration)
-            return try Fetcher(configuration)
+            command.cache.configure(&configuration)
+            let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
+            return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {
             throw CommandFailure(error.description, .usage)
         }

@@ -1,0 +1,104 @@
+package import CameoFetch
+internal import CameoHTTPCache
+package import CameoModel
+package import CameoStore
+package import Foundation
+package import Logging
+
+/// The source cache in the store: shared by all workers that use it, and kept over their ends.
+package struct StoredAnswers: SourceCache {
+    private let store: Store
+    /// Bytes of all that is kept.
+    private let budget: Int
+    private let logger: Logger
+
+    package init(store: Store, budget: Int, logger: Logger) {
+        self.store = store
+        self.budget = budget
+        self.logger = logger
+    }
+
+    package func answers(for key: SourceCacheKey) async -> [CachedAnswer] {
+        await reported("cannot look into the source cache", key) { () throws(StoreError) in
+            try await store.cachedSources(SourceKey(key)).compactMap(CachedAnswer.init)
+        } ?? []
+    }
+
+    /// Between the look-up and this, another process may have evicted it.
+    package func bytes(of answer: CachedAnswer) async -> Data? {
+        do throws(StoreError) {
+            let data = try await store.data(of: answer.digest)
+            guard data.count == answer.bytes else { throw StoreError.damagedBlob(digest: answer.digest.description) }
+            await reported("cannot note the use of a cached source", answer.key) { () throws(StoreError) in
+                try await store.touch(CachedSource(answer))
+            }
+            return data
+        } catch {
+            switch error {
+            case .notFound: break
+            case .damagedBlob: warn("dropped a cached source that is damaged", answer.key, error)
+            default:
+                warn("cannot read a cached source", answer.key, error)
+                return nil
+            }
+            await drop(answer)
+            return nil
+        }
+    }
+
+    package func keep(_ answer: CachedAnswer, bytes: Data) async {
+        await reported("cannot keep a source in the cache", answer.key) { () throws(StoreError) in
+            guard try await store.keep(CachedSource(answer), data: bytes, budget: budget) == .tooLarge else { return }
+            // The older answer, which this one would have replaced, has had its day.
+            for old in try await store.cachedSources(SourceKey(answer.key)) where old.variant == answer.variant.text {
+                try await store.dropCachedSource(old)
+            }
+        }
+    }
+
+    package func freshen(_ answer: CachedAnswer) async {
+        await reported("cannot freshen a cached source", answer.key) { () throws(StoreError) in
+            // False: somebody dropped or replaced it meanwhile, and what he did stands.
+            _ = try await store.freshen(CachedSource(answer))
+        }
+    }
+
+    package func drop(_ answer: CachedAnswer) async {
+        await reported("cannot drop a cached source", answer.key) { () throws(StoreError) in
+            try await store.dropCachedSource(CachedSource(answer))
+        }
+    }
+
+    package func remember(_ failure: JobFailure, of key: SourceCacheKey, until: Date, number: Int64) async {
+        await reported("cannot remember a source's failure", key) { () throws(StoreError) in
+            try await store.remember(failure, of: SourceKey(key), until: until, seen: number)
+        }
+    }
+
+    package func rememberedFailure(of key: SourceCacheKey) async -> RememberedSourceFailure? {
+        await reported("cannot look into the source cache", key) { () throws(StoreError) in
+            try await store.rememberedFailure(of: SourceKey(key)).map {
+                RememberedSourceFailure($0.failure, since: $0.since, until: $0.until)
+            }
+        } ?? nil
+    }
+
+    /// A cache that is in trouble costs a download, never a job.
+    @discardableResult
+    private func reported<Value: Sendable>(
+        _ what: Logger.Message,
+        _ key: SourceCacheKey,
+        _ body: () async throws(StoreError) -> Value
+    ) async -> Value? {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            warn(what, key, error)
+            return nil
+        }
+    }
+
+    private func warn(_ what: Logger.Message, _ key: SourceCacheKey, _ error: StoreError) {
+        logger.warning(what, metadata: ["source": "\(SourceName.of(key.uri))", "reason": "\(error)"])
+    }
+}

@@ -1,0 +1,28 @@
+internal import ArgumentParser
+
+/// A number of bytes as people write it: `500M`, `2G`, `2GiB`; the units are powers of 1,024.
+struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
+    let bytes: Int
+
+    init(_ bytes: Int) {
+        self.bytes = bytes
+    }
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let units = ["": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40]
+        var unit = argument.dropFirst(digits.count).uppercased()
+        if unit.count == 3, unit.hasSuffix("IB") { unit = String(unit.prefix(1)) }
+        guard let number = Int(digits), let shift = units[unit], number <= Int.max >> shift else { return nil }
+        bytes = number << shift
+    }
+
+    /// In the largest unit that it is a whole number of.
+    var description: String {
+        for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
+        where bytes > 0 && bytes % (1 << shift) == 0 {
+            return "\(bytes >> shift)\(unit)"
+        }
+        return "\(bytes)"
+    }
+}
