@@ -3,33 +3,64 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// Sources that the store itself holds: `cameo://blob/…` and `cameo://thumb/…`.
+/// Sources that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` and `cameo://source/…`.
+///
+/// None can lead back to itself. A job whose source is a thumbnail of its own would need an id that is part of what it is
+/// the digest of, and so would two jobs that want each other's; a cached original is the bytes of an answer or of a
+/// program, never of a job, and one that is named by a `cameo:` URI again is refused here.
 struct StoredSource: Sendable {
     let store: Store
     let maximumBytes: Int
 
     /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.
     func open(_ uri: CameoURI) async throws -> FetchedSource {
-        if case .source = uri {
+        if case .source(let original) = uri { return try await openOriginal(original, named: uri) }
+        return try memory(try await data(of: uri), named: uri)
+    }
+
+    /// Fresh or not: who names the cached original asks for no other.
+    private func openOriginal(_ original: String, named uri: CameoURI) async throws -> FetchedSource {
+        guard URIScheme.of(original) != "cameo" else {
             throw JobFailure(
-                .sourceUnsupportedScheme,
+                .sourceInvalid,
                 at: .fetch,
-                "\(uri): cached originals are not kept by this version"
+                "\(SourceName.of(uri.text)) names \(SourceName.of(original)), which is in the store already: use that "
+                    + "as the source"
             )
         }
-        let data = try await data(of: uri)
+        do {
+            let cached = try await store.cachedSource(original)
+            let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
+            return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
+                .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
+        } catch StoreError.notFound {
+            throw JobFailure(
+                .sourceNotFound,
+                at: .fetch,
+                "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
+                    + "\(SourceName.of(original)) itself fetches it"
+            )
+        }
+    }
+
+    private func memory(
+        _ data: Data,
+        named uri: CameoURI,
+        mediaType: String? = nil
+    ) throws(JobFailure) -> FetchedSource {
+        let name = SourceName.of(uri.text)
         guard data.count <= maximumBytes else {
-            throw JobFailure(.sourceTooLarge, at: .fetch, "\(uri) has \(data.count) bytes, more than \(maximumBytes)")
+            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(data.count) bytes, more than \(maximumBytes)")
         }
         do throws(Errno) {
             return FetchedSource(
                 sealed: try OpenFile.memory(containing: data),
                 bytes: data.count,
                 digest: SHA256.digest(of: data),
-                mediaType: nil
+                mediaType: mediaType
             )
         } catch {
-            throw JobFailure(.sourceUnreachable, at: .fetch, "\(uri): no memory for its \(data.count) bytes: \(error)")
+            throw JobFailure(.sourceUnreachable, at: .fetch, "\(name): no memory for its \(data.count) bytes: \(error)")
         }
     }
 
