@@ -86,6 +86,12 @@ let package = Package(
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
         .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
+        .testTarget(
+            name: "CameoWorkerTests",
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoWorker", "TestSupport", logging,
+            ]
+        ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
             name: "CameoRendererTests",

@@ -1,0 +1,144 @@
+import CameoFetch
+import CameoModel
+import CameoStore
+import CameoWorker
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+/// A store of one test's own and a fetcher that caches in it, with a clock that the test moves. The server is real, and
+/// so is all between it and the store.
+final class CacheBench: Sendable {
+    let folder: TemporaryFolder
+    let clock: MovableClock
+    let store: Store
+    let log: CollectedLog
+    let fetcher: Fetcher
+
+    init(
+        _ rules: CacheRules = CacheRules(),
+        budget: Int = 1 << 20,
+        change: (inout FetchConfiguration) throws -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        clock = MovableClock()
+        store = try Store(at: folder.path("store"), clock: clock.storeClock)
+        log = CollectedLog()
+        fetcher = try Self.fetcher(
+            rules,
+            clock,
+            StoredAnswers(store: store, budget: budget, logger: log.logger),
+            change
+        )
+    }
+
+    /// Another worker on the store, with a connection of its own.
+    func anotherFetcher(
+        _ rules: CacheRules = CacheRules(),
+        change: (inout FetchConfiguration) throws -> Void = { _ in }
+    ) throws -> Fetcher {
+        let store = try Store(at: folder.path("store"), clock: clock.storeClock)
+        return try Self.fetcher(rules, clock, StoredAnswers(store: store, budget: 1 << 20, logger: log.logger), change)
+    }
+
+    static func fetcher(
+        _ rules: CacheRules,
+        _ clock: MovableClock,
+        _ cache: any SourceCache,
+        _ change: (inout FetchConfiguration) throws -> Void = { _ in }
+    ) throws -> Fetcher {
+        var configuration = FetchConfiguration()
+        configuration.allowedNetworks = [AddressRange("127.0.0.0/8")].compactMap(\.self)
+        configuration.caching = rules
+        configuration.now = clock.now
+        try change(&configuration)
+        return try Fetcher(configuration, cache: cache)
+    }
+
+    /// As the next job would fetch it, or one at a later attempt.
+    func fetch(
+        _ uri: String,
+        headers: [String: String] = [:],
+        isFirstAttempt: Bool = true,
+        with fetcher: Fetcher? = nil
+    ) async throws -> FetchedSource {
+        let number = try await store.nextSourceSeen()
+        // Nobody shares with anybody: no job is as old as another's fetch.
+        let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: isFirstAttempt)
+        return try await (fetcher ?? self.fetcher).fetch(uri, headers: headers, ticket: ticket)
+    }
+
+    /// What a fetch came to, in one line: how it came and its bytes, or the failure's code.
+    func outcome(
+        _ uri: String,
+        headers: [String: String] = [:],
+        isFirstAttempt: Bool = true,
+        with fetcher: Fetcher? = nil
+    ) async throws -> String {
+        do {
+            let source = try await fetch(uri, headers: headers, isFirstAttempt: isFirstAttempt, with: fetcher)
+            return "\(source.arrival.name) \(try source.text())"
+        } catch let failure as JobFailure {
+            return failure.code.rawValue
+        }
+    }
+
+    /// The file beside the database, or nil for bytes that stand inside it.
+    func blobFile(_ digest: BlobDigest) -> String {
+        folder.path("store/blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))")
+    }
+}
+
+extension FetchedSource {
+    /// All bytes, as text.
+    func text() throws -> String {
+        var bytes = [UInt8](repeating: 0, count: self.bytes + 1)
+        let count = pread(file.descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes[..<(try #require(count >= 0 ? count : nil))], as: UTF8.self)
+    }
+}
+
+/// A wall clock that stands still until a test moves it.
+final class MovableClock: Sendable {
+    private let time = Mutex(Date(timeIntervalSince1970: 1_900_000_000))
+
+    var now: @Sendable () -> Date { { self.time.withLock { $0 } } }
+
+    var storeClock: StoreClock {
+        StoreClock(now: now, uptime: { Int64(self.time.withLock { $0.timeIntervalSince1970 } * 1_000) })
+    }
+
+    func advance(_ seconds: Double) {
+        time.withLock { $0 += seconds }
+    }
+}
+
+/// What was logged, one line a message with its metadata behind it.
+final class CollectedLog: Sendable {
+    private struct Handler: LogHandler {
+        let log: CollectedLog
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.add("\(event.level) \(event.message) \(event.metadata ?? [:])")
+        }
+    }
+
+    private let collected = Mutex<[String]>([])
+
+    var lines: [String] { collected.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private func add(_ line: String) {
+        collected.withLock { $0.append(line) }
+    }
+}

@@ -1,0 +1,128 @@
+import CameoFetch
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+/// Redirects are kept with the answer that they led to, under what was asked for.
+@Suite(.origin, .timeLimit(.minutes(1)))
+struct ChainTests {
+    private let origin: Origin
+    private let bench: CacheBench
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+        bench = try CacheBench()
+    }
+
+    /// A redirect and its end, under a name that no other test asks for.
+    private func chain(
+        _ name: String,
+        _ redirect: String,
+        status: Int = 302,
+        to answer: String,
+        body: String = "first"
+    ) async throws -> (start: String, end: String) {
+        let (start, end) = ("/scripted/\(name)", "/scripted/\(name)-end")
+        let date = ConformanceRow.dated([], at: bench.clock.now())
+        let hop = redirect.isEmpty ? [] : ["Cache-Control: \(redirect)"]
+        try await origin.script(start, ScriptedAnswer(status, date + hop + ["Location: \(end)"]))
+        try await origin.script(
+            end,
+            ScriptedAnswer(200, date + ["Cache-Control: \(answer)", "ETag: \"v1\""], body: body)
+        )
+        return (start, end)
+    }
+
+    private func requests(_ paths: (String, String)) async throws -> [Int] {
+        [try await origin.requests(of: paths.0).count, try await origin.requests(of: paths.1).count]
+    }
+
+    @Test func aChainIsFreshWhileAllOfItIs() async throws {
+        let paths = try await chain("fresh", "max-age=60", to: "max-age=600")
+        let uri = origin.url(paths.start)
+        #expect(try await bench.outcome(uri) == "fetched first")
+        bench.clock.advance(59)
+        #expect(try await bench.outcome(uri) == "cached first")
+        #expect(try await requests(paths) == [1, 1])
+        bench.clock.advance(2)
+        try await origin.script(paths.end, ScriptedAnswer(304, ConformanceRow.dated([], at: bench.clock.now())))
+        #expect(try await bench.outcome(uri) == "revalidated first")
+        #expect(try await requests(paths) == [2, 2])
+        // Validators are for the bytes, and go to where these came from, only.
+        #expect(try await origin.requests(of: paths.start).last?["if-none-match"] == nil)
+        #expect(try await origin.requests(of: paths.end).last?["if-none-match"] == "\"v1\"")
+    }
+
+    @Test func aRedirectThatSaysNothingIsAskedAboutEachTime() async throws {
+        let paths = try await chain("silent", "", to: "max-age=600")
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
+        try await origin.script(paths.end, ScriptedAnswer(304))
+        #expect(try await bench.outcome(origin.url(paths.start)) == "revalidated first")
+    }
+
+    @Test func aRedirectThatMustNotBeStoredKeepsNothing() async throws {
+        let paths = try await chain("no-store", "no-store", to: "max-age=600")
+        for _ in 0..<2 { #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first") }
+        #expect(try await bench.store.cachedSources(.init(uri: origin.url(paths.start), scope: nil)).isEmpty)
+    }
+
+    @Test func aRedirectThatLeadsElsewhereNowBringsOtherBytes() async throws {
+        let paths = try await chain("moved", "max-age=60", to: "max-age=600")
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
+        bench.clock.advance(61)
+        let elsewhere = "/scripted/moved-elsewhere"
+        try await origin.script(paths.start, ScriptedAnswer(302, ["Location: \(elsewhere)"]))
+        try await origin.script(elsewhere, ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "second"))
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched second")
+        #expect(try await origin.requests(of: elsewhere).last?["if-none-match"] == nil)
+        #expect(try await requests(paths) == [2, 1])
+    }
+
+    /// What it redirects to is not what was asked for: its own URI has its own entry.
+    @Test func theEndOfAChainIsNotKeptUnderItsOwnURI() async throws {
+        let paths = try await chain("end", "max-age=60", to: "max-age=600")
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
+        #expect(try await bench.outcome(origin.url(paths.end)) == "fetched first")
+        #expect(try await bench.store.cachedSource(origin.url(paths.start)).finalURL == origin.url(paths.end))
+    }
+
+    @Test func aServerThatIsGoneInTheMiddleOfAChainIsStoodInFor() async throws {
+        let paths = try await chain("broken", "max-age=60", to: "max-age=60")
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
+        bench.clock.advance(61)
+        try await origin.script(paths.end, .hangup)
+        #expect(try await bench.outcome(origin.url(paths.start)) == "stale first")
+    }
+
+    @Test func aRedirectThatMustBeRevalidatedIsNotStoodInFor() async throws {
+        let paths = try await chain("strict", "max-age=60, must-revalidate", to: "max-age=600")
+        #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
+        bench.clock.advance(61)
+        try await origin.script(paths.start, .hangup)
+        #expect(try await bench.outcome(origin.url(paths.start)) == "source.unreachable")
+    }
+
+    @Test(arguments: ["cameo://source/http%3A%2F%2Fa", "cameo://thumb/0123456789abcdef0123456789abcdef"])
+    func noRedirectLeadsIntoTheStore(target: String) async throws {
+        let path = "/scripted/store-\(target.count)"
+        try await origin.script(path, ScriptedAnswer(301, ["Location: \(target)", "Cache-Control: max-age=60"]))
+        #expect(try await bench.outcome(origin.url(path)) == "source.forbidden")
+    }
+
+    /// Answers are known by what producers write, whatever it is fetched from.
+    @Test func aRewrittenSourceIsKeptUnderItsOwnName() async throws {
+        let bench = try CacheBench(
+            .lifetime(600, host: "pictures.invalid"),
+            change: {
+                $0.rewrites = [try SourceRewrite(parsing: "http://pictures.invalid/=\(self.origin.url("/scripted/"))")]
+            }
+        )
+        try await origin.script("/scripted/rewritten", ScriptedAnswer(200, [], body: "first"))
+        for outcome in ["fetched first", "cached first"] {
+            #expect(try await bench.outcome("http://pictures.invalid/rewritten") == outcome)
+        }
+        #expect(try await bench.outcome(origin.url("/scripted/rewritten")) == "fetched first")
+    }
+}

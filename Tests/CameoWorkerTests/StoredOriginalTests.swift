@@ -1,0 +1,111 @@
+import CameoFetch
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoWorker
+
+/// `cameo://source/…` as a source, and overlays by way of the cache.
+@Suite(.origin, .timeLimit(.minutes(1)))
+struct StoredOriginalTests {
+    private let origin: Origin
+    private let bench: CacheBench
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+        bench = try CacheBench()
+    }
+
+    private func fetch(
+        _ source: String,
+        overlay: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> (pictures: FetchedPictures, number: Int64) {
+        var rendition = Rendition(width: 64, height: 64)
+        rendition.look.overlay = overlay.map { Rendition.Overlay(source: $0) }
+        let request = ThumbnailRequest(source: source, renditions: [rendition], headers: headers)
+        let resolver = SourceResolver(store: bench.store, fetcher: bench.fetcher, maximumBytes: 1_000)
+        let number = try await bench.store.nextSourceSeen()
+        let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: true)
+        let pictures = try await resolver.fetch(request, ticket)
+        #expect(pictures.sourceSeen(ticket) <= number)
+        return (pictures, pictures.sourceSeen(ticket))
+    }
+
+    private func failure(_ source: String) async throws -> JobFailure {
+        try #require(await #expect(throws: JobFailure.self) { _ = try await fetch(source) })
+    }
+
+    @Test func aCachedOriginalIsASourceFreshOrNot() async throws {
+        let uri = origin.url("/scripted/original?a=b c")
+        try await origin.script("/scripted/original", ScriptedAnswer(200, ["Cache-Control: max-age=1"], body: "one"))
+        _ = try await bench.fetch(uri)
+        bench.clock.advance(1_000)
+        let (pictures, number) = try await fetch(CameoURI.source(uri).text)
+        #expect(try pictures.source.text() == "one")
+        #expect(pictures.source.arrival.name == "cached")
+        #expect(number == 1)
+        #expect(try await origin.requests(of: "/scripted/original").count == 1)
+    }
+
+    @Test func whatIsNotThereFailsAndSaysWhatToDo() async throws {
+        let failure = try await failure("cameo://source/http%3A%2F%2Fuser%3Asecret%40nowhere.invalid%2Fa")
+        #expect(failure.code == .sourceNotFound)
+        #expect(!failure.isRetryable)
+        #expect(failure.message.contains("a job whose source is http://nowhere.invalid/a itself fetches it"))
+    }
+
+    @Test func aTenantsOriginalHasNoNameForAll() async throws {
+        let uri = origin.url("/scripted/tenant")
+        try await origin.script("/scripted/tenant", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
+        _ = try await bench.fetch(uri, headers: ["Cookie": "a"])
+        #expect(try await failure(CameoURI.source(uri).text).code == .sourceNotFound)
+    }
+
+    @Test(arguments: [
+        "cameo://source/a", "CAMEO://source/a", "cameo://thumb/0123456789abcdef0123456789abcdef", "cameo:anything",
+    ])
+    func anOriginalThatIsInTheStoreAlreadyIsRefused(inner: String) async throws {
+        let failure = try await failure(CameoURI.source(inner).text)
+        #expect(failure.code == .sourceInvalid)
+        #expect(failure.message.contains("is in the store already"))
+    }
+
+    /// They are credentials for the source. Its own host must not see them for an overlay, and what it answers without
+    /// them is for all.
+    @Test func overlaysGoThroughTheCacheWithoutTheRequestsHeaders() async throws {
+        let (source, logo) = ("/scripted/overlaid", "/scripted/logo")
+        for path in [source, logo] {
+            try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: path))
+        }
+        let first = try await fetch(origin.url(source), overlay: origin.url(logo), headers: ["Cookie": "a"])
+        let second = try await fetch(origin.url(source), overlay: origin.url(logo), headers: ["Cookie": "b"])
+        #expect(second.pictures.source.arrival == .fetched)
+        #expect(second.pictures.overlays.map(\.file.arrival.name) == ["cached"])
+        #expect(try await origin.requests(of: logo).map { $0["cookie"] } == [nil])
+        // The oldest of what a thumbnail is made of is what it counts as.
+        #expect(second.number == first.number)
+    }
+
+    @Test func aFileIsAsOldAsItsJob() async throws {
+        #expect(try await fetch("data:image/png;base64,iVBORw0KGgo=").number == 1)
+        #expect(try await fetch("data:image/png;base64,iVBORw0KGgo=").number == 2)
+    }
+
+    /// What is served although it may be old is told, each with its age and why.
+    @Test func whatIsStaleIsNamed() async throws {
+        let path = "/scripted/stale"
+        try await origin.script(
+            path,
+            ScriptedAnswer(200, ["Cache-Control: max-age=1"], body: "one"),
+            .hangup
+        )
+        _ = try await fetch(origin.url(path))
+        bench.clock.advance(100)
+        let stale = try await fetch(origin.url(path), overlay: "data:image/png;base64,iVBORw0KGgo=").pictures.stale
+        #expect(stale.map(\.uri) == [origin.url(path)])
+        #expect(stale.first?.trouble.contains("cannot be reached") == true)
+    }
+}

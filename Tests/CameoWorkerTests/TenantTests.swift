@@ -1,0 +1,105 @@
+import CameoFetch
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+/// What one tenant may see never answers another, whatever the server says of caching.
+@Suite(.origin, .timeLimit(.minutes(1)))
+struct TenantTests {
+    /// How a tenant shows who it is.
+    enum Credential: String, CaseIterable, Sendable {
+        case authorization, cookie, ownHeader, inTheURL, none
+    }
+
+    /// What came before the second tenant asks.
+    enum Past: String, CaseIterable, Sendable {
+        case fresh, revalidated, stale
+    }
+
+    private let origin: Origin
+    private let bench: CacheBench
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+        bench = try CacheBench()
+    }
+
+    private func wish(_ credential: Credential, of tenant: String, _ path: String) -> (String, [String: String]) {
+        switch credential {
+        case .authorization: (origin.url(path), ["Authorization": "Bearer \(tenant)"])
+        case .cookie: (origin.url(path), ["Cookie": "session=\(tenant)"])
+        case .ownHeader: (origin.url(path), ["X-Tenant": tenant])
+        case .inTheURL: (origin.url(path, host: "\(tenant):secret@127.0.0.1"), [:])
+        case .none: (origin.url(path), [:])
+        }
+    }
+
+    @Test(arguments: Credential.allCases, Past.allCases)
+    func tenantsNeverSeeEachOthersBytes(credential: Credential, past: Past) async throws {
+        let path = "/scripted/\(credential)-\(past)"
+        // The worst a server can do: it lets everybody have it, and does not say that it varies.
+        let fields = ["Cache-Control: public, max-age=60, stale-if-error=100000", "ETag: \"v1\""]
+        try await origin.script(path, ScriptedAnswer(200, fields, body: "picture of a"))
+        let a = wish(credential, of: "a", path)
+        #expect(try await bench.outcome(a.0, headers: a.1) == "fetched picture of a")
+        if past != .fresh { bench.clock.advance(61) }
+        if past == .revalidated {
+            try await origin.script(path, ScriptedAnswer(304, fields))
+            #expect(try await bench.outcome(a.0, headers: a.1) == "revalidated picture of a")
+        }
+        for other in Credential.allCases where other != credential || other != .none {
+            let b = wish(other, of: "b", path)
+            try await origin.script(path, past == .stale ? .hangup : ScriptedAnswer(200, fields, body: "picture of b"))
+            let outcome = try await bench.outcome(b.0, headers: b.1, isFirstAttempt: false)
+            #expect(outcome == (past == .stale ? "source.unreachable" : "fetched picture of b"), "\(other)")
+            #expect(try await origin.requests(of: path).last?["if-none-match"] == nil)
+        }
+        if past != .revalidated {
+            #expect(
+                try await bench.outcome(a.0, headers: a.1)
+                    == (past == .fresh ? "cached picture of a" : "stale picture of a")
+            )
+        }
+    }
+
+    @Test func aSharedDownloadIsOfOneTenant() async throws {
+        let path = "/scripted/shared"
+        var held = ScriptedAnswer(200, ["Cache-Control: public, max-age=60"], body: "picture")
+        held.held = true
+        try await origin.script(path, held)
+        let number = try await bench.store.nextSourceSeen()
+        let fetches = ["a", "b", "a"].enumerated().map { index, tenant in
+            let ticket = FetchTicket(
+                number: number + Int64(index),
+                job: Int64(index),
+                newestJob: 10,
+                isFirstAttempt: true
+            )
+            return Task.immediate {
+                try await bench.fetcher.fetch(origin.url(path), headers: ["X-Tenant": tenant], ticket: ticket)
+            }
+        }
+        try await origin.awaitArrivals(of: path, count: 2)
+        try await origin.release()
+        for fetch in fetches { _ = try await fetch.value }
+        let tenants = try await origin.requests(of: path).compactMap { $0["x-tenant"] }
+        #expect(tenants.sorted() == ["a", "b"])
+    }
+
+    /// A program that asks without credentials, the library's read-through for one, must not get what the operator's open.
+    @Test func whatTheOperatorsCredentialsOpenIsKeptOnlyIfItsServerLetsEverybodyHaveIt() async throws {
+        let host = "http://127.0.0.1:\(origin.port)"
+        let bench = try CacheBench(change: {
+            $0.hostHeaders = [try HostHeader(host: host, name: "Authorization", value: "Bearer operator")]
+        })
+        for (fields, isKept) in [("max-age=60", false), ("public, max-age=60", true)] {
+            let path = "/scripted/operator-\(isKept)"
+            try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: \(fields)"], body: "picture"))
+            #expect(try await bench.outcome(origin.url(path)) == "fetched picture")
+            #expect(try await bench.outcome(origin.url(path)) == (isKept ? "cached picture" : "fetched picture"))
+            #expect(try await origin.requests(of: path).first?["authorization"] == "Bearer operator")
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Originals are kept, and serve later jobs when their server is gone.
+    @Suite(.timeLimit(.minutes(3)))
+    struct SourceCacheTests {
+        private let deployment: Deployment
+        private let origin: Origin
+
+        init() async throws {
+            deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            origin = try await Origin.start(serving: deployment.pictures)
+        }
+
+        private func drain(_ arguments: String...) async throws -> ProcessResult {
+            try await deployment.command(
+                "cameo-worker",
+                ["--drain", "--allow-network", "127.0.0.0/8", "--retry-base", "0", "--log-format", "json"] + arguments
+            )
+        }
+
+        private func enqueue(_ source: String, width: Int, _ more: String...) async throws -> Int64 {
+            let arguments = [source, "--size", "\(width)x", "--json"] + more
+            let result = try await deployment.command("cameo-enqueue", arguments)
+            try #require(result.exitStatus == 0, "\(result.errorText)")
+            return try WireFormat.decode(EnqueueReceipt.self, from: result.standardOutput).id
+        }
+
+        private func state(_ id: Int64) async throws -> JobState { try await deployment.job(id).state }
+
+        @Test func whatWasFetchedOnceMakesThumbnailsWhenItsServerIsGone() async throws {
+            // Says nothing of caching: only the operator's word makes it one that is used without asking.
+            let photo = origin.url("/picture.jpg?file=photo.jpg")
+            let first = try await enqueue(photo, width: 64)
+            let fetched = try await drain("--cache-time", "127.0.0.1=1d")
+            #expect(try await state(first) == .completed)
+            #expect(fetched.errorText.contains(#""source_from":"fetched""#), "\(fetched.errorText)")
+
+            await origin.end()
+            let second = try await enqueue(photo, width: 128)
+            let cached = try await drain("--cache-time", "127.0.0.1=1d")
+            #expect(try await state(second) == .completed)
+            #expect(cached.errorText.contains(#""source_from":"cached""#), "\(cached.errorText)")
+
+            // Both are of one fetch, and count as old as that (invariant I4).
+            #expect(try await deployment.sql("SELECT count(*), count(DISTINCT source_seen) FROM thumbnail;") == "2|1")
+
+            // Its day is over; nobody can be asked.
+            _ = try await deployment.sql(
+                "UPDATE source SET requested_at = requested_at - 200000000, responded_at = responded_at - 200000000;"
+            )
+            let third = try await enqueue(photo, width: 256)
+            let stale = try await drain("--cache-time", "1d")
+            #expect(try await state(third) == .completed)
+            let line = try #require(stale.errorText.split(separator: "\n").first { $0.contains("served from cache") })
+            #expect(line.contains(#""level":"warning""#))
+            #expect(line.contains(photo))
+            #expect(line.contains("cannot be reached"))
+            #expect(stale.errorText.contains(#""source_from":"stale""#))
+
+            // Named as what it is, the cached original needs no server and no leave.
+            let name = try #require(photo.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let fourth = try await enqueue("cameo://source/\(name)", width: 32)
+            _ = try await drain()
+            #expect(try await state(fourth) == .completed)
+
+            let forgotten = try await deployment.command("cameo-admin", ["forget", photo])
+            #expect(forgotten.exitStatus == 0, "\(forgotten.errorText)")
+            let fifth = try await enqueue(photo, width: 512, "--max-attempts", "1")
+            let sixth = try await enqueue("cameo://source/\(name)", width: 512)
+            _ = try await drain("--remember-failures", "0")
+            #expect(try await deployment.job(fifth).failure?.code == .sourceUnreachable)
+            let failure = try #require(try await deployment.job(sixth).failure)
+            #expect(failure.code == .sourceNotFound)
+            #expect(failure.message.contains("is not in the source cache"))
+        }
+
+        @Test func aSmallerBudgetIsKeptToWithoutAJob() async throws {
+            let photo = origin.url("/picture.jpg?file=photo.jpg")
+            _ = try await enqueue(photo, width: 64)
+            _ = try await drain()
+            let key = SourceKey(uri: photo, scope: nil)
+            #expect(try await Store(at: deployment.store).cachedSources(key).count == 1)
+            let worker = try deployment.startWorker("--max-cache", "1K")
+            try await deployment.waitUntil { try await $0.cachedSources(key).isEmpty }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        @Test func theReadmeHasEveryOptionAndItsDefault() async throws {
+            let help = try await deployment.command("cameo-worker", ["--help"]).outputText
+            let readme = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+            let section = try #require(readme.components(separatedBy: "### The source cache").last)
+                .components(separatedBy: "\n### ")[0]
+            let options = try #require(help.components(separatedBy: "CACHE OPTIONS:").last)
+                .components(separatedBy: "\n\n")[0]
+            let words = options.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let names = options.matches(of: #/\n  (--[a-z-]+)/#).map { String($0.output.1) }
+            #expect(names == ["--max-cache", "--cache-time", "--stale-if-error", "--remember-failures"])
+            for name in names { #expect(section.contains("`\(name)"), "\(name)") }
+            #expect(words.contains("(default: 2GiB)"), "\(words)")
+            #expect(readme.contains("| 2GiB | `--max-cache` |"))
+            #expect(words.contains("(default: 10s)"))
+            #expect(section.contains("`--remember-failures 10s`"))
+        }
+
+        @Test func withoutABudgetNothingIsKept() async throws {
+            try await origin.script(
+                "/scripted/photo.jpg",
+                ScriptedAnswer(404, ["Cache-Control: max-age=60"])
+            )
+            for width in [20, 30] {
+                _ = try await enqueue(origin.url("/scripted/photo.jpg"), width: width)
+                _ = try await drain("--max-cache", "0")
+            }
+            #expect(try await origin.requests(of: "/scripted/photo.jpg").count == 2)
+            _ = try await enqueue(origin.url("/scripted/photo.jpg"), width: 40)
+            _ = try await drain()
+            _ = try await enqueue(origin.url("/scripted/photo.jpg"), width: 50)
+            let drained = try await drain()
+            #expect(drained.errorText.contains("remembered since"))
+            #expect(try await origin.requests(of: "/scripted/photo.jpg").count == 3)
+        }
+
+        @Test(arguments: [
+            ["--max-cache", "much"], ["--max-cache", "-1"], ["--max-cache", "9999999999G"], ["--cache-time", "1y"],
+            ["--cache-time", "=1d"], ["--cache-time", "a b=1d"], ["--stale-if-error", "soon"],
+            ["--remember-failures", "10 s"],
+        ])
+        func whatCannotBeUsedIsRefusedAtOnce(arguments: [String]) async throws {
+            let result = try await deployment.command("cameo-worker", ["--drain"] + arguments)
+            #expect(result.exitStatus == 2, "\(result.errorText)")
+        }
+
+        @Test(arguments: [
+            ["--max-cache", "500M"], ["--max-cache", "1GiB"], ["--cache-time", "example.com:8080=12h"],
+        ])
+        func whatIsWrittenWellIsTaken(arguments: [String]) async throws {
+            #expect(try await deployment.command("cameo-worker", ["--drain"] + arguments).exitStatus == 0)
+        }
+    }
+}
