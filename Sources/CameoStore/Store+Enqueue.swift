@@ -16,20 +16,35 @@ extension Store {
         return try await commit { db in try Self.insert(rows, in: db) }
     }
 
-    /// Accepts a picture's bytes and the request for it, whose source is replaced by the bytes' blob URI.
-    package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
+    /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
+    /// very bytes, or the name of whatever is newest under a key, which they are from now on (invariant I4).
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: CacheKey? = nil
+    ) async throws -> EnqueueReceipt {
         guard (1...Self.maximumUploadBytes).contains(data.count) else {
             let reason = "a picture handed over must have 1 to \(Self.maximumUploadBytes) bytes, not \(data.count)"
             throw InvalidRequest(path: "data", reason: reason)
         }
         let digest = SHA256.digest(of: data)
         var request = request
-        request.source = CameoURI.blob(digest).text
-        let row = try NewJob(request, sourceBlob: digest)
+        request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
+        let row = try NewJob(request, sourceBlob: cacheKey == nil ? digest : nil)
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
         let receipts = try await commit { db in
-            try blob.insert(in: db, at: now)
+            if let cacheKey {
+                let source = CachedSource(
+                    handedOver: blob,
+                    under: cacheKey,
+                    at: Date(milliseconds: now),
+                    sourceSeen: try Self.nextSourceSeen(db)
+                )
+                _ = try Self.keep(source, blob, budget: nil, now: now, in: db)
+            } else {
+                try blob.insert(in: db, at: now)
+            }
             return try Self.insert([row], in: db)
         }
         return receipts[0]

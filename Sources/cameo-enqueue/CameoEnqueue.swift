@@ -22,6 +22,7 @@ struct CameoEnqueue: AsyncParsableCommand {
               cameo-enqueue https://example.com/picture.png --json
               find . -name '*.png' | cameo-enqueue -
               cameo-enqueue --data --size 64x64 < avatar.png
+              cameo-enqueue --data --cache-key user:42/avatar --size 64x64 < avatar.png
               cameo-enqueue --request request.json
               cameo-enqueue --preset gallery photo.jpg
               cameo-enqueue --size 400x300:cover --gravity 0.3,0.7 --dpr 2 photo.jpg
@@ -42,6 +43,17 @@ struct CameoEnqueue: AsyncParsableCommand {
 
     @Flag(help: "The picture's bytes come on standard input; there is no SOURCE.")
     var data = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            With --data: a name of yours for the picture, from which its thumbnails' URIs follow. Other bytes under the \
+            same name are newer ones of the same picture.
+            """,
+            valueName: "name"
+        )
+    )
+    var cacheKey: String?
 
     @Option(
         help: ArgumentHelp(
@@ -73,6 +85,7 @@ struct CameoEnqueue: AsyncParsableCommand {
             guard !data, request.isEmpty, source.isEmpty else {
                 throw ValidationError("--list-presets enqueues nothing: give no SOURCE, --data or --request with it")
             }
+            guard cacheKey == nil else { throw ValidationError("--cache-key: --list-presets enqueues nothing") }
             if let option = (renditions.allGiven + job.given).first(where: { $0 != "--presets" }) {
                 throw ValidationError("\(option): --list-presets enqueues nothing")
             }
@@ -92,6 +105,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
             throw ValidationError("\(option): --request says itself what to make, and how")
         }
+        guard cacheKey == nil || data else { throw ValidationError("--cache-key needs --data") }
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
         try JobWait.validate(timeout: waitTimeout, "--wait-timeout")
     }
@@ -101,11 +115,12 @@ struct CameoEnqueue: AsyncParsableCommand {
         // All that can be wrong with the request is found before a store is made or a job accepted.
         let requests = try data ? [prototype(source: "data:,", renditions.renditions())] : readRequests()
         for request in requests { try request.validate() }
+        let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try Store(at: storeOptions.path)
         var receipts: [EnqueueReceipt] = []
         if let bytes {
-            receipts = [try await store.enqueue(requests[0], data: bytes)]
+            receipts = [try await store.enqueue(requests[0], data: bytes, cacheKey: key)]
             try print(receipts)
         } else {
             // What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
