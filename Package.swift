@@ -47,7 +47,7 @@ let package = Package(
             ]
         ),
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
-        .target(name: "Cameo", dependencies: ["CameoModel", "CameoStore"]),
+        .target(name: "Cameo", dependencies: ["CameoModel", "CameoStore", "CameoHTTPCache"]),
 
         // The commands.
         .target(name: "CommandSupport", dependencies: ["CameoModel", "CameoStore", "CLinux", argumentParser]),

@@ -15,6 +15,9 @@ public enum CameoURLError: Error, Hashable, Sendable {
     case damagedData(String)
     /// The protocol knows no store, or the store cannot be read.
     case storeUnavailable(reason: String)
+    /// Download tasks cannot be served: on Linux, Foundation takes a file that only its own protocols make. Load the
+    /// data and write it.
+    case downloadTask(String)
 
     init(_ error: StoreError, url: String) {
         switch error {
@@ -36,6 +39,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
         case .noDataAvailable(let url): "there is nothing at \(url)"
         case .damagedData(let url): "the stored bytes of \(url) are damaged or gone"
         case .storeUnavailable(let reason): reason
+        case .downloadTask(let url): "\(url) cannot be loaded by a download task; load its data and write that"
         }
     }
 
@@ -45,7 +49,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
     /// The domain of the error as an `NSError`.
     public static var errorDomain: String { "CameoURLError" }
 
-    /// 1 to 5, in the order of the cases; they never change.
+    /// 1 to 6, in the order of the cases; they never change.
     public var errorCode: Int {
         switch self {
         case .incorrectlyEncodedURL: 1
@@ -53,6 +57,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
         case .noDataAvailable: 3
         case .damagedData: 4
         case .storeUnavailable: 5
+        case .downloadTask: 6
         }
     }
 

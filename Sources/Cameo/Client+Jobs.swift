@@ -24,14 +24,35 @@ extension Client {
         try await enqueue([request])[0]
     }
 
-    /// Accepts a picture's bytes, 1 byte to 100 MiB, and what to make of them. The bytes' digest is their cache key:
-    /// the same bytes with the same renditions have the same thumbnails, whatever the picture was called.
-    public func enqueue(data: Data, renditions: [Rendition]) async throws(CameoError) -> EnqueuedJob {
-        // The store puts the name of the bytes in place of the source.
-        let request = CameoModel.ThumbnailRequest(source: "data:,", renditions: renditions.map(\.model))
+    /// Accepts a picture's bytes and what to make of them; as ``enqueue(_:data:cacheKey:)`` with a request that asks for
+    /// nothing else.
+    public func enqueue(
+        data: Data,
+        renditions: [Rendition],
+        cacheKey: String? = nil
+    ) async throws(CameoError) -> EnqueuedJob {
+        try await enqueue(ThumbnailRequest(renditions: renditions), data: data, cacheKey: cacheKey)
+    }
+
+    /// Accepts a picture's bytes, 1 byte to 100 MiB, and a request for it, in whose source their name is put.
+    ///
+    /// - Parameters:
+    ///   - request: what to make of them.
+    ///   - data: the picture.
+    ///   - cacheKey: a name of the program's own for the picture, 1 to 2048 bytes without control characters, and no URI
+    ///     that a source may have: `user:42/avatar`. The thumbnails' URIs follow from it and stay when other bytes are
+    ///     handed over under it; the newest bytes win. Nil: the bytes' digest is their name, so that the same bytes with
+    ///     the same renditions have the same thumbnails.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
+    public func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: String? = nil
+    ) async throws(CameoError) -> EnqueuedJob {
         let receipt: EnqueueReceipt
         do {
-            receipt = try await store.enqueue(request, data: data)
+            let key = try cacheKey.map { text throws(InvalidRequest) in try CacheKey(text) }
+            receipt = try await store.enqueue(request.model, data: data, cacheKey: key)
         } catch {
             throw CameoError(enqueueing: error)
         }
@@ -59,6 +80,21 @@ extension Client {
     @discardableResult
     public func cancel(_ id: Int64) async throws(CameoError) -> JobState {
         JobState(try await asking { () throws(StoreError) in try await store.cancel(id) })
+    }
+
+    /// Removes what is cached of a source, of all credentials: what workers and sessions have loaded from there, or what
+    /// was handed over under that key. A job that still needs it fetches it again, or fails.
+    ///
+    /// - Parameters:
+    ///   - source: a URL as it was requested, or a cache key.
+    ///   - extent: whether what was made of it goes too.
+    /// - Returns: what went; nothing is no error.
+    @discardableResult
+    public func forget(
+        _ source: String,
+        _ extent: Forgotten.Extent = .originals
+    ) async throws(CameoError) -> Forgotten {
+        Forgotten(try await asking { () throws(StoreError) in try await store.forgetSource(source, extent.model) })
     }
 }
 

@@ -9,9 +9,12 @@ enum MediaType {
         let type = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 200 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && parts.count == 2
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.allSatisfy { $0 != 0x20 && !"(),:;<=>?@[\\]{}\"".utf8.contains($0) }
-            }
+            && parts.allSatisfy(isToken)
+    }
+
+    /// RFC 9110, section 5.6.2: nothing that needs quotes.
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"(),/:;<=>?@[\\]{}\"".utf8.contains($0) }
     }
 }
 

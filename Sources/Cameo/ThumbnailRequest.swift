@@ -20,6 +20,11 @@ public struct ThumbnailRequest: Hashable, Sendable {
         self.init(source: source.description, renditions: renditions)
     }
 
+    /// A request for a picture whose bytes are handed over with it, by ``Client/enqueue(_:data:cacheKey:)``.
+    public init(renditions: [Rendition]) {
+        self.init(source: "data:,", renditions: renditions)
+    }
+
     /// Reads a request as `proto-json/thumbnail-request.schema.json` describes it.
     ///
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``

@@ -52,6 +52,28 @@ func loadCount(_ client: Client, _ uri: CameoURI) async throws -> Int {
     return try await client.load(count)
 }
 
+func loadThrough(_ client: Client, _ url: URL) async throws -> Data {
+    let rules = ReadThrough(defaultLifetime: .seconds(86_400), budget: 500_000_000)
+    let session = URLSession.cameo(client, readThrough: rules)
+    let (data, response) = try await session.data(from: url)
+    print(response.mimeType ?? "")
+    return data
+}
+
+func enqueueAvatar(_ client: Client, _ picture: Data) async throws -> EnqueuedJob {
+    let job = try await client.enqueue(
+        data: picture,
+        renditions: [Rendition(width: 256, height: 256, fit: .cover)],
+        cacheKey: "user:42/avatar"
+    )
+    return job
+}
+
+func forgetAvatar(_ client: Client) async throws -> Forgotten {
+    let forgotten = try await client.forget("user:42/avatar", .originalsAndThumbnails)
+    return forgotten
+}
+
 enum PictureStore {
     static func open() -> Client? { try? Client(store: "/srv/pictures") }
 }

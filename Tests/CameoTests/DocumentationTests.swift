@@ -6,7 +6,7 @@ import Testing
 /// What the documentation shows is compiled, and run against a real store.
 @Suite(.timeLimit(.minutes(2)))
 struct DocumentationTests {
-    private static let articles = ["Cameo", "LoadingPictures", "Enqueueing", "DesignNotes"]
+    private static let articles = ["Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "DesignNotes"]
         .map { "Sources/Cameo/Cameo.docc/\($0).md" }
 
     private func swiftBlocks(of path: String) throws -> [String] {
@@ -35,7 +35,7 @@ struct DocumentationTests {
                 count += 1
             }
         }
-        #expect(count >= 4)
+        #expect(count >= 8)
     }
 
     @Test func theExamplesWork() async throws {
@@ -52,6 +52,14 @@ struct DocumentationTests {
         #expect(try await loadBytes(client, uri) == picture)
         #expect(try await loadToFile(client, uri, folder: bench.folder.url) == picture)
         #expect(try await loadCount(client, uri) == picture.count)
+        let origin = try await Origin.start()
+        let page = try #require(URL(string: origin.url("/bytes?count=77")))
+        #expect(try await loadThrough(client, page).count == 77)
+        await origin.end()
+        #expect(try await loadThrough(client, page).count == 77)
+        let avatar = try await enqueueAvatar(client, picture)
+        #expect(avatar.source == "cameo://source/user%3A42%2Favatar")
+        #expect(try await forgetAvatar(client).originals == 1)
     }
 
     /// The program of the README, as a process, while this one plays the worker.

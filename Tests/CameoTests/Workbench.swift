@@ -16,6 +16,12 @@ struct Workbench {
 
     var path: String { store.directory.path }
 
+    /// Where a blob of more than 100 KiB lies.
+    func blobFile(of data: Data) throws -> URL {
+        let hex = SHA256.digest(of: data).hex
+        return URL(filePath: "\(path)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
+    }
+
     func register(_ worker: String = "worker") async throws -> String {
         _ = try await store.register(id: worker, host: "host", pid: 1, version: "test", concurrency: 4)
         return worker
@@ -35,27 +41,86 @@ struct Workbench {
                     defer { index += 1 }
                     return RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded(bytes(index)))
                 }
-                group.addTask { [store] in try await Self.complete(job, request, with: rendered, in: store) }
+                group.addTask { [store] in
+                    let begun = try await store.beginFetch(job.claim, of: request)
+                    try await Self.complete(job, request, with: rendered, sourceSeen: begun.sourceSeen, in: store)
+                }
             }
             try await group.waitForAll()
         }
         return jobs.count
     }
 
+    /// Claims one job and reads its source, as a worker does that then takes its time.
+    func begin(_ worker: String) async throws -> BegunJob {
+        let jobs = try await store.claim(limit: 1, for: worker)
+        guard let job = jobs.first else { throw CancellationError() }
+        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        let begun = try await store.beginFetch(job.claim, of: request)
+        return BegunJob(job: job, request: request, sourceSeen: begun.sourceSeen)
+    }
+
+    /// Completes a begun job, for all of whose renditions the same was "rendered".
+    func complete(_ begun: BegunJob, with bytes: Data) async throws {
+        let rendered = zip(try begun.request.thumbnailIDs(), begun.request.renditions).map { id, rendition in
+            RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded(bytes))
+        }
+        try await Self.complete(begun.job, begun.request, with: rendered, sourceSeen: begun.sourceSeen, in: store)
+    }
+
+    struct BegunJob {
+        fileprivate let job: ClaimedJob
+        fileprivate let request: ThumbnailRequest
+        fileprivate let sourceSeen: Int64
+    }
+
+    /// Keeps an original as a worker does that has fetched it.
+    ///
+    /// - Parameters:
+    ///   - seconds: for which it is fresh, from now on.
+    ///   - headers: of the request that it answered.
+    func keep(
+        _ uri: String,
+        _ data: Data,
+        mediaType: String? = nil,
+        textEncoding: String? = nil,
+        freshFor seconds: Double,
+        headers: [String: String] = [:]
+    ) async throws {
+        let source = CachedSource(
+            key: SourceKey(uri: uri, scope: RequestScope(headers: headers)),
+            variant: "",
+            finalURL: uri,
+            status: 200,
+            fields: [],
+            hops: [],
+            mediaType: mediaType,
+            textEncoding: textEncoding,
+            requestTime: Date(),
+            responseTime: Date(),
+            freshUntil: Date(timeIntervalSinceNow: seconds),
+            blob: SHA256.digest(of: data),
+            bytes: data.count,
+            sourceSeen: try await store.nextSourceSeen(),
+            isPinned: false
+        )
+        try await store.keep(source, data: data, budget: nil)
+    }
+
     private static func complete(
         _ job: ClaimedJob,
         _ request: ThumbnailRequest,
         with rendered: [RenderedThumbnail],
+        sourceSeen: Int64,
         in store: Store
     ) async throws {
-        let begun = try await store.beginFetch(job.claim, of: request)
         try await store.complete(
             job.claim,
             storing: rendered,
             from: Provenance(
                 source: try SourceIdentity(of: request.source),
                 sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
-                sourceSeen: begun.sourceSeen,
+                sourceSeen: sourceSeen,
                 rendererVersion: "test",
                 picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
                 isTruncated: false

@@ -4,17 +4,42 @@ internal import Foundation
 
 /// What a name stands for at one moment, before its bytes are read.
 struct StoredContent: Sendable {
+    /// For how long the name is sure to stand for these bytes.
+    enum Freshness: Hashable, Sendable {
+        case forever
+        /// Other bytes may take their place at any time, so it is asked for again; which costs a look at one row and no
+        /// bytes.
+        case unknown
+        /// Until its origin has to be asked again.
+        case until(Date)
+    }
+
     let digest: BlobDigest
     /// Nil: its first bytes have to tell.
     let mediaType: String?
-    /// Whether the name never stands for anything else.
-    let isImmutable: Bool
+    /// Of a text, as its origin named it.
+    let textEncoding: String?
+    let freshness: Freshness
 
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
     var entityTag: String { "\"\(digest)\"" }
 
-    /// A thumbnail may be made anew, so its bytes are asked for again; which costs a look at one row and no bytes.
-    var cacheControl: String { isImmutable ? "max-age=31536000, immutable" : "no-cache" }
+    var cacheControl: String {
+        switch freshness {
+        case .forever: return "max-age=31536000, immutable"
+        case .unknown: return "no-cache"
+        case .until(let end):
+            let seconds = min(end.timeIntervalSinceNow.rounded(.down), 31_536_000)
+            return seconds > 0 ? "max-age=\(Int(seconds))" : "no-cache"
+        }
+    }
+
+    /// A picture's own first bytes are believed, whatever it was called.
+    func contentType(of data: Data) -> String {
+        if let format = PictureFormat(sniffing: data) { return format.mediaType }
+        guard let mediaType else { return MediaType.unknown }
+        return textEncoding.map { "\(mediaType); charset=\($0)" } ?? mediaType
+    }
 }
 
 extension Client {
@@ -25,16 +50,24 @@ extension Client {
             return StoredContent(
                 digest: thumbnail.blob,
                 mediaType: thumbnail.format.mediaType,
-                isImmutable: false
+                textEncoding: nil,
+                freshness: .unknown
             )
         case .blob(let digest):
             return StoredContent(
                 digest: digest,
                 mediaType: try await store.mediaType(of: digest),
-                isImmutable: true
+                textEncoding: nil,
+                freshness: .forever
             )
-        case .source:
-            throw .notFound(uri: uri.text)
+        case .source(let name):
+            let source = try await store.cachedSource(name)
+            return StoredContent(
+                digest: source.blob,
+                mediaType: source.mediaType.flatMap { MediaType.isWellFormed($0) ? $0 : nil },
+                textEncoding: source.textEncoding.flatMap { MediaType.isToken($0) ? $0 : nil },
+                freshness: source.isPinned ? .unknown : .until(source.freshUntil)
+            )
         }
     }
 

@@ -1,0 +1,182 @@
+import Cameo
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+/// What one may see never answers another.
+@Suite(.timeLimit(.minutes(2)), .origin)
+struct CredentialTests {
+    private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png"]
+
+    private func source(_ url: URL) throws -> URL {
+        let encoded = url.absoluteString.utf8.map { "%" + String($0, radix: 16) }.joined()
+        return try #require(URL(string: "cameo://source/\(encoded)"))
+    }
+
+    @Test(arguments: [
+        ["Authorization": "Bearer one"], ["Cookie": "session=1"], ["X-Api-Key": "1"], ["Unknown-Header": "1"],
+    ])
+    func credentialsHaveACacheOfTheirOwn(headers: [String: String]) async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.fresh, body: "theirs"),
+            ScriptedAnswer(200, Self.fresh, body: "everybody's"),
+            ScriptedAnswer(500)
+        )
+        let name = try #require(headers.keys.first)
+        #expect(try await reader.get(path, headers).text == "theirs")
+        await #expect(throws: CameoURLError.self) { try await reader.get(try source(try reader.url(path))) }
+        #expect(try await reader.get(path).text == "everybody's")
+        #expect(try await reader.get(path, headers).text == "theirs")
+        #expect(try await reader.get(path).text == "everybody's")
+        #expect(try await reader.get(path, [name: "another"]).status == 500)
+        #expect(try await reader.get(try source(try reader.url(path))).text == "everybody's")
+        #expect(try await reader.count(path) == 3)
+    }
+
+    @Test(arguments: [
+        ["Accept": "image/webp"], ["User-Agent": "test"], ["DNT": "1"], ["Referer": "http://a/"],
+        ["Accept-Language": "de"],
+    ])
+    func whatSaysNothingOfTheRequesterIsNoCredential(headers: [String: String]) async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        _ = try await reader.get(path, headers)
+        #expect(try await reader.get(path).cacheStatus.hasPrefix("Cameo; hit"))
+    }
+
+    @Test func aUserInTheURLIsSentAndCounts() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.fresh, body: "ada's"),
+            ScriptedAnswer(200, Self.fresh, body: "bob's")
+        )
+        let ada = try reader.url(path, host: "ada:pass%20word@127.0.0.1")
+        #expect(try await reader.get(ada).text == "ada's")
+        #expect(try await reader.get(try reader.url(path, host: "bob:word@127.0.0.1")).text == "bob's")
+        #expect(try await reader.get(ada).text == "ada's")
+        let sent = try await reader.origin.requests(of: path).map { $0["authorization"] }
+        #expect(sent == ["ada:pass word", "bob:word"].map { "Basic \(Data($0.utf8).base64EncodedString())" })
+        let database = try Data(contentsOf: URL(filePath: "\(reader.client.path)/cameo.sqlite-wal"))
+        for secret in ["pass%20word", "pass word"] { #expect(database.range(of: Data(secret.utf8)) == nil) }
+    }
+
+    @Test func headersOfTheConfigurationAreSentAndCount() async throws {
+        let (base, path) = (URLSessionConfiguration.ephemeral, Reader.path())
+        base.httpAdditionalHeaders = ["Authorization": "Bearer configured", "Accept": "image/png"]
+        let reader = try Reader(basedOn: base)
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "theirs"))
+        #expect(try await reader.get(path).text == "theirs")
+        #expect(try await reader.origin.requests(of: path)[0]["authorization"] == "Bearer configured")
+        await #expect(throws: CameoURLError.self) { try await reader.get(try source(try reader.url(path))) }
+        #expect(
+            try await reader.get(path, ["Authorization": "Bearer other"]).cacheStatus == "Cameo; fwd=uri-miss; stored"
+        )
+    }
+
+    @Test func cookiesAreStoredAndSentAndCount() async throws {
+        let (base, path) = (URLSessionConfiguration.ephemeral, Reader.path())
+        let reader = try Reader(basedOn: base)
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.fresh + ["Set-Cookie: session=1; Path=/"], body: "before"),
+            ScriptedAnswer(200, Self.fresh, body: "after")
+        )
+        #expect(try await reader.get(path)["Set-Cookie"] != nil)
+        let second = try await reader.get(path)
+        #expect(second.text == "after")
+        #expect(try await reader.origin.requests(of: path)[1]["cookie"] == "session=1")
+        #expect(try await reader.get(path).text == "after")
+        // The cookie was for one, and is not kept with the answer.
+        let kept = try await reader.get(try source(try reader.url(path)))
+        #expect(kept.text == "before" && kept["Set-Cookie"] == nil)
+    }
+
+    @Test func answersToCredentialsNeedNotBeKept() async throws {
+        let (reader, path) = (try Reader(ReadThrough(credentials: .notKept)), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "theirs"))
+        for _ in 0..<2 {
+            #expect(try await reader.get(path, ["Authorization": "1"]).cacheStatus == "Cameo; fwd=bypass")
+        }
+    }
+
+    @Test func aRedirectIsFollowedAndKeptUnderWhatWasAskedFor() async throws {
+        let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
+        let target = end + "?x=1"
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(301, ["Cache-Control: max-age=600", "Location: \(target)"])
+        )
+        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        for _ in 0..<2 {
+            let loaded = try await reader.get(path)
+            #expect(loaded.text == "picture")
+            #expect(loaded.response.url == (try reader.url(target)))
+        }
+        for hop in [path, end] { #expect(try await reader.count(hop) == 1) }
+    }
+
+    /// Another host of the same server: `localhost` is not `127.0.0.1`.
+    @Test func credentialsDoNotFollowARedirectToAnotherOrigin() async throws {
+        let (reader, path) = (try Reader(), Reader.path("start"))
+        let (away, back) = (Reader.path("away"), Reader.path("back"))
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(302, ["Location: \(reader.origin.url(away, host: "localhost"))"])
+        )
+        try await reader.origin.script(away, ScriptedAnswer(302, ["Location: \(reader.origin.url(back))"]))
+        try await reader.origin.script(back, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let secret = ["Authorization": "Bearer one", "Cookie": "a=1", "X-Api-Key": "1", "Accept": "image/webp"]
+        #expect(try await reader.get(path, secret).text == "picture")
+        #expect(try await reader.origin.requests(of: path)[0]["authorization"] == "Bearer one")
+        for other in [away, back] {
+            let seen = try await reader.origin.requests(of: other)[0]
+            #expect(seen["authorization"] == nil && seen["cookie"] == nil && seen["x-api-key"] == nil)
+            #expect(seen["accept"] == "image/webp")
+        }
+    }
+
+    @Test func redirectsWithoutEndAndToOtherSchemesFail() async throws {
+        let reader = try Reader()
+        let endless = await #expect(throws: URLError.self) { try await reader.get("/loop") }
+        #expect(endless?.code == .httpTooManyRedirects)
+        for place in ["file:///etc/passwd", "data:,x", "cameo://thumb/1"] {
+            let path = Reader.path()
+            try await reader.origin.script(path, ScriptedAnswer(302, ["Location: \(place)"]))
+            let error = await #expect(throws: URLError.self) { try await reader.get(path) }
+            #expect(error?.code == .unsupportedURL)
+        }
+    }
+
+    @Test func noURLAndNoValueWritesAHeaderOfItsOwn() async throws {
+        let reader = try Reader()
+        for text in ["/headers?a=%0D%0AX-Injected:%201", "/headers?a=\r\nX-Injected: 1", "/headers#\r\nX-Injected: 1"] {
+            let loaded = try await reader.get(try #require(URL(string: reader.origin.url("") + text)))
+            #expect(loaded.status == 200 && !loaded.text.lowercased().contains("x-injected"))
+        }
+        // Foundation leaves such values out by itself, or Cameo refuses the request.
+        for headers in [["X-A": "1\r\nX-Injected: 1"], ["X-A\r\nX-Injected": "1"]] {
+            let loaded = try? await reader.get("/headers", headers)
+            #expect(loaded?.text.lowercased().contains("x-injected") != true)
+        }
+        // From a server: a `Location`, and a tag that is sent back.
+        let path = Reader.path()
+        try await reader.origin.script(path, ScriptedAnswer(302, ["Location: /headers?b=%0d%0aX-Injected:1"]))
+        let loaded = try await reader.get(path)
+        #expect(!loaded.text.lowercased().contains("x-injected"))
+    }
+
+    @Test func everySpellingOfAURLIsLoaded() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let upper = try #require(URL(string: "HTTP://LOCALHOST:\(reader.origin.port)\(path)#part"))
+        #expect(try await reader.get(upper).text == "picture")
+        #expect(try await reader.get(upper).cacheStatus.hasPrefix("Cameo; hit"))
+        let name = try #require(URL(string: "http://bücher.invalid/ä"))
+        let error = await #expect(throws: URLError.self) { try await reader.get(name) }
+        #expect(error?.code == .cannotFindHost)
+    }
+}

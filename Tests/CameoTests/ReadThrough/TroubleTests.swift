@@ -1,0 +1,144 @@
+import Cameo
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+/// Servers and stores in trouble, and loads that are called off.
+@Suite(.timeLimit(.minutes(2)), .origin)
+struct TroubleTests {
+    private static let stale = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]
+
+    @Test func whatWasLoadedIsServedWhenTheNetworkIsGone() async throws {
+        let (origin, path) = (try await Origin.start(), Reader.path())
+        let reader = try Reader(ReadThrough(), at: origin)
+        try await origin.script(path, ScriptedAnswer(200, Self.stale, body: "0123456789"))
+        _ = try await reader.get(path)
+        await origin.end()
+        let stale = try await reader.get(path)
+        #expect(stale.text == "0123456789" && stale.status == 200)
+        #expect(stale.cacheStatus.hasPrefix("Cameo; hit; ttl=-") && stale.cacheStatus.contains("detail=\"-100"))
+        #expect(try await reader.get(path, ["Range": "bytes=0-1"]).text == "01")
+        #expect(try await reader.get(path, method: "HEAD").status == 200)
+        // Who asked for the server's own answer is told why there is none.
+        let error = await #expect(throws: URLError.self) {
+            try await reader.get(path, [:], .reloadIgnoringLocalCacheData)
+        }
+        #expect(error?.code == .cannotConnectToHost)
+        await #expect(throws: URLError.self) { try await reader.get(Reader.path()) }
+    }
+
+    @Test(arguments: ["must-revalidate, max-age=0", "no-cache"])
+    func whatMustBeValidatedIsNotServedWithoutTheNetwork(directives: String) async throws {
+        let (origin, path) = (try await Origin.start(), Reader.path())
+        let reader = try Reader(ReadThrough(staleIfError: .seconds(600)), at: origin)
+        try await origin.script(
+            path,
+            ScriptedAnswer(200, ["Cache-Control: \(directives)", "ETag: \"1\""], body: "old")
+        )
+        _ = try await reader.get(path)
+        await origin.end()
+        let error = await #expect(throws: URLError.self) { try await reader.get(path) }
+        #expect(error?.code == .cannotConnectToHost)
+    }
+
+    @Test(arguments: [(Duration.zero, 503), (.seconds(600), 200)])
+    func aServerInTroubleIsCoveredForAsLongAsAllowed(allowance: Duration, status: Int) async throws {
+        let (reader, path) = (try Reader(ReadThrough(staleIfError: allowance)), Reader.path())
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.stale, body: "picture"),
+            ScriptedAnswer(503, [], body: "sorry")
+        )
+        _ = try await reader.get(path)
+        let second = try await reader.get(path)
+        #expect(second.status == status)
+        #expect(second.text == (status == 200 ? "picture" : "sorry"))
+        #expect(second.cacheStatus.contains("detail=\"503\"") == (status == 200))
+    }
+
+    @Test func aPictureThatIsGoneDoesNotComeBack() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.stale, body: "picture"), ScriptedAnswer(410))
+        #expect(try await reader.get(path).status == 200)
+        #expect(try await reader.get(path).status == 410)
+        let error = await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
+        #expect(error?.code == .resourceUnavailable)
+    }
+
+    @Test(arguments: [
+        ("/hangup", URLError.Code.networkConnectionLost), ("/truncated", .networkConnectionLost),
+        ("/chunk-truncated", .networkConnectionLost),
+    ])
+    func errorsOfTheNetworkArriveAsTheyAre(path: String, code: URLError.Code) async throws {
+        let reader = try Reader(ReadThrough(defaultLifetime: .seconds(600)))
+        let plain = await #expect(throws: URLError.self) {
+            try await URLSession(configuration: .ephemeral).data(from: try reader.url(path))
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: URLError.self) { try await reader.get(path) }
+            #expect(error?.code == plain?.code)
+        }
+        // Half a body is not kept.
+        await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
+    }
+
+    @Test func aTimeoutOfTheRequestIsKept() async throws {
+        let reader = try Reader()
+        var request = URLRequest(url: try reader.url("/never"))
+        request.timeoutInterval = 1
+        let error = await #expect(throws: URLError.self) { try await reader.session.data(for: request) }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test(arguments: ["/slow", "/stall", "/never"])
+    func aLoadThatIsCalledOffEndsTheTransfer(route: String) async throws {
+        let origin = try await Origin.start()
+        let reader = try Reader(ReadThrough(), at: origin)
+        let load = Task { try await reader.get(route) }
+        try await origin.awaitArrivals(of: route)
+        load.cancel()
+        try await origin.awaitAborts(of: route)
+        await #expect(throws: (any Error).self) { try await load.value }
+    }
+
+    @Test func damagedBytesAreLoadedAnew() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        let body = String(repeating: "0123456789", count: 20_000)
+        let fields = ["Cache-Control: max-age=600", "Content-Type: image/png"]
+        try await reader.origin.script(path, ScriptedAnswer(200, fields, body: body))
+        _ = try await reader.get(path)
+        let file = try reader.bench.blobFile(of: Data(body.utf8))
+        try Data("damaged".utf8).write(to: file)
+        let again = try await reader.get(path)
+        #expect(
+            again.text == body && again.cacheStatus.hasPrefix("Cameo; fwd=miss; stored; detail=\"the stored bytes of")
+        )
+        #expect(try Data(contentsOf: file) == Data(body.utf8))
+        #expect(try await reader.get(path).cacheStatus.hasPrefix("Cameo; hit"))
+        #expect(try await reader.count(path) == 2)
+    }
+
+    @Test func aStoreThatMayNotBeWrittenCostsATransferAndNoLoad() async throws {
+        let path = Reader.path()
+        let writer = try Reader()
+        let session = URLSession.cameo(try Client(reading: writer.bench.path), readThrough: ReadThrough())
+        try await writer.origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
+        let (data, response) = try await session.data(from: try writer.url(path))
+        let status = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Status")
+        #expect(data == Data("picture".utf8))
+        #expect(status?.hasPrefix("Cameo; fwd=uri-miss; detail=\"") == true, "\(status ?? "")")
+        #expect(status?.contains("stored") == false || status?.contains("read-only") == true)
+    }
+
+    /// swift-corelibs-foundation#5465: it looks for a file that only its own protocols make.
+    @Test func aDownloadTaskFailsInsteadOfTheProcess() async throws {
+        let reader = try Reader()
+        let stored = try await reader.client.store(Workbench.picture(1))
+        for url in [stored.url, try reader.url("/bytes")] {
+            await #expect(throws: CameoURLError.downloadTask(url.absoluteString)) {
+                try await reader.session.download(from: url)
+            }
+        }
+    }
+}
