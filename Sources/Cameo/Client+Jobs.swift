@@ -43,6 +43,7 @@ extension Client {
     ///     that a source may have: `user:42/avatar`. The thumbnails' URIs follow from it and stay when other bytes are
     ///     handed over under it; the newest bytes win. Nil: the bytes' digest is their name, so that the same bytes with
     ///     the same renditions have the same thumbnails.
+    /// - Returns: the job, with the names of its thumbnails.
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
     public func enqueue(
         _ request: ThumbnailRequest,
@@ -89,6 +90,7 @@ extension Client {
     ///   - source: a URL as it was requested, or a cache key.
     ///   - extent: whether what was made of it goes too.
     /// - Returns: what went; nothing is no error.
+    /// - Throws: ``CameoError/storeUnavailable(reason:)``
     @discardableResult
     public func forget(
         _ source: String,

@@ -10,7 +10,7 @@ package struct CacheKey: Hashable, Sendable {
 
     package let text: String
 
-    /// - Parameter text: 1 to 2048 bytes without control characters, and no URI that a source may have.
+    /// 1 to 2048 bytes without control characters, and no URI that a source may have.
     package init(_ text: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "cacheKey", reason: reason) }
         guard (1...Self.maximumBytes).contains(text.utf8.count) else {

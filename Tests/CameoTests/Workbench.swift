@@ -74,11 +74,7 @@ struct Workbench {
         fileprivate let sourceSeen: Int64
     }
 
-    /// Keeps an original as a worker does that has fetched it.
-    ///
-    /// - Parameters:
-    ///   - seconds: for which it is fresh, from now on.
-    ///   - headers: of the request that it answered.
+    /// Keeps an original as a worker does that has fetched it with these headers: fresh for so many seconds from now on.
     func keep(
         _ uri: String,
         _ data: Data,

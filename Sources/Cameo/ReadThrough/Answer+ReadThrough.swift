@@ -33,7 +33,7 @@ extension Answer {
         try self.init(url, 504, ["Cache-Status": status.text, "Content-Length": "0"])
     }
 
-    /// - Parameter bytes: of the body; nil leaves the length as the server announced it (HEAD).
+    /// `bytes` are those of the body; nil leaves the length as the server announced it (HEAD).
     private static func headers(_ head: CacheableResponse, _ status: CacheStatus, bytes: Int?) -> [String: String] {
         var fields = head.fields.storable
         // The body is decoded by now, and its length another.

@@ -55,11 +55,7 @@ struct CacheRequest: Sendable {
         return fields
     }
 
-    /// What goes to one place on the way.
-    ///
-    /// - Parameters:
-    ///   - url: of that place.
-    ///   - fields: ``fields``, or what is left of them.
+    /// What goes to one place on the way, with ``fields`` or what is left of them.
     func request(to url: URL, sending fields: HTTPFields) -> URLRequest {
         var request = request
         request.url = url

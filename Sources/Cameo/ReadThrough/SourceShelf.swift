@@ -150,8 +150,7 @@ struct SourceShelf: Sendable {
 
     /// Of a kept answer that a 304 has vouched for.
     ///
-    /// - Parameter chain: with the kept answer's head as the 304 leaves it.
-    /// - Returns: why it could not be kept; nil if it was.
+    /// `chain` ends with `head`, the kept answer's as the 304 leaves it.
     func freshen(
         _ kept: KeptAnswer,
         _ asked: CacheRequest,

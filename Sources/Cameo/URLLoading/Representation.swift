@@ -37,7 +37,7 @@ struct Representation: Sendable {
 
     /// Whether the requester has these bytes already (sections 13.1.2, 13.1.3): entity tags count before dates.
     ///
-    /// - Parameter headers: with the names `ETag` and `Last-Modified`, in this case.
+    /// `headers` has the names `ETag` and `Last-Modified` in this case.
     static func isNotModified(_ request: URLRequest, _ headers: [String: String]) -> Bool {
         if let field = request.value(forHTTPHeaderField: "If-None-Match") {
             // A tag with a comma in it is not found here, and its bytes are sent once more.

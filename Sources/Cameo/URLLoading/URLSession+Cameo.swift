@@ -10,6 +10,7 @@ extension URLSessionConfiguration {
     ///   - readThrough: how `http:` and `https:` URLs are kept in the store too; nil: they are loaded as ever. Headers,
     ///     timeouts, proxies and cookies for these are those of `base` as it is now.
     ///   - base: all other settings.
+    /// - Returns: a configuration of the program's own, to change further.
     public static func cameo(
         _ client: Client,
         readThrough: ReadThrough? = nil,
