@@ -41,6 +41,10 @@ struct Deployment {
     }
 
     func enqueue(_ arguments: String..., input: Data? = nil) async throws -> [EnqueueReceipt] {
+        try await enqueue(arguments, input: input)
+    }
+
+    func enqueue(_ arguments: [String], input: Data? = nil) async throws -> [EnqueueReceipt] {
         let result = try await command("cameo-enqueue", arguments + ["--json"], input: input)
         guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
         return try result.outputText.split(separator: "\n").map {

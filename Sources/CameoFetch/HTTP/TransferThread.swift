@@ -50,6 +50,15 @@ final class TransferThread: Sendable {
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
 
+        // libcurl takes the host of a URL for text in the thread's locale: in C, which services have, every international
+        // name would be malformed. URLs are UTF-8.
+        let unicode = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
+        let previous = uselocale(unicode)
+        defer {
+            uselocale(previous)
+            if let unicode { freelocale(unicode) }
+        }
+
         var loop = TransferLoop(configuration)
         let waker = loop.waker
         mailbox.withLock { $0.open(waking: waker) }
