@@ -4,6 +4,8 @@ package import Foundation
 
 /// A page with every thumbnail of some jobs, self-contained: the pictures are inside it.
 package struct ContactSheet {
+    /// Have a tile that says so.
+    package private(set) var unreadable: [UnreadableThumbnail] = []
     private var cards: [String] = []
     private var thumbnails = 0
     private var bytes = 0
@@ -13,15 +15,19 @@ package struct ContactSheet {
         self.store = store
     }
 
-    package mutating func add(_ job: Job) async throws {
+    package mutating func add(_ job: Job) async {
         var pictures: [String] = []
         let renditions = (try? ThumbnailRequest(json: job.request))?.renditions ?? []
         for thumbnail in job.thumbnails {
-            guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { continue }
-            let data = try await store.data(of: uri)
-            thumbnails += 1
-            bytes += data.count
-            pictures.append(figure(thumbnail, renditions.first { $0.name == thumbnail.name }, data))
+            do throws(UnreadableThumbnail) {
+                guard let data = try await store.data(of: thumbnail, for: job) else { continue }
+                thumbnails += 1
+                bytes += data.count
+                pictures.append(figure(thumbnail, renditions.first { $0.name == thumbnail.name }, data))
+            } catch {
+                unreadable.append(error)
+                pictures.append(Self.figure(of: error))
+            }
         }
         let failure =
             job.state == .completed
@@ -35,7 +41,8 @@ package struct ContactSheet {
     }
 
     package func html(title: String) -> Data {
-        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(AmountText.bytes(bytes))"
+        let missing = unreadable.isEmpty ? "" : ", \(unreadable.count) that cannot be read"
+        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(AmountText.bytes(bytes))\(missing)"
         return Data(
             """
             <!DOCTYPE html>
@@ -52,6 +59,7 @@ package struct ContactSheet {
             img { max-width: 16rem; max-height: 16rem; display: block;
               background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
             figcaption { font-size: .75rem; color: #666; overflow-wrap: anywhere; } small { color: #888; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
+            .unreadable { border: 1px dashed #a11; border-radius: 6px; padding: .8rem; }
             </style></head><body><h1>\(Self.escaped(title))</h1><p>\(head)</p><main>
             \(cards.joined(separator: "\n"))
             </main></body></html>
@@ -76,6 +84,13 @@ package struct ContactSheet {
             style="height:auto\(Self.background(of: thumbnail))" alt=""><figcaption>\(Self.escaped(caption))\
             <br><small>\(Self.escaped(options))</small></figcaption></figure>
             """
+    }
+
+    private static func figure(of unreadable: UnreadableThumbnail) -> String {
+        """
+        <figure class="unreadable"><figcaption>\(escaped(unreadable.thumbnail.name)) · \(escaped(unreadable.thumbnail.uri))</figcaption>\
+        <p class="failure">\(escaped(unreadable.reason.description))</p></figure>
+        """
     }
 
     /// The dominant colour until the picture shows; behind transparent pixels the stylesheet's chequers.

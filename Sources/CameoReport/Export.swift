@@ -10,6 +10,7 @@ package struct Export {
     package private(set) var kept = 0
     /// Thumbnails whose names were taken by something else.
     package private(set) var skipped: [String] = []
+    package private(set) var unreadable: [UnreadableThumbnail] = []
 
     private let directory: Int32
     private let store: Store
@@ -30,8 +31,14 @@ package struct Export {
     }
 
     package mutating func write(_ listed: ListedThumbnail) async throws {
-        guard let uri = CameoURI(listed.thumbnail.uri) else { return }
-        let data = try await store.data(of: uri)
+        let data: Data
+        do throws(UnreadableThumbnail) {
+            guard let bytes = try await store.data(of: listed.thumbnail, for: listed.job) else { return }
+            data = bytes
+        } catch {
+            unreadable.append(error)
+            return
+        }
         let stem = Self.stem(of: listed.job.source)
         let ending = listed.thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
         let rendition = listed.thumbnail.name

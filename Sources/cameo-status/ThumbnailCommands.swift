@@ -37,7 +37,8 @@ struct CatCommand: AsyncParsableCommand {
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes thumbnails into a folder as SOURCE.RENDITION.EXT. Overwrites nothing."
+        abstract: "Writes thumbnails into a folder as SOURCE.RENDITION.EXT. Overwrites nothing.",
+        discussion: "Goes on when one cannot be read or its name is taken, names it, and ends with exit 1."
     )
 
     @OptionGroup var storeOptions: StoreOptions
@@ -48,7 +49,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
     var batch: String?
 
-    @Flag(help: "Prints {\"written\":…,\"kept\":…,\"skipped\":[…]}.")
+    @Flag(help: "Prints {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}: file names, and URIs.")
     var json = false
 
     func run() async throws {
@@ -63,13 +64,14 @@ struct ExportCommand: AsyncParsableCommand {
                 Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten")
             }
         }
-        if !summary.skipped.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+        if !summary.skipped.isEmpty || !summary.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private struct Summary: Encodable {
         let written: Int
         let kept: Int
         let skipped: [String]
+        let unreadable: [String]
     }
 
     private func export(from store: Store) async throws -> Summary {
@@ -77,7 +79,13 @@ struct ExportCommand: AsyncParsableCommand {
             var export = try Export(to: directory, from: store)
             defer { export.finish() }
             try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
-            return Summary(written: export.written, kept: export.kept, skipped: export.skipped)
+            Output.errors(of: export.unreadable)
+            return Summary(
+                written: export.written,
+                kept: export.kept,
+                skipped: export.skipped,
+                unreadable: export.unreadable.map(\.thumbnail.uri)
+            )
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
         }
@@ -87,7 +95,8 @@ struct ExportCommand: AsyncParsableCommand {
 struct SheetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sheet",
-        abstract: "Writes a contact sheet: one HTML file with the thumbnails inside."
+        abstract: "Writes a contact sheet: one HTML file with the thumbnails inside.",
+        discussion: "A thumbnail that cannot be read has a tile that says so, and makes it end with exit 1."
     )
 
     @OptionGroup var storeOptions: StoreOptions
@@ -101,14 +110,25 @@ struct SheetCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
         var sheet = ContactSheet(store: store)
-        try await ThumbnailListing(store: store, batch: batch).forEachJob { try await sheet.add($0) }
+        try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
+        Output.errors(of: sheet.unreadable)
         do {
             let html = sheet.html(title: batch ?? "Cameo")
-            if file == "-" { return Output.bytes(html) }
-            try ReportFile.write(html, to: file, store: store)
+            if file == "-" {
+                Output.bytes(html)
+            } else {
+                try ReportFile.write(html, to: file, store: store)
+                Output.line(FilePaths.absolute(file))
+            }
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
         }
-        Output.line(FilePaths.absolute(file))
+        if !sheet.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+extension Output {
+    fileprivate static func errors(of thumbnails: [UnreadableThumbnail]) {
+        for thumbnail in thumbnails { error("cameo-status: \(TerminalText.escaped(thumbnail.description))") }
     }
 }

@@ -1,0 +1,26 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// A thumbnail that the store lists but whose bytes it cannot give: a report goes on without it, and says so.
+package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
+    package let job: Int64
+    package let thumbnail: RequestedThumbnail
+    package let reason: StoreError
+
+    package var description: String {
+        "\(thumbnail.name) of job \(job) (\(thumbnail.uri)) cannot be read: \(reason)"
+    }
+}
+
+extension Store {
+    /// - Returns: nil for a thumbnail that is not made yet.
+    func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
+        guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { return nil }
+        do throws(StoreError) {
+            return try await data(of: uri)
+        } catch {
+            throw UnreadableThumbnail(job: job.id, thumbnail: thumbnail, reason: error)
+        }
+    }
+}

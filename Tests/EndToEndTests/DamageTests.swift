@@ -1,0 +1,132 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Bytes in the store that are gone, or no longer what their digest says: nobody gets them, and nobody loses anything
+    /// else by them.
+    @Suite(.timeLimit(.minutes(2)))
+    struct DamageTests {
+        enum Damage: CaseIterable { case fileIsGone, fileIsCut, bitIsFlipped, rowIsChanged }
+
+        /// A thumbnail of each of three pictures; the bytes of the second are damaged.
+        private func deployment(with damage: Damage) async throws -> (Deployment, [Job]) {
+            let deployment = try Deployment()
+            // More than 100 KiB stand in files, less in rows.
+            let size = damage == .rowIsChanged ? "32x32:png" : "600x600:png"
+            for name in ["first", "second", "third"] {
+                try deployment.add(try await Pictures.photo("jpg"), as: "\(name).jpg")
+                let blur = "\(name.count)"
+                _ = try await deployment.enqueue("pictures/\(name).jpg", "--size", size, "--blur", blur, "--batch", "b")
+            }
+            _ = try await deployment.enqueue(
+                "pictures/third.jpg",
+                "--size",
+                "32x:png",
+                "--rotate",
+                "90",
+                "--batch",
+                "b"
+            )
+            let drained = try await deployment.drain()
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            var jobs: [Job] = []
+            for id in 1...4 as ClosedRange<Int64> { jobs.append(try await deployment.job(id)) }
+            try await Self.damage(try #require(jobs[1].thumbnails[0].blob), damage, deployment)
+            return (deployment, jobs)
+        }
+
+        private static func damage(_ blob: String, _ damage: Damage, _ deployment: Deployment) async throws {
+            let hex = String(blob.suffix(64))
+            let file = URL(filePath: "\(deployment.store)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
+            switch damage {
+            case .fileIsGone: try FileManager.default.removeItem(at: file)
+            case .fileIsCut: try Data(contentsOf: file).dropLast(100).write(to: file)
+            case .bitIsFlipped:
+                var bytes = try Data(contentsOf: file)
+                bytes[bytes.count / 2] ^= 1
+                try bytes.write(to: file)
+            case .rowIsChanged:
+                _ = try await deployment.sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(hex)';")
+            }
+        }
+
+        @Test(arguments: Damage.allCases)
+        func aContactSheetHasATileForWhatCannotBeRead(damage: Damage) async throws {
+            let (deployment, jobs) = try await deployment(with: damage)
+            let uri = jobs[1].thumbnails[0].uri
+            let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
+            #expect(sheet.exitStatus == 1)
+            let lines = sheet.errorText.split(separator: "\n")
+            #expect(lines.count == 1 && lines[0].contains(uri) && lines[0].contains("job 2"), "\(sheet.errorText)")
+            let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
+            #expect(html.components(separatedBy: "<img ").count == 4)
+            #expect(html.components(separatedBy: "<figure class=\"unreadable\">").count == 2)
+            #expect(html.contains("4 jobs, 3 thumbnails"))
+            #expect(html.contains("1 that cannot be read"))
+            #expect(html.contains("\(uri)</figcaption><p class=\"failure\">the stored bytes of sha256-"))
+        }
+
+        @Test(arguments: Damage.allCases)
+        func anExportGoesOnWithoutWhatCannotBeRead(damage: Damage) async throws {
+            let (deployment, jobs) = try await deployment(with: damage)
+            let uri = jobs[1].thumbnails[0].uri
+            let export = try await deployment.command("cameo-status", ["export", "out", "--json"])
+            #expect(export.exitStatus == 1)
+            #expect(export.outputText == #"{"kept":0,"skipped":[],"unreadable":["\#(uri)"],"written":3}"# + "\n")
+            #expect(export.errorText.contains(uri) && export.errorText.contains("job 2"), "\(export.errorText)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
+            #expect(names.count == 3)
+            #expect(!names.contains { $0.hasPrefix("second") })
+        }
+
+        @Test(arguments: Damage.allCases)
+        func aDamagedPictureIsNoSourceOfAFurtherJob(damage: Damage) async throws {
+            let (deployment, jobs) = try await deployment(with: damage)
+            let thumbnail = jobs[1].thumbnails[0]
+            let good = try #require(jobs[0].thumbnails[0].blob)
+            let receipts = try await deployment.enqueue(
+                try #require(thumbnail.blob),
+                thumbnail.uri,
+                good,
+                "--overlay",
+                good,
+                "--size",
+                "16x16"
+            )
+            let overlaid = try await deployment.enqueue(
+                good,
+                "--overlay",
+                try #require(thumbnail.blob),
+                "--size",
+                "16x16",
+                "--max-attempts",
+                "2"
+            )
+            let drained = try await deployment.drain()
+            #expect(drained.exitStatus == 1)
+            for receipt in [receipts[0], receipts[1], overlaid[0]] {
+                let job = try await deployment.job(receipt.id)
+                #expect(job.state == .discarded)
+                #expect(job.attempt == 1)
+                #expect(job.failure?.code == .sourceNotFound, "\(job.failure?.message ?? "")")
+                #expect(job.failure?.stage == .fetch)
+                #expect(job.failure?.message.contains("damaged") == true, "\(job.failure?.message ?? "")")
+            }
+            #expect(try await deployment.job(receipts[2].id).state == .completed)
+        }
+
+        /// The source is there still: its thumbnail is made anew.
+        @Test(arguments: Damage.allCases)
+        func aDamagedThumbnailIsHealedByAnotherJobForIt(damage: Damage) async throws {
+            let (deployment, jobs) = try await deployment(with: damage)
+            _ = try await deployment.command("cameo-admin", ["retry", "2"])
+            #expect(try await deployment.drain().exitStatus == 0)
+            let bytes = try await deployment.command("cameo-status", ["cat", jobs[1].thumbnails[0].uri])
+            #expect(bytes.exitStatus == 0, "\(bytes.errorText)")
+            #expect(try await deployment.command("cameo-status", ["sheet", "-"]).exitStatus == 0)
+        }
+    }
+}
