@@ -98,6 +98,18 @@ final class EasyHandle {
         return lines
     }
 
+    /// All headers of this name in the final response.
+    func responseHeaders(_ name: String) -> [String] {
+        var values: [String] = []
+        var header: UnsafeMutablePointer<curl_header>?
+        while curl_easy_header(pointer, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value
+        {
+            values.append(String(cString: value))
+        }
+        return values
+    }
+
     func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }

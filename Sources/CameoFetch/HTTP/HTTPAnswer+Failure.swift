@@ -40,6 +40,9 @@ extension HTTPAnswer {
             return .fetch(.sourceInvalid, "\(name) is not served over HTTP/1.0 or later: \(reason)")
         case CURLE_URL_MALFORMAT:
             return .fetch(.sourceInvalid, "\(name) is not a valid URL: \(reason)")
+        case CURLE_OUT_OF_MEMORY where result.wasConnected:  // also libcurl's word for a head beyond its buffers
+            let message = "\(name) answered with a line that is too long, or this machine has no memory: \(reason)"
+            return .fetch(.sourceUnreachable, message)
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
             return .fetch(.storeFailed, "this machine could not fetch \(name): \(reason)", isRetryable: true)
         default:  // of other protocols, of options never set, or newer than this switch

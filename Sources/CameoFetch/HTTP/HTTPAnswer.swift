@@ -38,6 +38,9 @@ enum HTTPAnswer {
         guard let head = result.head else {
             throw .fetch(.sourceUnreachable, "GET \(hop.description) got no answer")
         }
+        guard !result.announcesSeveralLengths else {
+            throw .fetch(.sourceInvalid, "\(hop.description) announces several lengths of one body")
+        }
         guard let body = result.body else { throw .fetch(.sourceInvalid, "\(hop.description) is empty") }
         self = .body(body, head)
     }

@@ -76,6 +76,8 @@ final class Transfer: EasyHandleDelegate {
         }
         let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         result.announcedBytes = announced >= 0 ? announced : nil
+        let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+        result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.refusals = refusals
         result.attemptedAddresses = attemptedAddresses
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0

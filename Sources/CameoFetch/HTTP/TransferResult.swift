@@ -27,6 +27,8 @@ struct TransferResult: Sendable {
     var retryAfter: Duration?
     /// The Content-Length, which counts encoded bytes; nil when there was none.
     var announcedBytes: Int?
+    /// Whether there are several that differ: where the body ends is then anybody's guess (RFC 9112, section 6.3).
+    var announcesSeveralLengths = false
     /// Nil unless a complete answer 200 had a body.
     var body: Download.Body?
     var stop: Stop?
