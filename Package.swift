@@ -61,7 +61,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "cameo-admin",
-            dependencies: ["CommandSupport", "CameoModel", "CameoStore", argumentParser]
+            dependencies: ["CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser]
         ),
         .executableTarget(
             name: "cameo-worker",

@@ -7,6 +7,9 @@ public enum CameoError: Error, Hashable, Sendable {
     /// Which field of the request (`renditions[0].width`; empty: the request as a whole), and what is wrong with it.
     case invalidRequest(field: String, reason: String)
     case noSuchJob(Int64)
+    case noSuchQueue(String)
+    /// No job that the store still has belongs to a batch of this name.
+    case noSuchBatch(String)
     /// The job had not ended in the time that was given; it goes on.
     case timedOut(jobID: Int64)
     /// The store cannot be opened, read or written.
@@ -17,9 +20,11 @@ public enum CameoError: Error, Hashable, Sendable {
     init(_ error: StoreError) {
         switch error {
         case .noSuchJob(let id): self = .noSuchJob(id)
+        case .noSuch(.queue, let name): self = .noSuchQueue(name)
+        case .noSuch(.batch, let name): self = .noSuchBatch(name)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .notFound, .damagedBlob, .refused, .failed:
+            .leaseLost, .noSuch(.worker, _), .notFound, .damagedBlob, .refused, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }
@@ -44,6 +49,8 @@ extension CameoError: CustomStringConvertible, LocalizedError {
         switch self {
         case .invalidRequest(let field, let reason): field.isEmpty ? reason : "\(field): \(reason)"
         case .noSuchJob(let id): "there is no job \(id)"
+        case .noSuchQueue(let name): "there is no queue \(name)"
+        case .noSuchBatch(let name): "there is no batch \(name)"
         case .timedOut(let id): "job \(id) has not ended in the time that was given"
         case .storeUnavailable(let reason), .storeFull(let reason): reason
         }

@@ -44,11 +44,23 @@ package struct StatusReport: Hashable, Codable, Sendable {
         package let jobs: [String: Int]
         /// Seconds that the longest-waiting `available` job has been due; nil when none waits.
         package let oldestWaitingSeconds: Double?
+        /// Whether its waiting jobs are kept from the workers.
+        package let paused: Bool
+        /// Jobs of it that may run at once, over all workers; nil: as many as there is room for.
+        package let maxRunning: Int?
 
-        package init(name: String, jobs: [JobState: Int], oldestWaitingSeconds: Double?) {
+        package init(
+            name: String,
+            jobs: [JobState: Int],
+            oldestWaitingSeconds: Double?,
+            paused: Bool,
+            maxRunning: Int?
+        ) {
             self.name = name
             self.jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, jobs[$0] ?? 0) })
             self.oldestWaitingSeconds = oldestWaitingSeconds
+            self.paused = paused
+            self.maxRunning = maxRunning
         }
     }
 

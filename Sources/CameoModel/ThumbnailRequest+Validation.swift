@@ -65,7 +65,7 @@ extension ThumbnailRequest {
         }
     }
 
-    static func isLabel(_ text: String) -> Bool {
+    package static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F

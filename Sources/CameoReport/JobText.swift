@@ -6,7 +6,7 @@ package enum JobText {
     /// A job in one line of a list.
     package static func line(_ job: Job, escape: (String) -> String) -> String {
         let source = escape(job.source.map(SourceName.of) ?? "(no source)")
-        let reason = job.failure.map { "  \($0.code.rawValue)" } ?? ""
+        let reason = job.failure.map { "  \($0.code.rawValue): \(escape($0.message))" } ?? ""
         let attempts = "\(job.attempt)/\(job.maxAttempts)"
         return String(job.id).leftPadded(to: 8) + "  " + job.state.rawValue.padded(to: 10) + "  "
             + attempts.padded(to: 6) + source + reason
@@ -49,13 +49,16 @@ package enum JobText {
     private static func line(_ attempt: JobAttempt, escape: (String) -> String) -> String {
         var line =
             "  try \(attempt.number)       \(WireFormat.text(of: attempt.startedAt))  \(attempt.outcome.rawValue)"
+        if let end = attempt.finishedAt {
+            line += " after \(AmountText.duration(max(0, end.timeIntervalSince(attempt.startedAt))))"
+        }
         let steps = [
             ("fetch", attempt.fetchMilliseconds), ("render", attempt.renderMilliseconds),
             ("store", attempt.storeMilliseconds),
         ]
         let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }
         if !times.isEmpty { line += "  " + times.joined(separator: ", ") }
-        if let failure = attempt.failure { line += "  \(failure.code.rawValue)" }
+        if let failure = attempt.failure { line += "  \(failure.code.rawValue): \(escape(failure.message))" }
         return line
     }
 }

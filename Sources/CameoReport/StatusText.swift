@@ -12,9 +12,7 @@ package enum StatusText {
         lines.append("queues")
         if report.queues.isEmpty { lines.append("  none yet") }
         for queue in report.queues {
-            let waiting = queue.oldestWaitingSeconds.map { ", oldest waits \(AmountText.duration($0))" } ?? ""
-            let counts = ["available", "running", "retryable", "scheduled"].map { "\(queue.jobs[$0] ?? 0) \($0)" }
-            lines.append("  " + escape(queue.name).padded(to: 12) + " " + counts.joined(separator: ", ") + waiting)
+            lines.append("  " + QueueText.line(queue, escape: escape))
         }
         let finished = report.finishedLastMinute
         let rate = String(format: "%.1f", Double(finished.completed + finished.discarded) / 60)

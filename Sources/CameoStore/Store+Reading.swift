@@ -2,18 +2,6 @@ package import CameoModel
 package import Foundation
 internal import GRDB
 
-/// Which jobs a list shows.
-package struct JobFilter: Hashable, Sendable {
-    package var states: [JobState] = []
-    package var queue: String?
-    package var batch: String?
-    /// Only jobs with smaller ids: the last one of the page before.
-    package var before: Int64?
-    package var limit = 50
-
-    package init() {}
-}
-
 extension Store {
     /// One job with all its attempts.
     ///
@@ -39,26 +27,12 @@ extension Store {
     /// Jobs, newest first, without their attempts.
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
         try await read { db in
-            var conditions = ["TRUE"]
-            var arguments: [any DatabaseValueConvertible] = []
-            if !filter.states.isEmpty {
-                conditions.append("state IN (\(filter.states.map { _ in "?" }.joined(separator: ", ")))")
-                arguments += filter.states.map(\.rawValue) as [any DatabaseValueConvertible]
-            }
-            for (column, value) in [("queue", filter.queue), ("batch", filter.batch)] {
-                guard let value else { continue }
-                conditions.append("\(column) = ?")
-                arguments.append(value)
-            }
-            if let before = filter.before {
-                conditions.append("id < ?")
-                arguments.append(before)
-            }
-            arguments.append(filter.limit)
+            var (condition, arguments) = filter.condition
+            arguments += [filter.limit]
             let rows = try Row.fetchAll(
                 db,
-                sql: "SELECT * FROM job WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?",
-                arguments: StatementArguments(arguments)
+                sql: "SELECT * FROM job WHERE \(condition) ORDER BY id DESC LIMIT ?",
+                arguments: arguments
             )
             return try rows.map { try Job(row: $0, thumbnails: Self.thumbnails(of: $0, db), attempts: nil) }
         }

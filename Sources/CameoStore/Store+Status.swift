@@ -11,12 +11,12 @@ extension Store {
             return StatusReport(
                 generatedAt: now,
                 schemaVersion: try Schema.version(of: db, at: directory.path),
-                jobs: queues.reduce(into: [:]) { totals, queue in
-                    for (state, count) in queue.counts { totals[state, default: 0] += count }
-                },
-                queues: queues.map {
-                    StatusReport.Queue(name: $0.name, jobs: $0.counts, oldestWaitingSeconds: $0.oldestWaiting)
-                },
+                jobs: Dictionary(
+                    uniqueKeysWithValues: JobState.allCases.map { state in
+                        (state, queues.reduce(0) { $0 + ($1.jobs[state.rawValue] ?? 0) })
+                    }
+                ),
+                queues: queues,
                 finishedLastMinute: try Self.finished(since: now.milliseconds - 60_000, db),
                 workers: try Self.workers(db, directory),
                 blobs: StatusReport.Blobs(
@@ -45,29 +45,6 @@ extension Store {
                     """
             )
             return rows.filter { queues?.contains($0["queue"]) ?? true }.reduce(0) { $0 + ($1["count"] as Int) }
-        }
-    }
-
-    private struct QueueCounts {
-        let name: String
-        let counts: [JobState: Int]
-        let oldestWaiting: Double?
-    }
-
-    private static func queues(_ db: Database, now: Date) throws -> [QueueCounts] {
-        let rows = try Row.fetchAll(db, sql: "SELECT queue, state, count FROM job_count")
-        var counts: [String: [JobState: Int]] = [:]
-        for row in rows {
-            counts[row["queue"], default: [:]][try JobState(stored: row["state"])] = row["count"]
-        }
-        return try counts.sorted { $0.key < $1.key }.map { name, counts in
-            let oldest = try Int64.fetchOne(
-                db,
-                sql: "SELECT min(available_at) FROM job WHERE state = 'available' AND queue = ?",
-                arguments: [name]
-            )
-            let waiting = oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) }
-            return QueueCounts(name: name, counts: counts, oldestWaiting: waiting)
         }
     }
 

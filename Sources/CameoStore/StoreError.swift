@@ -21,12 +21,18 @@ package enum StoreError: Error, Hashable, Sendable {
     /// The claim's job was given to somebody else, cancelled or finished meanwhile: nothing was written.
     case leaseLost(jobID: Int64)
     case noSuchJob(Int64)
+    case noSuch(Named, String)
     case notFound(uri: String)
     /// The stored bytes do not have the digest that names them; they are never returned.
     case damagedBlob(digest: String)
     /// What was to be written breaks a rule of the tables: trying again changes nothing.
     case refused(reason: String)
     case failed(String)
+
+    /// What has a name that people type.
+    package enum Named: String, Sendable {
+        case queue, batch, worker
+    }
 }
 
 extension StoreError: CustomStringConvertible {
@@ -48,6 +54,7 @@ extension StoreError: CustomStringConvertible {
         case .busy(let path): "another process held the write lock of the store at \(path) for too long"
         case .leaseLost(let id): "job \(id) is no longer this worker's; its result was dropped"
         case .noSuchJob(let id): "there is no job \(id)"
+        case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"
         case .notFound(let uri): "there is nothing at \(uri)"
         case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not have their digest"
         case .refused(let reason): "the store refused what was to be written: \(reason)"

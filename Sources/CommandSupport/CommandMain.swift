@@ -73,7 +73,7 @@ extension StoreError {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .refused, .failed:
             .store
-        case .leaseLost, .noSuchJob, .notFound, .damagedBlob: .failed
+        case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
         }
     }
 }

@@ -6,19 +6,24 @@ internal import CommandSupport
 struct CameoAdmin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-admin",
-        abstract: "Changes jobs by hand, forgets cached originals and checks the store.",
+        abstract: "Changes jobs and queues by hand, forgets cached originals, and checks the store.",
         discussion: """
             EXAMPLES
               cameo-admin retry 17 18
+              cameo-admin retry --state discarded --code source.timeout
               cameo-admin cancel 19
               cameo-admin forget https://example.com/picture.png
+              cameo-admin pause imports
               cameo-admin check
 
             EXIT CODES
-              0 done, 1 a job or source is not there or a check failed, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 what was named is not there, or a check failed, 2 bad usage, 4 the store cannot be opened
             """,
         version: CameoVersion.current,
-        subcommands: [RetryCommand.self, CancelCommand.self, ForgetCommand.self, CheckCommand.self]
+        subcommands: [
+            RetryCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, QueueCommand.self,
+            ForgetCommand.self, CheckCommand.self,
+        ]
     )
 
     static func main() async {

@@ -6,17 +6,28 @@ internal import CommandSupport
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Calls jobs off. A running one is stopped and leaves nothing."
+        abstract: "Calls jobs off. A running one is stopped and leaves nothing.",
+        discussion: """
+            Many at once: those that the options choose, all that have not ended unless --state says otherwise, in small \
+            transactions that hold up nobody.
+
+            EXAMPLES
+              cameo-admin cancel 19
+              cameo-admin cancel --batch holiday
+              cameo-admin cancel --state retryable --code source.unreachable --dry-run
+
+            EXIT CODES
+              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions
-
-    @Argument(help: "Numbers of jobs.")
-    var id: [Int64]
+    @OptionGroup var jobs: ChosenJobs
 
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
-        try await changeJobs(id) { id in
+        guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .cancel, done: "cancelled") }
+        try await jobs.changeEach { id in
             let before = try await store.cancel(id)
             return before.isFinal ? "job \(id) had ended already: \(before.rawValue)" : "job \(id) is cancelled"
         }

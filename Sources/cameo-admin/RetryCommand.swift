@@ -6,20 +6,31 @@ internal import CommandSupport
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Makes jobs available at once, with all their attempts before them again."
+        abstract: "Makes jobs available at once, with all their attempts before them again.",
+        discussion: """
+            Their earlier attempts stay readable (`cameo-status job ID`). Many at once: those that the options choose, the \
+            discarded ones unless --state says otherwise, in small transactions that hold up nobody.
+
+            EXAMPLES
+              cameo-admin retry 17 18
+              cameo-admin retry --state discarded --code source.timeout
+              cameo-admin retry --code source.httpStatus --source https://shop.example/ --limit 1000 --dry-run
+
+            EXIT CODES
+              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions
-
-    @Argument(help: "Numbers of jobs.")
-    var id: [Int64]
+    @OptionGroup var jobs: ChosenJobs
 
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
-        try await changeJobs(id) { id in
+        guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .retry, done: "available again") }
+        try await jobs.changeEach { id in
             let before = try await store.retry(id)
-            return before == .available || before == .running
-                ? "job \(id) is \(before.rawValue) already" : "job \(id) was \(before.rawValue), is available"
+            return BulkChange.retry.applies(to: before)
+                ? "job \(id) was \(before.rawValue), is available" : "job \(id) is \(before.rawValue) already"
         }
     }
 }

@@ -14,7 +14,8 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status
               cameo-status --json
               cameo-status job 17 --wait
-              cameo-status jobs --state discarded
+              cameo-status jobs --state discarded --code source.timeout
+              cameo-status batch holiday --wait
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
               cameo-status export thumbnails --batch holiday
               cameo-status sheet holiday.html --batch holiday
@@ -24,8 +25,8 @@ struct CameoStatus: AsyncParsableCommand {
             """,
         version: CameoVersion.current,
         subcommands: [
-            SummaryCommand.self, JobCommand.self, JobsCommand.self, CatCommand.self, ExportCommand.self,
-            SheetCommand.self,
+            SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
+            ExportCommand.self, SheetCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self
     )

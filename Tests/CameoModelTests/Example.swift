@@ -5,7 +5,9 @@ import Testing
 
 /// One file below `proto-json/examples`.
 struct Example: CustomTestStringConvertible, Sendable {
-    static let messages = ["thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report"]
+    static let messages = [
+        "thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report", "batch-report",
+    ]
 
     /// What `reasons.json` says of a refused example.
     struct Refusal: Decodable {

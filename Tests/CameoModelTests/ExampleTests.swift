@@ -46,6 +46,11 @@ struct ExampleTests {
         try expectUnchanged(StatusReport.self, example)
     }
 
+    @Test(arguments: Example.valid("batch-report"))
+    func batchReportIsReadAndWrittenUnchanged(example: Example) throws {
+        try expectUnchanged(BatchReport.self, example)
+    }
+
     @Test(arguments: Example.valid("job"))
     func jobNamesTheThumbnailsOfItsRequest(example: Example) throws {
         let job = try WireFormat.decode(Job.self, from: example.data)

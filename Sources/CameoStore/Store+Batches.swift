@@ -1,0 +1,63 @@
+package import CameoModel
+internal import Foundation
+internal import GRDB
+
+extension Store {
+    /// Milliseconds over which a batch's rate is taken.
+    private static let rateWindow: Int64 = 60_000
+
+    /// How far a batch is. Reads its part of an index, and the rows of the jobs that were discarded or ended lately.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``
+    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
+        let now = clock.now()
+        return try await read { db in
+            let states = try Row.fetchAll(
+                db,
+                sql: "SELECT state, count(*) AS count, min(id) AS oldest FROM job WHERE batch = ? GROUP BY state",
+                arguments: [name]
+            )
+            guard let oldest = (states.map { $0["oldest"] as Int64 }).min() else {
+                throw StoreError.noSuch(.batch, name)
+            }
+            let begun = try Int64.fetchOne(db, sql: "SELECT created_at FROM job WHERE id = ?", arguments: [oldest])
+            // A batch that is younger than the window has had less time than that.
+            let since = max(now.milliseconds - Self.rateWindow, begun ?? 0)
+            let finished = try Int.fetchOne(
+                db,
+                sql: """
+                    SELECT count(*) FROM job INDEXED BY job_finalized
+                    WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND batch = ?
+                    """,
+                arguments: [since, name]
+            )
+            let seconds = Double(max(1, now.milliseconds - since)) / 1_000
+            return BatchReport(
+                name: name,
+                generatedAt: now,
+                jobs: Dictionary(
+                    uniqueKeysWithValues: try states.map { (try JobState(stored: $0["state"]), $0["count"] as Int) }
+                ),
+                failures: try Self.failures(of: name, db),
+                finishedLastMinute: finished ?? 0,
+                rate: Double(finished ?? 0) / seconds
+            )
+        }
+    }
+
+    private static func failures(of batch: String, _ db: Database) throws -> [BatchReport.Failures] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT json_extract(failure, '$.code') AS code, count(*) AS count FROM job INDEXED BY job_batch
+                WHERE batch = ? AND state = 'discarded' GROUP BY 1
+                """,
+            arguments: [batch]
+        )
+        // Codes of a newer version come together under one word.
+        let counts = rows.reduce(into: [JobFailure.Code: Int]()) { counts, row in
+            counts[JobFailure.Code(rawValue: row["code"]) ?? .unknown, default: 0] += row["count"] as Int
+        }
+        return counts.map { BatchReport.Failures(code: $0.key, count: $0.value) }
+    }
+}

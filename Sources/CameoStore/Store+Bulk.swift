@@ -1,0 +1,111 @@
+package import CameoModel
+internal import GRDB
+
+// DESIGN. A change of thousands of jobs in one transaction would keep every worker from its settlements for as long. So
+// the jobs are looked up by a reader, a page at a time and upwards by id, and each page is changed in a transaction of its
+// own, which asks again whether each job is still in a state that was meant. Ids beyond the newest one at the beginning
+// are left alone: a job that comes back, or comes new, is not met twice.
+
+/// What an operator does to many jobs at once.
+package enum BulkChange: Sendable {
+    case retry, cancel
+
+    /// What it applies to when nobody says: what was given up, and what has not ended.
+    package var usualStates: [JobState] {
+        switch self {
+        case .retry: [.discarded]
+        case .cancel: JobState.allCases.filter { !$0.isFinal }
+        }
+    }
+
+    /// Whether it does anything to jobs in this state.
+    package func applies(to state: JobState) -> Bool {
+        switch self {
+        case .retry: state != .available && state != .running
+        case .cancel: !state.isFinal
+        }
+    }
+}
+
+/// How far a bulk change is.
+package struct BulkProgress: Hashable, Sendable {
+    package var changed = 0
+    /// Jobs that had left the states that were meant by the time their turn came.
+    package var passed = 0
+}
+
+extension Store {
+    /// Jobs in one transaction.
+    private static let bulkPage = 100
+
+    /// How many jobs a filter meets now, at most its limit.
+    package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
+        try await read { db in
+            var (condition, arguments) = filter.condition
+            arguments += [filter.limit]
+            return try Int.fetchOne(
+                db,
+                sql: "SELECT count(*) FROM (SELECT 1 FROM job WHERE \(condition) LIMIT ?)",
+                arguments: arguments
+            ) ?? 0
+        }
+    }
+
+    /// Changes the jobs that a filter meets, the oldest first, at most its limit, in small transactions. After each of
+    /// them `report` is told; what it throws ends the change, and what was done stays.
+    package func change(
+        _ filter: JobFilter,
+        by change: BulkChange,
+        report: (BulkProgress) throws -> Void = { _ in }
+    ) async throws -> BulkProgress {
+        var progress = BulkProgress()
+        let newest = try await read { db in try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0 }
+        var last: Int64 = 0
+        while progress.changed < filter.limit {
+            let size = min(Self.bulkPage, filter.limit - progress.changed)
+            let ids = try await page(of: filter, from: last + 1, through: newest, size: size)
+            guard let end = ids.last else { break }
+            last = end
+            let changed = try await self.change(ids, in: filter.states, by: change)
+            progress.changed += changed
+            progress.passed += ids.count - changed
+            try report(progress)
+        }
+        return progress
+    }
+
+    private func page(
+        of filter: JobFilter,
+        from first: Int64,
+        through last: Int64,
+        size: Int
+    ) async throws(StoreError) -> [Int64] {
+        try await read { db in
+            var (condition, arguments) = filter.condition
+            arguments += [first, last, size]
+            return try Int64.fetchAll(
+                db,
+                sql: "SELECT id FROM job WHERE \(condition) AND id BETWEEN ? AND ? ORDER BY id LIMIT ?",
+                arguments: arguments
+            )
+        }
+    }
+
+    private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
+        let now = nowMilliseconds
+        return try await commit { db in
+            let look = try db.cachedStatement(sql: "SELECT state FROM job WHERE id = ?")
+            return try ids.reduce(0) { changed, id in
+                // Retention may have taken it meanwhile.
+                guard let stored = try String.fetchOne(look, arguments: [id]) else { return changed }
+                let state = try JobState(stored: stored)
+                guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
+                switch change {
+                case .retry: _ = try Self.retry(id, now: now, db)
+                case .cancel: _ = try Self.cancel(id, now: now, db)
+                }
+                return changed + 1
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package import CameoModel
+package import CameoStore
+
+/// Waits until all jobs of a batch have ended, showing how far they are.
+package struct BatchWait {
+    let store: Store
+    /// Nil: for ever.
+    let timeout: Duration?
+
+    package init(store: Store, timeout: Duration?) {
+        self.store = store
+        self.timeout = timeout
+    }
+
+    /// - Returns: the first report in which nothing is left.
+    /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
+    package func untilFinished(_ name: String) async throws -> BatchReport {
+        let started = ContinuousClock.now
+        var progress = ProgressBar()
+        defer { progress.finish() }
+        var version: Int?
+        while true {
+            // Before the report: a commit between the two is seen again rather than missed.
+            let current = try await store.dataVersion()
+            if current != version {
+                version = current
+                let report = try await store.batch(name)
+                let discarded = report.count(.discarded)
+                progress.show(
+                    done: report.finished,
+                    of: report.total,
+                    note: discarded > 0 ? "\(discarded) discarded" : ""
+                )
+                if report.isFinished { return report }
+                // A large batch is counted less often: the workers need the processor more.
+                try await pause(since: started, for: .milliseconds(report.total <= 1_000 ? 20 : 250))
+            } else {
+                try await pause(since: started, for: .milliseconds(20))
+            }
+        }
+    }
+
+    private func pause(since started: ContinuousClock.Instant, for interval: Duration) async throws {
+        if let timeout, started.duration(to: .now) >= timeout {
+            throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
+        }
+        try await Task.sleep(for: interval)
+    }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import CameoModel
+package import CameoStore
+
+/// Options that choose jobs by what they are, not by their numbers.
+package struct JobSelection: ParsableArguments {
+    @Option(help: ArgumentHelp("Only jobs in this state. Repeatable.", valueName: "state"))
+    var state: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only jobs that failed last with this code, as source.timeout. Repeatable.",
+            valueName: "code"
+        )
+    )
+    var code: [String] = []
+
+    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name"))
+    var queue: String?
+
+    @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "label"))
+    var batch: String?
+
+    @Option(help: ArgumentHelp("Only jobs whose source begins so, as https://shop.example/.", valueName: "prefix"))
+    var source: String?
+
+    package init() {}
+
+    /// Whether nothing was chosen.
+    package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }
+
+    package func validate() throws {
+        _ = try states()
+        _ = try codes()
+    }
+
+    package func filter() throws -> JobFilter {
+        var filter = JobFilter()
+        (filter.states, filter.codes) = (try states(), try codes())
+        (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source)
+        return filter
+    }
+
+    private func states() throws -> [JobState] { try words(state, "--state") }
+
+    private func codes() throws -> [JobFailure.Code] { try words(code, "--code") }
+
+    private func words<Word: RawRepresentable<String> & CaseIterable>(
+        _ texts: [String],
+        _ option: String
+    ) throws -> [Word] {
+        try texts.map { text in
+            guard let word = Word(rawValue: text) else {
+                let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("\(option) \(text): must be one of \(words)")
+            }
+            return word
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import CameoStore
+internal import CommandSupport
+
+struct PauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Keeps a queue's waiting jobs from the workers. What runs goes on.",
+        discussion: """
+            Holds from the next claim on, for every worker, and until `cameo-admin resume`, also over restarts. Requests are \
+            accepted meanwhile. `cameo-worker --drain` does not wait for jobs of paused queues.
+
+            EXAMPLES
+              cameo-admin pause imports
+              cameo-admin pause imports --create
+
+            EXIT CODES
+              0 done, 1 there is no such queue, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The queue's name.")
+    var queue: String
+
+    @OptionGroup var naming: QueueNaming
+
+    func run() async throws {
+        try naming.check(queue)
+        let isNews = try await Store(at: storeOptions.path, creating: false).pause(queue, unknown: naming.unknown)
+        Output.line(isNews ? "queue \(queue) is paused" : "queue \(queue) was paused already")
+    }
+}
+
+struct ResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Lets the workers have a paused queue's jobs again, at once.",
+        discussion: """
+            EXAMPLES
+              cameo-admin resume imports
+
+            EXIT CODES
+              0 done, 1 there is no such queue, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The queue's name.")
+    var queue: String
+
+    func run() async throws {
+        let isNews = try await Store(at: storeOptions.path, creating: false).resume(queue)
+        Output.line(isNews ? "queue \(queue) is resumed" : "queue \(queue) was not paused")
+    }
+}

@@ -1,0 +1,18 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+/// How a queue is named that may have had no job so far.
+struct QueueNaming: ParsableArguments {
+    @Flag(help: "Makes the queue if no job has named it so far.")
+    var create = false
+
+    var unknown: UnknownQueue { create ? .created : .refused }
+
+    /// Refuses to make a queue that no request could name.
+    func check(_ queue: String) throws {
+        guard create, !ThumbnailRequest.isLabel(queue) else { return }
+        throw CommandFailure("\(queue): must be 1 to 64 of a-z 0-9 . _ -", .usage)
+    }
+}

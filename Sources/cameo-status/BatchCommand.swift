@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+
+struct BatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "batch",
+        abstract: "How far the jobs of a batch are, and why some of them failed.",
+        discussion: """
+            A batch is the jobs whose requests carry its label (`cameo-enqueue --batch`). The time that is left is reckoned at \
+            the rate of the last minute. Jobs that retention has taken are no longer counted.
+
+            EXAMPLES
+              cameo-status batch holiday
+              cameo-status batch holiday --wait --timeout 10m
+              cameo-status batch holiday --json
+
+            EXIT CODES
+              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in time, \
+            4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The batch's label.")
+    var name: String
+
+    @Flag(help: "Waits until all its jobs have ended.")
+    var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
+    var timeout: DurationArgument?
+
+    @Flag(help: "Prints a batch-report (JSON).")
+    var json = false
+
+    func validate() throws {
+        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
+    }
+
+    func run() async throws {
+        let store = try Store(reading: storeOptions.path)
+        let report = wait ? try await finished(in: store) : try await store.batch(name)
+        if json {
+            try Output.message(report)
+        } else {
+            Output.lines(BatchText.lines(report, escape: TerminalText.escaped))
+        }
+        if report.count(.discarded) + report.count(.cancelled) > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func finished(in store: Store) async throws -> BatchReport {
+        try await BatchWait(store: store, timeout: timeout?.duration).untilFinished(name)
+    }
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+
+struct JobCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "job",
+        abstract: "Everything about one job: its state, its failure, its thumbnails, each attempt.",
+        discussion: "Exit 1 if the job was discarded or cancelled, or is not there."
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The job's number.")
+    var id: Int64
+
+    @Flag(help: "Waits until the job has ended.")
+    var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: for at most so many seconds, then exit 3.", valueName: "seconds"))
+    var timeout: Double?
+
+    @Flag(help: "Prints a job (JSON).")
+    var json = false
+
+    func validate() throws {
+        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
+        try JobWait.validate(timeout: timeout, "--timeout")
+    }
+
+    func run() async throws {
+        let store = try Store(reading: storeOptions.path)
+        _ = try await store.job(id)
+        if wait {
+            _ = try await JobWait(store: store, timeout: timeout.map { .seconds($0) }).untilFinished([id])
+        }
+        let job = try await store.job(id)
+        if json {
+            try Output.message(job)
+        } else {
+            Output.lines(JobText.lines(job, escape: TerminalText.escaped))
+        }
+        if job.state == .discarded || job.state == .cancelled { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}

@@ -1,0 +1,123 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+/// Changes of many jobs at once.
+@Suite(.timeLimit(.minutes(1)))
+struct BulkTests {
+    /// Discards that many jobs with a code each.
+    private func discard(
+        _ count: Int,
+        _ code: JobFailure.Code,
+        in fixture: StoreFixture,
+        change: (inout ThumbnailRequest) -> Void = { _ in }
+    ) async throws {
+        try await fixture.enqueue(count, change: change)
+        for job in try await fixture.store.claim(limit: count, for: "w1") {
+            let failure = JobFailure(code, at: .fetch, "no")
+            try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        }
+    }
+
+    private func filter(_ change: (inout JobFilter) -> Void) -> JobFilter {
+        var filter = JobFilter()
+        filter.states = [.discarded]
+        filter.limit = .max
+        change(&filter)
+        return filter
+    }
+
+    @Test func retryTakesThoseWithTheCodeAndNoOther() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(3, .sourceTimeout, in: fixture)
+        try await discard(2, .imageCorrupt, in: fixture)
+        let filter = filter { $0.codes = [.sourceTimeout] }
+        #expect(try await fixture.store.count(filter) == 3)
+        let progress = try await fixture.store.change(filter, by: .retry)
+        #expect((progress.changed, progress.passed) == (3, 0))
+        let report = try await fixture.store.status()
+        #expect((report.count(.available), report.count(.discarded)) == (3, 2))
+        let job = try await fixture.store.job(1)
+        #expect((job.attempt, job.failure) == (0, nil))
+        #expect(job.attempts?.map(\.failure?.code) == [.sourceTimeout], "its history stays")
+    }
+
+    @Test(
+        arguments: [
+            ("queue", 1), ("batch", 2), ("source", 3), ("before", 4), ("all", 7),
+        ]
+    )
+    func filtersMeetWhatTheyName(name: String, count: Int) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(1, .sourceTimeout, in: fixture) { $0.queue = "imports" }
+        try await discard(2, .sourceTimeout, in: fixture) { $0.batch = "holiday" }
+        try await discard(3, .sourceTimeout, in: fixture) {
+            $0.source = "https://shop.example/%_/\($0.source.suffix(5))"
+        }
+        try await discard(1, .sourceTimeout, in: fixture) { $0.source = "https://shop.example/%X/1.jpg" }
+        let filter = filter { filter in
+            switch name {
+            case "queue": filter.queue = "imports"
+            case "batch": filter.batch = "holiday"
+            case "source": filter.sourcePrefix = "https://shop.example/%_/"
+            case "before": filter.before = 5
+            default: break
+            }
+        }
+        #expect(try await fixture.store.count(filter) == count)
+        #expect(try await fixture.store.jobs(filter).count == count)
+        #expect(try await fixture.store.change(filter, by: .retry).changed == count)
+        #expect(try await fixture.store.status().count(.available) == count)
+    }
+
+    @Test func theLimitTakesTheOldest() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(5, .sourceTimeout, in: fixture)
+        let progress = try await fixture.store.change(filter { $0.limit = 2 }, by: .retry)
+        #expect(progress.changed == 2)
+        #expect(try await fixture.store.states(of: [1, 2, 3]) == [1: .available, 2: .available, 3: .discarded])
+    }
+
+    /// Each page is a commit of its own, after which every other process has its turn.
+    @Test func aLargeChangeIsMadeOfSmallTransactions() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(250, .sourceTimeout, in: fixture)
+        var steps: [Int] = []
+        _ = try await fixture.store.change(filter { _ in }, by: .retry) { steps.append($0.changed) }
+        #expect(steps == [100, 200, 250])
+    }
+
+    @Test func aChangeThatIsBrokenOffKeepsWhatItDid() async throws {
+        struct Enough: Error {}
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(150, .sourceTimeout, in: fixture)
+        await #expect(throws: Enough.self) {
+            try await fixture.store.change(filter { _ in }, by: .retry) { _ in throw Enough() }
+        }
+        #expect(try await fixture.store.status().count(.available) == 100)
+    }
+
+    @Test func cancelStopsAllThatHasNotEnded() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await discard(2, .imageCorrupt, in: fixture) { $0.batch = "holiday" }
+        try await fixture.enqueue(3) { $0.batch = "holiday" }
+        try await fixture.enqueue(1)
+        let running = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        let filter = filter {
+            $0.states = BulkChange.cancel.usualStates; $0.batch = "holiday"
+        }
+        #expect(try await fixture.store.change(filter, by: .cancel).changed == 3)
+        let job = try await fixture.store.job(running.claim.jobID)
+        #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
+        let report = try await fixture.store.status()
+        #expect((report.count(.cancelled), report.count(.discarded), report.count(.available)) == (3, 2, 1))
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+    }
+}

@@ -1,0 +1,114 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What an operator does to a queue with workers on it.
+    @Suite(.timeLimit(.minutes(2)))
+    struct OperatorTests {
+        @Test func aPausedQueueWaitsAndAResumedOneIsWorkedOnAtOnce() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let paused = try #require(try await deployment.enqueue("pictures/photo.jpg", "--queue", "imports").first)
+            let pause = try await deployment.command("cameo-admin", ["pause", "imports"])
+            #expect(pause.outputText == "queue imports is paused\n", "\(pause.errorText)")
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            let other = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
+            try await deployment.waitUntil { try await $0.states(of: [other.id])[other.id] == .completed }
+            #expect(try await deployment.job(paused.id).state == .available)
+            let list = try await deployment.command("cameo-admin", ["queue", "imports"])
+            #expect(list.outputText.contains("1 available") && list.outputText.contains("paused"))
+            let json = try await deployment.command("cameo-admin", ["queue", "--json"])
+            #expect(json.outputText.split(separator: "\n").count == 2)
+            #expect(try await deployment.command("cameo-admin", ["resume", "imports"]).exitStatus == 0)
+            try await deployment.waitUntil { try await $0.states(of: [paused.id])[paused.id] == .completed }
+        }
+
+        @Test(arguments: [["pause", "none"], ["resume", "none"], ["queue", "none"]])
+        func aQueueThatIsNotThereIsOne(arguments: [String]) async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            let result = try await deployment.command("cameo-admin", arguments)
+            #expect(result.exitStatus == 1)
+            #expect(result.errorText == "cameo-admin: there is no queue none\n")
+        }
+
+        @Test func discardedJobsAreListedWithTheirReasonsAndRetriedByThem() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("pictures/a.jpg", "pictures/b.jpg", "--batch", "b")
+            try Data("no picture".utf8).write(to: URL(filePath: "\(deployment.pictures)/c.jpg"))
+            _ = try await deployment.enqueue("pictures/c.jpg")
+            #expect(try await deployment.drain().exitStatus == 1)
+            let missing = try await deployment.command(
+                "cameo-status",
+                ["jobs", "--state", "discarded", "--code", "source.notFound"]
+            )
+            let lines = missing.outputText.split(separator: "\n")
+            #expect(lines.count == 2 && lines.allSatisfy { $0.contains("source.notFound: ") })
+            let dry = try await deployment.command(
+                "cameo-admin",
+                ["retry", "--code", "source.notFound", "--dry-run", "--json"]
+            )
+            #expect(dry.outputText == #"{"changed":0,"matched":2,"passed":0}"# + "\n", "\(dry.errorText)")
+            try deployment.add(try await Pictures.photo("jpg"), as: "a.jpg")
+            let retry = try await deployment.command(
+                "cameo-admin",
+                ["retry", "--code", "source.notFound", "--batch", "b"]
+            )
+            #expect(retry.outputText == "2 jobs are available again\n")
+            #expect(try await deployment.drain().exitStatus == 1)
+            let job = try await deployment.command("cameo-status", ["job", "1"])
+            #expect(job.outputText.contains("job 1: completed"))
+            #expect(job.outputText.contains(#/try 1 .* discarded after .* source\.notFound: /#))
+            #expect(job.outputText.contains(#/try 2 .* completed after .* fetch .* ms, render .* ms, store .* ms/#))
+        }
+
+        @Test(
+            arguments: [
+                ["retry"], ["retry", "1", "--state", "discarded"], ["retry", "1", "--dry-run"],
+                ["retry", "--state", "running"], ["retry", "--code", "nonsense"],
+                ["retry", "--queue", "a", "--limit", "0"],
+                ["cancel", "--state", "completed"], ["pause", "Not A Name", "--create"],
+            ]
+        )
+        func whatCannotBeMeantIsRefused(arguments: [String]) async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            let result = try await deployment.command("cameo-admin", arguments)
+            #expect(result.exitStatus == 2, "\(result.outputText)\(result.errorText)")
+        }
+
+        @Test func aBatchIsWaitedFor() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            _ = try await deployment.enqueue(
+                "pictures/photo.jpg",
+                "--batch",
+                "holiday",
+                "--size",
+                "20x",
+                "--size",
+                "30x"
+            )
+            let late = try await deployment.command(
+                "cameo-status",
+                ["batch", "holiday", "--wait", "--timeout", "50ms"]
+            )
+            #expect(late.exitStatus == 3 && late.errorText.contains("not finished within 50ms"))
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            let done = try await deployment.command("cameo-status", ["batch", "holiday", "--wait", "--json"])
+            #expect(done.exitStatus == 0, "\(done.errorText)")
+            let report = try WireFormat.decode(BatchReport.self, from: done.standardOutput)
+            #expect((report.total, report.finished, report.count(.completed)) == (1, 1, 1))
+            _ = try await deployment.enqueue("pictures/none.jpg", "--batch", "holiday")
+            let failed = try await deployment.command("cameo-status", ["batch", "holiday", "--wait"])
+            #expect(failed.exitStatus == 1)
+            #expect(failed.outputText.contains("source.notFound"))
+            #expect(try await deployment.command("cameo-status", ["batch", "nothing"]).exitStatus == 1)
+        }
+    }
+}
