@@ -85,6 +85,8 @@ package struct StatusReport: Hashable, Codable, Sendable {
         package let concurrency: Int
         /// Jobs that it holds claims of.
         package let running: Int
+        /// How an operator asked it to end; nil if nobody has.
+        package let stopping: WorkerStop?
 
         package init(
             id: String,
@@ -94,7 +96,8 @@ package struct StatusReport: Hashable, Codable, Sendable {
             startedAt: Date,
             isAlive: Bool,
             concurrency: Int,
-            running: Int
+            running: Int,
+            stopping: WorkerStop?
         ) {
             self.id = id
             self.host = host
@@ -104,6 +107,7 @@ package struct StatusReport: Hashable, Codable, Sendable {
             self.isAlive = isAlive
             self.concurrency = concurrency
             self.running = running
+            self.stopping = stopping
         }
     }
 

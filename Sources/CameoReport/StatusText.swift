@@ -20,10 +20,7 @@ package enum StatusText {
         lines.append("workers")
         if report.workers.isEmpty { lines.append("  none") }
         for worker in report.workers {
-            let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
-            lines.append(
-                "  \(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state)"
-            )
+            lines.append("  " + WorkerText.line(worker, escape: escape))
         }
         let size = AmountText.bytes(report.blobs.bytes)
         lines.append("\(report.thumbnails) thumbnails; \(report.blobs.count) blobs, \(size)")

@@ -33,7 +33,7 @@ extension JobFilter {
             require("json_extract(failure, '$.code') IN (\(places(codes.count)))", codes.map(\.rawValue))
         }
         if let queue { require("queue = ?", [queue]) }
-        if let batch { require("batch = ?", [batch]) }
+        if let batch { require("id IN (SELECT job_id FROM batch_job WHERE batch = ?)", [batch]) }
         if let sourcePrefix {
             // Not LIKE, to which letters of either case are the same and `_` is any.
             require("substr(json_extract(request, '$.source'), 1, length(?)) = ?", [sourcePrefix, sourcePrefix])

@@ -6,7 +6,7 @@ extension Store {
     /// Milliseconds over which a batch's rate is taken.
     private static let rateWindow: Int64 = 60_000
 
-    /// How far a batch is. Reads its part of an index, and the rows of the jobs that were discarded or ended lately.
+    /// How far a batch is: the jobs that its requests made or joined. Reads a row for each of them.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``
     package func batch(_ name: String) async throws(StoreError) -> BatchReport {
@@ -14,7 +14,10 @@ extension Store {
         return try await read { db in
             let states = try Row.fetchAll(
                 db,
-                sql: "SELECT state, count(*) AS count, min(id) AS oldest FROM job WHERE batch = ? GROUP BY state",
+                sql: """
+                    SELECT job.state AS state, count(*) AS count, min(job.id) AS oldest
+                    FROM batch_job JOIN job ON job.id = batch_job.job_id WHERE batch_job.batch = ? GROUP BY job.state
+                    """,
                 arguments: [name]
             )
             guard let oldest = (states.map { $0["oldest"] as Int64 }).min() else {
@@ -27,7 +30,8 @@ extension Store {
                 db,
                 sql: """
                     SELECT count(*) FROM job INDEXED BY job_finalized
-                    WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND batch = ?
+                    WHERE finalized_at IS NOT NULL AND finalized_at >= ?
+                      AND EXISTS (SELECT 1 FROM batch_job WHERE batch = ? AND job_id = job.id)
                     """,
                 arguments: [since, name]
             )
@@ -49,8 +53,9 @@ extension Store {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT json_extract(failure, '$.code') AS code, count(*) AS count FROM job INDEXED BY job_batch
-                WHERE batch = ? AND state = 'discarded' GROUP BY 1
+                SELECT json_extract(failure, '$.code') AS code, count(*) AS count
+                FROM batch_job JOIN job ON job.id = batch_job.job_id
+                WHERE batch_job.batch = ? AND job.state = 'discarded' GROUP BY 1
                 """,
             arguments: [batch]
         )

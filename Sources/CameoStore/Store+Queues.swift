@@ -33,6 +33,21 @@ extension Store {
         try await setPaused(0, queue, .refused)
     }
 
+    /// Lets at most so many jobs of a queue run at once, over all workers; nil: as many as there is room for. What runs
+    /// above a lower limit goes on.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``
+    package func setMaxRunning(
+        _ limit: Int?,
+        of queue: String,
+        unknown: UnknownQueue = .refused
+    ) async throws(StoreError) {
+        try await commit { db in
+            try Self.require(queue, unknown, db)
+            try db.execute(sql: "UPDATE queue SET max_running = ? WHERE name = ?", arguments: [limit, queue])
+        }
+    }
+
     private func setPaused(_ value: Int, _ queue: String, _ unknown: UnknownQueue) async throws(StoreError) -> Bool {
         try await commit { db in
             try Self.require(queue, unknown, db)
@@ -73,7 +88,7 @@ extension Store {
                 jobs: counts[name] ?? [:],
                 oldestWaitingSeconds: oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
                 paused: row["paused"],
-                maxRunning: nil
+                maxRunning: row["max_running"]
             )
         }
     }

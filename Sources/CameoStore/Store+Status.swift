@@ -79,7 +79,8 @@ extension Store {
                 startedAt: Date(milliseconds: row["started_at"]),
                 isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
                 concurrency: row["concurrency"],
-                running: row["running"]
+                running: row["running"],
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(rawValue:))
             )
         }
     }

@@ -80,7 +80,14 @@ package final class Worker: Service {
     package var hasDrained: Bool { phase.hasDrained }
 
     private func stop() {
-        phase.stop()
+        phase.stop(grace: configuration.grace)
+        wake.yield()
+    }
+
+    /// As an operator asked for, from outside.
+    private func stop(_ request: WorkerStop) {
+        guard phase.stop(grace: request == .now ? .zero : nil) else { return }
+        logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
         wake.yield()
     }
 
@@ -97,7 +104,7 @@ package final class Worker: Service {
                 }
                 if try await fill(&group) { break }
             }
-            await finish(&group)
+            await finish()
         }
     }
 
@@ -152,21 +159,16 @@ package final class Worker: Service {
         }
     }
 
-    /// Waits for what runs; after the grace, stops it and gives it back.
-    private func finish(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async {
+    /// Waits for what runs; the watcher stops it and gives it back when its grace is over.
+    private func finish() async {
         guard running.count > 0 else { return }
         logger.info(
             "finishing running jobs",
             metadata: ["jobs": "\(running.count)", "grace": "\(configuration.grace)"]
         )
-        group.addTask {
-            guard (try? await Task.sleep(for: self.configuration.grace)) != nil else { return }
-            self.running.stopAll(.shutdown)
-        }
         while running.count > 0 {
             for await _ in wakeUps where running.count == 0 { break }
         }
-        group.cancelAll()
     }
 
     // MARK: - Watching
@@ -179,6 +181,7 @@ package final class Worker: Service {
         var nextLease = ContinuousClock.now + configuration.leaseInterval
         var nextHousekeeping = ContinuousClock.now
         while !Task.isCancelled {
+            if phase.mustGiveBack { running.stopAll(.shutdown) }
             do {
                 if ContinuousClock.now >= nextSweep {
                     nextSweep = .now + configuration.sweepInterval
@@ -223,6 +226,7 @@ package final class Worker: Service {
         try await rescue(registration)
         let held = running.tokens
         running.stop(held, notIn: try await store.claimTokens(of: registration))
+        if let request = try await store.stopRequest(for: registration) { stop(request) }
     }
 
     private func rescue(_ registration: WorkerRegistration) async throws {

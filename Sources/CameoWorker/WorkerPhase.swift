@@ -4,6 +4,7 @@ internal import Synchronization
 final class WorkerPhase: Sendable {
     private struct State {
         var isStopping = false
+        var giveBackAt: ContinuousClock.Instant?
         var unrecorded: String?
         var failingSince: ContinuousClock.Instant?
         var lastRefusal: String?
@@ -15,9 +16,22 @@ final class WorkerPhase: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func stop() {
-        state.withLock { $0.isStopping = true }
+    /// Ends the claiming; what runs after `grace` is to be given back, nil: never. Of several words the sooner holds.
+    ///
+    /// - Returns: false if nothing changed by it.
+    @discardableResult
+    func stop(grace: Duration?) -> Bool {
+        state.withLock { state in
+            let giveBackAt = grace.map { ContinuousClock.now + $0 }
+            let isSooner = giveBackAt.map { $0 < state.giveBackAt ?? $0 + .seconds(1) } ?? false
+            if isSooner { state.giveBackAt = giveBackAt }
+            defer { state.isStopping = true }
+            return isSooner || !state.isStopping
+        }
     }
+
+    /// Whether what still runs is to be given back.
+    var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= .now } ?? false } }
 
     /// Why the end of an attempt could not be written, if that happened.
     var unrecorded: String? {

@@ -50,10 +50,12 @@ package enum CommandMain {
         _ type: (some ParsableCommand).Type
     ) -> [String] {
         let length = arguments.first == "--store" ? 2 : arguments.first?.hasPrefix("--store=") == true ? 1 : 0
-        guard length > 0, arguments.count > length,
-            type.configuration.subcommands.contains(where: { $0._commandName == arguments[length] })
-        else { return arguments }
-        return [arguments[length]] + arguments[..<length] + arguments[(length + 1)...]
+        guard length > 0, arguments.count > length else { return arguments }
+        var (end, subcommands) = (length, type.configuration.subcommands)
+        while end < arguments.count, let next = subcommands.first(where: { $0._commandName == arguments[end] }) {
+            (end, subcommands) = (end + 1, next.configuration.subcommands)
+        }
+        return Array(arguments[length..<end] + arguments[..<length] + arguments[end...])
     }
 
     /// Nil for what ArgumentParser explains itself.

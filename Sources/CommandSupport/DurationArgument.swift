@@ -21,13 +21,13 @@ package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
 extension Duration {
     /// Units in seconds, the largest first. No month or year: they have no fixed length.
     private static let units: [(suffix: String, seconds: Double)] = [
-        ("w", 604_800), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 0.001),
+        ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 0.001),
     ]
 
     /// A hundred years: beyond any use, and far from where milliseconds overflow.
     private static let longestSeconds = 3_153_600_000.0
 
-    /// A number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`, `w`); without a unit, seconds. Nil for all else.
+    /// A number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`); without a unit, seconds. Nil for all else.
     package init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let suffix = text[number.endIndex...]

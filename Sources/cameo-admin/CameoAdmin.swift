@@ -14,6 +14,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin cancel 19
               cameo-admin forget https://example.com/picture.png
               cameo-admin pause imports
+              cameo-admin worker stop --all
               cameo-admin check
 
             EXIT CODES
@@ -22,7 +23,7 @@ struct CameoAdmin: AsyncParsableCommand {
         version: CameoVersion.current,
         subcommands: [
             RetryCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, QueueCommand.self,
-            ForgetCommand.self, CheckCommand.self,
+            WorkerCommand.self, CheckCommand.self,
         ]
     )
 

@@ -7,10 +7,14 @@ internal import CommandSupport
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "Lists queues, with what waits in them and whether they are paused.",
+        abstract: "Lists queues, or sets how many jobs of one may run at once.",
         discussion: """
+            A limit counts the running jobs of all workers together; what runs above a lower one goes on.
+
             EXAMPLES
               cameo-admin queue
+              cameo-admin queue imports --max-running 4
+              cameo-admin queue imports --max-running none
               cameo-admin queue imports --json
 
             EXIT CODES
@@ -23,10 +27,25 @@ struct QueueCommand: AsyncParsableCommand {
     @Argument(help: "Only this queue.")
     var name: String?
 
+    @Option(help: ArgumentHelp("Jobs of it that may run at once, or none for no limit.", valueName: "number"))
+    var maxRunning: RunningLimit?
+
+    @OptionGroup var naming: QueueNaming
+
     @Flag(help: "Prints one queue a line, as the queues of a status-report (JSON).")
     var json = false
 
+    func validate() throws {
+        guard maxRunning == nil || name != nil else { throw ValidationError("--max-running needs a queue's name") }
+        guard !naming.create || maxRunning != nil else { throw ValidationError("--create needs --max-running") }
+    }
+
     func run() async throws {
+        if let name, let maxRunning {
+            try naming.check(name)
+            let store = try Store(at: storeOptions.path, creating: false)
+            try await store.setMaxRunning(maxRunning.limit, of: name, unknown: naming.unknown)
+        }
         let queues = try await Store(reading: storeOptions.path).queues()
         let shown = queues.filter { name == nil || $0.name == name }
         if let name, shown.isEmpty { throw StoreError.noSuch(.queue, name) }
@@ -37,5 +56,16 @@ struct QueueCommand: AsyncParsableCommand {
                 Output.line(QueueText.line(queue, escape: TerminalText.escaped))
             }
         }
+    }
+}
+
+/// A number of jobs, or `none`.
+struct RunningLimit: ExpressibleByArgument {
+    /// Nil: no limit.
+    let limit: Int?
+
+    init?(argument: String) {
+        limit = Int(argument)
+        guard argument == "none" || limit.map({ $0 >= 1 }) == true else { return nil }
     }
 }

@@ -38,7 +38,10 @@ struct ContractTests {
         )
         let finalStates = JobState.allCases.filter(\.isFinal).map(\.rawValue)
         #expect(words(job["allOf", "0", "if", "properties", "state", "enum"]) == finalStates)
-        let counts = try #require(try schema("status-report")["$defs", "counts"])
+        let status = try schema("status-report")
+        let stops = status["$defs", "worker", "properties", "stopping", "enum"]
+        #expect(words(stops) == WorkerStop.allCases.map(\.rawValue))
+        let counts = try #require(status["$defs", "counts"])
         #expect(words(counts["required"]) == states)
         #expect(Set(try #require(counts["properties"]).members.keys) == Set(states))
     }

@@ -6,7 +6,7 @@ struct DurationTests {
     @Test(
         arguments: [
             ("30s", Duration.seconds(30)), ("10m", .seconds(600)), ("2h", .seconds(7_200)), ("7d", .seconds(604_800)),
-            ("1w", .seconds(604_800)), ("250ms", .milliseconds(250)), ("1.5h", .seconds(5_400)), ("45", .seconds(45)),
+            ("250ms", .milliseconds(250)), ("1.5h", .seconds(5_400)), ("45", .seconds(45)),
             ("0", .zero), ("0.5", .milliseconds(500)),
         ] as [(String, Duration)]
     )
@@ -17,6 +17,7 @@ struct DurationTests {
     @Test(
         arguments: [
             "", "s", "-1s", "+1s", "1x", "1 s", "1s2m", ".5s", "1.s", "1..2s", "1e3", "٣s", "½h", "nan", "inf", "1D",
+            "1w",
             "100000000000d", "36501d",
         ]
     )
@@ -24,7 +25,7 @@ struct DurationTests {
         #expect(Duration(parsing: text) == nil)
     }
 
-    @Test(arguments: ["250ms", "30s", "90s", "10m", "2h", "36h", "1d", "1w", "0s"])
+    @Test(arguments: ["250ms", "30s", "90s", "10m", "2h", "36h", "1d", "7d", "0s"])
     func writesTheShortestText(text: String) throws {
         let duration = try #require(Duration(parsing: text))
         #expect(duration.argument == text)

@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+struct WorkerStopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop",
+        abstract: "Ends workers from outside: they claim nothing more, and exit with 0.",
+        discussion: """
+            Through the store, so that it needs neither the worker's machine nor its user. A worker sees it within a second. \
+            Under a service manager that restarts whatever ends, stop it there instead.
+
+            EXAMPLES
+              cameo-admin worker stop w1900000000-4242-1f2e3d4c
+              cameo-admin worker stop --all --now --wait --timeout 1m
+
+            EXIT CODES
+              0 done, 1 there is no such worker, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be opened \
+            or written
+            """
+    )
+
+    enum Mode: EnumerableFlag {
+        case drain, now
+
+        var stop: WorkerStop { self == .now ? .now : .drain }
+
+        static func help(for value: Mode) -> ArgumentHelp? {
+            value == .drain
+                ? "Finishes the jobs that it has begun, however long they take. (default)"
+                : "Gives the jobs that it has begun back at once, uncharged."
+        }
+    }
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "Ids of workers, as `worker list` shows them.")
+    var id: [String] = []
+
+    @Flag(help: "All workers that live.")
+    var all = false
+
+    @Flag(exclusivity: .exclusive)
+    var mode = Mode.drain
+
+    @Flag(help: "Waits until they have ended.")
+    var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
+    var timeout: DurationArgument?
+
+    func validate() throws {
+        guard id.isEmpty == all else { throw ValidationError("name workers by their ids, or --all") }
+        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
+    }
+
+    func run() async throws {
+        let store = try Store(at: storeOptions.path, creating: false)
+        let ids = all ? try await store.status().workers.filter(\.isAlive).map(\.id) : id
+        for id in ids {
+            let isAlive = try await store.stopWorker(id, mode.stop)
+            let how = mode == .drain ? "finishes what it runs and ends" : "gives back what it runs and ends"
+            Output.line("worker \(id) \(isAlive ? how : "has died already; another takes its jobs back")")
+        }
+        if wait { try await untilEnded(ids, in: store) }
+    }
+
+    private func untilEnded(_ ids: [String], in store: Store) async throws {
+        let started = ContinuousClock.now
+        while true {
+            let live = Set(try await store.status().workers.filter(\.isAlive).map(\.id))
+            if live.isDisjoint(with: ids) { return }
+            if let timeout, started.duration(to: .now) >= timeout.duration {
+                throw CommandFailure("not ended within \(timeout.duration.argument)", .timedOut)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Workers that are ended from outside, through the store.
+    @Suite(.timeLimit(.minutes(2)))
+    struct WorkerStopTests {
+        private func startedWorker(_ deployment: Deployment, _ arguments: String...) async throws -> (
+            ChildProcess, String
+        ) {
+            let store = try Store(at: deployment.store)
+            let worker = try ChildProcess(
+                try Deployment.executable("cameo-worker"),
+                ["--allow-network", "127.0.0.0/8"] + arguments,
+                environment: ["CAMEO_STORE": deployment.store],
+                currentDirectory: deployment.folder.url
+            )
+            try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
+            return (worker, try #require(try await store.status().workers.first).id)
+        }
+
+        /// An origin whose `/held` answers with a picture when it is released.
+        private func origin(_ deployment: Deployment) async throws -> Origin {
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            return try await Origin.start(serving: deployment.pictures)
+        }
+
+        private func enqueueHeld(_ deployment: Deployment, _ origin: Origin, size: String) async throws -> Int64 {
+            let url = origin.url("/held?file=photo.jpg")
+            return try #require(try await deployment.enqueue(url, "--size", size).first).id
+        }
+
+        @Test(arguments: ["--drain", "--now"])
+        func anIdleWorkerEndsWithinASecondAndWithZero(mode: String) async throws {
+            let deployment = try Deployment()
+            let (worker, id) = try await startedWorker(deployment)
+            defer { worker.killGroup() }
+            let list = try await deployment.command("cameo-admin", ["--store", deployment.store, "worker", "list"])
+            #expect(list.outputText.hasPrefix("\(id) on "), "\(list.errorText)")
+            let stop = try await deployment.command(
+                "cameo-admin",
+                ["worker", "stop", id, mode, "--wait", "--timeout", "30s"]
+            )
+            #expect(stop.exitStatus == 0, "\(stop.errorText)")
+            #expect(await worker.ending == .exited(0))
+            #expect(try await deployment.status().workers.isEmpty)
+        }
+
+        @Test func drainFinishesWhatRunsAndClaimsNothingMore() async throws {
+            let deployment = try Deployment()
+            let origin = try await origin(deployment)
+            let (worker, id) = try await startedWorker(deployment, "--grace", "0", "--concurrency", "1")
+            defer { worker.killGroup() }
+            let running = try await enqueueHeld(deployment, origin, size: "20x")
+            try await origin.awaitArrivals(of: "/held")
+            #expect(try await deployment.command("cameo-admin", ["worker", "stop", id]).exitStatus == 0)
+            let waiting = try await enqueueHeld(deployment, origin, size: "30x")
+            try await origin.release()
+            #expect(await worker.ending == .exited(0))
+            #expect(try await deployment.job(running).state == .completed, "however short the grace of a shutdown is")
+            #expect(try await deployment.job(waiting).state == .available)
+        }
+
+        @Test func nowGivesWhatRunsBackUncharged() async throws {
+            let deployment = try Deployment()
+            let origin = try await origin(deployment)
+            let (worker, id) = try await startedWorker(deployment, "--grace", "600")
+            defer { worker.killGroup() }
+            let job = try await enqueueHeld(deployment, origin, size: "20x")
+            try await origin.awaitArrivals(of: "/held")
+            _ = try await deployment.command("cameo-admin", ["worker", "stop", id])
+            #expect(try await deployment.status().workers.first?.stopping == .drain)
+            #expect(try await deployment.command("cameo-admin", ["worker", "stop", "--all", "--now"]).exitStatus == 0)
+            #expect(await worker.ending == .exited(0))
+            let after = try await deployment.job(job)
+            #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
+            #expect(after.attempts?.map(\.outcome) == [.released])
+        }
+
+        @Test func aWorkerThatIsNotThereIsOne() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg")
+            let result = try await deployment.command("cameo-admin", ["worker", "stop", "w1"])
+            #expect(result.exitStatus == 1 && result.errorText == "cameo-admin: there is no worker w1\n")
+            #expect(try await deployment.command("cameo-admin", ["worker", "stop"]).exitStatus == 2)
+            #expect(try await deployment.command("cameo-admin", ["worker", "stop", "--all"]).exitStatus == 0)
+        }
+
+        @Test func aWorkerThatHearsNothingIsWaitedForInVain() async throws {
+            let deployment = try Deployment()
+            let (worker, id) = try await startedWorker(deployment)
+            defer { worker.killGroup() }
+            worker.send(SIGSTOP)
+            let stop = try await deployment.command(
+                "cameo-admin",
+                ["worker", "stop", id, "--wait", "--timeout", "300ms"]
+            )
+            #expect(stop.exitStatus == 3, "\(stop.errorText)")
+            worker.send(SIGCONT)
+            #expect(await worker.ending == .exited(0))
+        }
+    }
+}
