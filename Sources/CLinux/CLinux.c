@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -80,4 +81,23 @@ int cameo_sync_directory(const char *path) {
     close(fd);
     errno = saved;
     return result;
+}
+
+int cameo_sync_filesystem(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    int result = syncfs(fd);
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return result;
+}
+
+int cameo_landlock_version(void) {
+    return (int)syscall(444 /* landlock_create_ruleset */, NULL, 0, 1u /* LANDLOCK_CREATE_RULESET_VERSION */);
+}
+
+int cameo_has_seccomp_filters(void) {
+    unsigned action = SECCOMP_RET_KILL_PROCESS;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }

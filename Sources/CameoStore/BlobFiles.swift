@@ -28,7 +28,7 @@ final class BlobFiles: Sendable {
 
     /// Makes the bytes durable unless they are to stand in their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
-        guard freeBytes >= data.count + Self.margin else { throw .full(path: directory.path) }
+        guard hasRoom(for: data.count) else { throw .full(path: directory.path) }
         let isInline = data.count <= Self.inlineLimit
         if !isInline {
             try await perform { [self] directory in try write(data, as: digest, in: directory) }
@@ -66,6 +66,19 @@ final class BlobFiles: Sendable {
         }
     }
 
+    /// Writes a blob's file where none is, for a folder that is synced as a whole before it counts.
+    func copy(_ data: Data, as digest: BlobDigest) async throws(StoreError) {
+        try await perform { directory in
+            let path = directory.blobFile(digest)
+            let folder = URL(filePath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw Errno() }
+            let file = OpenFile(adopting: descriptor)
+            try data.withUnsafeBytes { try file.write($0) }
+        }
+    }
+
     /// Removes what writers left that died in the middle of a file.
     func removeUnfinished(olderThan limit: Date) {
         let files = FileManager.default
@@ -75,6 +88,9 @@ final class BlobFiles: Sendable {
             if let changed, changed < limit { unlink(path) }
         }
     }
+
+    /// Whether the disk takes so many bytes more and leaves its margin.
+    func hasRoom(for bytes: Int) -> Bool { freeBytes >= bytes + Self.margin }
 
     private var freeBytes: Int {
         var status = statvfs()

@@ -49,6 +49,23 @@ extension Store {
         }
     }
 
+    /// What ``collectBlobs(unreferencedSince:atMost:)`` would remove by and by.
+    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
+        try await read { db in
+            let hexes = try String.fetchAll(
+                db,
+                sql: "SELECT digest FROM orphan WHERE since <= ?",
+                arguments: [time.milliseconds]
+            )
+            return try hexes.compactMap(BlobDigest.init(hex:)).reduce((0, 0)) { sum, digest in
+                guard let row = try Self.unnamed(digest, db), (row["created_at"] as Int64) <= time.milliseconds else {
+                    return sum
+                }
+                return (sum.0 + 1, sum.1 + (row["size"] as Int))
+            }
+        }
+    }
+
     private static func collect(
         before time: Int64,
         atMost limit: Int,

@@ -81,8 +81,7 @@ extension Store {
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
         let now = nowMilliseconds
         try await commit { db in
-            try Self.closeAttempts(of: registration.id, as: .released, now: now, db)
-            try Self.giveBack(from: registration.id, deaths: 0, db)
+            try Self.giveBackUnharmed(from: registration.id, now: now, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
         }
         registration.removeFile()
@@ -175,6 +174,12 @@ extension Store {
 }
 
 extension Store {
+    /// Makes a worker's running jobs available again as if they had not been claimed.
+    static func giveBackUnharmed(from worker: String, now: Int64, _ db: Database) throws {
+        try closeAttempts(of: worker, as: .released, now: now, db)
+        try giveBack(from: worker, deaths: 0, db)
+    }
+
     private static func closeAttempts(
         of worker: String,
         as outcome: JobAttempt.Outcome,

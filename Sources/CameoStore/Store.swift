@@ -136,6 +136,23 @@ package final class Store: Sendable {
         }
     }
 
+    /// Runs a statement on the writing connection that cannot stand in a transaction.
+    func writeOutsideTransaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        guard let writer else { throw .readOnly(path: directory.path) }
+        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
+            writer.asyncWriteWithoutTransaction { db in continuation.resume(returning: Result { try body(db) }) }
+        }
+        return try value(of: result)
+    }
+
+    /// Empties the log into the database now, unless another process is doing so or a reader needs it.
+    func checkpointNow() async throws(StoreError) {
+        let checkpointer = checkpointer
+        try await writeOutsideTransaction { db in _ = checkpointer.checkpoint(db) }
+    }
+
     /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value

@@ -16,6 +16,9 @@ package struct StoreDirectory: Hashable, Sendable {
     /// Held by the process that makes the tables or brings them to a newer version.
     var setUpLock: String { path + "/setup.lock" }
 
+    /// Held by the process that removes what is no longer wanted, or copies the store.
+    var maintenanceLock: String { path + "/maintenance.lock" }
+
     func workerLock(_ worker: String) -> String { "\(workers)/\(worker).lock" }
 
     /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
@@ -39,6 +42,11 @@ package struct StoreDirectory: Hashable, Sendable {
         defer { free(real) }
         self.path = String(cString: real)
         try refuseNetworkFileSystem()
+    }
+
+    /// A folder that is to become a store.
+    init(unfinished path: String) {
+        self.path = path
     }
 
     private static func prepare(_ path: String, creating: Bool) throws(StoreError) {

@@ -66,7 +66,8 @@ package final class Worker: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.watch(registration) }
                 group.addTask { try await self.work() }
-                // The watcher never ends by itself: the first to return is the work.
+                group.addTask { await self.maintain() }
+                // The others never end by themselves: the first to return is the work.
                 defer { group.cancelAll() }
                 try await group.next()
             }

@@ -1,4 +1,5 @@
 package import CameoModel
+package import CameoStore
 
 /// How a worker pool works. Every duration and number is the operator's to set.
 package struct WorkerConfiguration: Sendable {
@@ -29,6 +30,10 @@ package struct WorkerConfiguration: Sendable {
     package var cacheBudget: Int?
     /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.
     package var patience = Duration.seconds(30)
+    /// For how long finished jobs stay.
+    package var retention = Retention()
+    /// How often what is no longer kept is looked for.
+    package var maintenanceInterval = Duration.seconds(60)
     /// Random numbers in 0…1, for the jitter of retries.
     package var random: @Sendable () -> Double = { .random(in: 0...1) }
 

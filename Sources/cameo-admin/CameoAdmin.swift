@@ -15,6 +15,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin forget https://example.com/picture.png
               cameo-admin pause imports
               cameo-admin worker stop --all
+              cameo-admin backup /backups/cameo-monday
               cameo-admin check
 
             EXIT CODES
@@ -23,7 +24,7 @@ struct CameoAdmin: AsyncParsableCommand {
         version: CameoVersion.current,
         subcommands: [
             RetryCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, QueueCommand.self,
-            WorkerCommand.self, CheckCommand.self,
+            WorkerCommand.self, PruneCommand.self, VacuumCommand.self, BackupCommand.self, CheckCommand.self,
         ]
     )
 

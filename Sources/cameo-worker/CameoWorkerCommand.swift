@@ -30,6 +30,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Cache Options") var cache: CacheOptions
     @OptionGroup(title: "Render Options") var render: RenderOptions
     @OptionGroup(title: "Picture Options") var pictures: PictureOptions
+    @OptionGroup(title: "Retention Options") var retention: RetentionOptions
     @OptionGroup(title: "Log Options") var log: LogOptions
 
     func run() async throws {

@@ -65,6 +65,7 @@ struct WorkerApp {
         )
         configuration.maximumSourceBytes = command.sources.maxSourceBytes
         configuration.cacheBudget = command.cache.budget
+        configuration.retention = command.retention.retention
         return configuration
     }
 

@@ -30,7 +30,14 @@ int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard);
 /// while the machine sleeps.
 int64_t cameo_monotonic_ms(void);
 
+/// Version of the kernel's Landlock, 0 or less where there is none (landlock_create_ruleset(2)).
+int cameo_landlock_version(void);
+/// 1 where the kernel takes seccomp filters (seccomp(2), SECCOMP_GET_ACTION_AVAIL).
+int cameo_has_seccomp_filters(void);
+
 /// statfs(2) f_type of the file system that holds `path`, or -1. See linux/magic.h.
 int64_t cameo_filesystem_type(const char *path);
+/// syncfs(2): all that was written to the file system that holds `path`. 0, or -1 with errno.
+int cameo_sync_filesystem(const char *path);
 /// fsync(2) of a directory, so that a rename in it is durable. 0, or -1 with errno.
 int cameo_sync_directory(const char *path);

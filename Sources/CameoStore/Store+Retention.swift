@@ -1,0 +1,153 @@
+internal import CameoModel
+internal import Foundation
+internal import GRDB
+
+// DESIGN. What retention removes it finds as a reader, walking once along the index of ends, and removes by small
+// transactions that ask again. So no claim or settlement waits for longer than for one of them, and jobs that stay are
+// not walked over again and again. One process at a time does it (``MaintenanceTurn``).
+extension Store {
+    /// Entries of the index that one look walks over, at most.
+    private static let prunePage = 1_000
+    /// Jobs that one transaction removes, with their attempts and uploads, at most.
+    private static let pruneStep = 100
+    /// Seconds for which nothing must have named a blob (invariant I6).
+    private static let orphanAge = 3_600.0
+    /// Blobs that one transaction looks at.
+    private static let collectionStep = 32
+
+    /// Removes the jobs that a retention no longer keeps, and blobs that nothing has named for an hour, in small
+    /// transactions. Thumbnails outlive their jobs.
+    ///
+    /// - Parameters:
+    ///   - retention: what stays.
+    ///   - turn: that nobody else removes or copies meanwhile.
+    ///   - pause: what others have between two transactions for themselves.
+    ///   - report: told after each transaction what it removed.
+    /// - Returns: what was removed in all.
+    /// - Throws: ``StoreError``; `CancellationError` between two transactions.
+    package func prune(
+        _ retention: Retention,
+        in turn: MaintenanceTurn,
+        pause: Duration = .zero,
+        report: (Pruned) -> Void = { _ in }
+    ) async throws -> Pruned {
+        defer { withExtendedLifetime(turn) {} }
+        let now = nowMilliseconds
+        var total = Pruned()
+        var walk = EndedJobs(retention, now: now)
+        while let page = try await next(of: &walk) {
+            for start in stride(from: 0, to: page.count, by: Self.pruneStep) {
+                try Task.checkCancellation()
+                let step = try await remove(
+                    page[start..<min(start + Self.pruneStep, page.count)].map(\.id),
+                    retention,
+                    now
+                )
+                total += step
+                report(step)
+                if pause > .zero { try await Task.sleep(for: pause) }
+            }
+        }
+        return try await collect(into: total, pause: pause, report: report)
+    }
+
+    private func collect(into pruned: Pruned, pause: Duration, report: (Pruned) -> Void) async throws -> Pruned {
+        var total = pruned
+        let since = clock.now().addingTimeInterval(-Self.orphanAge)
+        while true {
+            try Task.checkCancellation()
+            let collected = try await collectBlobs(unreferencedSince: since, atMost: Self.collectionStep)
+            var step = Pruned()
+            (step.blobs, step.blobBytes) = (collected.count, collected.bytes)
+            total += step
+            if !step.isEmpty { report(step) }
+            // A step that removed nothing puts off what it looked at.
+            guard collected.candidates == Self.collectionStep else { return total }
+            if pause > .zero { try await Task.sleep(for: pause) }
+        }
+    }
+
+    /// What ``prune(_:in:pause:report:)`` would remove now.
+    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        var total = Pruned()
+        var walk = EndedJobs(retention, now: nowMilliseconds)
+        while let page = try await next(of: &walk) {
+            for job in page { total.note(job.state) }
+        }
+        let blobs = try await collectableBlobs(unreferencedSince: clock.now().addingTimeInterval(-Self.orphanAge))
+        (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
+        return total
+    }
+
+    private func next(of walk: inout EndedJobs) async throws(StoreError) -> [EndedJobs.Job]? {
+        guard !walk.isOver else { return nil }
+        let here = walk
+        let rows = try await read { db in try here.rows(db, limit: Self.prunePage) }
+        walk.advance(past: rows, limit: Self.prunePage)
+        return rows.filter { here.isOverdue($0) }
+    }
+
+    private func remove(_ ids: [Int64], _ retention: Retention, _ now: Int64) async throws(StoreError) -> Pruned {
+        try await commit { db in
+            // An operator may have retried one of them since the look.
+            let remove = try db.cachedStatement(
+                sql: """
+                    DELETE FROM job WHERE id = ? AND finalized_at IS NOT NULL AND finalized_at < CASE state
+                      WHEN 'completed' THEN ? WHEN 'cancelled' THEN ? WHEN 'discarded' THEN ? END
+                    RETURNING state
+                    """
+            )
+            let limits = [JobState.completed, .cancelled, .discarded].map { retention.limit($0, now: now) }
+            var removed = Pruned()
+            for id in ids {
+                let state = try String.fetchOne(remove, arguments: [id, limits[0], limits[1], limits[2]])
+                if let state { removed.note(try JobState(stored: state)) }
+            }
+            return removed
+        }
+    }
+}
+
+/// A walk over the jobs that have ended, the one that ended first in front.
+private struct EndedJobs: Sendable {
+    struct Job: Sendable {
+        let id: Int64
+        let state: JobState
+        let finalizedAt: Int64
+    }
+
+    private let limits: [JobState: Int64]
+    private let end: Int64
+    private var last = (time: Int64.min, id: Int64.min)
+    private(set) var isOver: Bool
+
+    init(_ retention: Retention, now: Int64) {
+        limits = Dictionary(
+            uniqueKeysWithValues: JobState.allCases.compactMap { state in
+                retention.limit(state, now: now).map { (state, $0) }
+            }
+        )
+        end = limits.values.max() ?? .min
+        isOver = limits.isEmpty
+    }
+
+    func isOverdue(_ job: Job) -> Bool { limits[job.state].map { job.finalizedAt < $0 } ?? false }
+
+    func rows(_ db: Database, limit: Int) throws -> [Job] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, state, finalized_at FROM job INDEXED BY job_finalized
+                WHERE finalized_at IS NOT NULL AND finalized_at < ? AND (finalized_at, id) > (?, ?)
+                ORDER BY finalized_at, id LIMIT ?
+                """
+        )
+        return try Row.fetchAll(statement, arguments: [end, last.time, last.id, limit]).map { row in
+            Job(id: row["id"], state: try JobState(stored: row["state"]), finalizedAt: row["finalized_at"])
+        }
+    }
+
+    mutating func advance(past rows: [Job], limit: Int) {
+        if let job = rows.last { last = (job.finalizedAt, job.id) }
+        isOver = rows.count < limit
+    }
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+package import CameoStore
+
+/// For how long finished jobs are kept, for the commands that remove them.
+package struct RetentionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How long completed jobs stay, as 12h, 7d or forever. Their thumbnails stay.",
+            valueName: "duration"
+        )
+    )
+    var keepCompleted = KeepArgument(Retention().completed)
+
+    @Option(help: ArgumentHelp("How long cancelled jobs stay.", valueName: "duration"))
+    var keepCancelled = KeepArgument(Retention().cancelled)
+
+    @Option(help: ArgumentHelp("How long discarded jobs stay.", valueName: "duration"))
+    var keepDiscarded = KeepArgument(Retention().discarded)
+
+    package init() {}
+
+    package var retention: Retention {
+        var retention = Retention()
+        retention.completed = keepCompleted.duration
+        retention.cancelled = keepCancelled.duration
+        retention.discarded = keepDiscarded.duration
+        return retention
+    }
+}
+
+/// A duration for which something is kept, or `forever`.
+package struct KeepArgument: Hashable, Sendable, ExpressibleByArgument {
+    /// Nil: for ever.
+    package let duration: Duration?
+
+    package init(_ duration: Duration?) {
+        self.duration = duration
+    }
+
+    package init?(argument: String) {
+        if argument == "forever" {
+            duration = nil
+        } else {
+            guard let duration = Duration(parsing: argument) else { return nil }
+            self.duration = duration
+        }
+    }
+
+    package var defaultValueDescription: String { duration?.argument ?? "forever" }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+struct PruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Removes jobs that ended long ago and bytes that nothing names. Workers do so by themselves.",
+        discussion: """
+            In small transactions: workers and producers go on meanwhile. Thumbnails outlive the jobs that made them. The \
+            database's file does not shrink; its free pages are used again (`cameo-admin vacuum` gives them back).
+
+            EXAMPLES
+              cameo-admin prune --dry-run
+              cameo-admin prune --keep-completed 1d --keep-discarded forever
+
+            EXIT CODES
+              0 done, 1 another process prunes or copies the store, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup var options: RetentionOptions
+
+    @Flag(help: "Counts what would be removed and removes nothing.")
+    var dryRun = false
+
+    @Flag(help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"blobs\":…,\"blobBytes\":…}.")
+    var json = false
+
+    func run() async throws {
+        if dryRun {
+            let store = try Store(reading: storeOptions.path)
+            try tell(try await store.prunable(options.retention), "would be removed")
+        } else {
+            try tell(try await prune(), "removed")
+        }
+    }
+
+    private func prune() async throws -> Pruned {
+        let store = try Store(at: storeOptions.path, creating: false)
+        let turn = try await MaintenanceTurn.ofCommand(in: store)
+        let total = try await store.prunable(options.retention).jobs
+        var (bar, done) = (ProgressBar(), 0)
+        defer { bar.finish() }
+        return try await store.prune(options.retention, in: turn) { step in
+            done += step.jobs
+            bar.show(done: done, of: max(total, done))
+        }
+    }
+
+    private func tell(_ pruned: Pruned, _ verb: String) throws {
+        guard !json else { return try Output.message(pruned) }
+        Output.line(
+            "\(pruned.completed) completed, \(pruned.cancelled) cancelled and \(pruned.discarded) discarded jobs, "
+                + "\(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
+        )
+    }
+}

@@ -1,0 +1,123 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Retention, copies and the size of a store in use.
+    @Suite(.timeLimit(.minutes(2)))
+    struct UpkeepTests {
+        @Test func aWorkerRemovesWhatItIsNotToKeepAndNothingElse() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
+            _ = try await deployment.enqueue("pictures/none.jpg")
+            #expect(try await deployment.drain().exitStatus == 1)
+            let worker = try deployment.startWorker("--keep-completed", "0s", "--keep-discarded", "1h")
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await $0.status().count(.completed) == 0 }
+            #expect(try await deployment.status().count(.discarded) == 1)
+            let cat = try await deployment.command("cameo-status", ["cat", receipt.thumbnails[0].uri])
+            #expect(cat.exitStatus == 0 && !cat.standardOutput.isEmpty)
+            #expect(try await deployment.command("cameo-status", ["job", "\(receipt.id)"]).exitStatus == 1)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            #expect(String(decoding: worker.standardError, as: UTF8.self).contains("pruned"))
+        }
+
+        @Test func pruneTellsFirstAndRemovesThen() async throws {
+            let deployment = try Deployment()
+            let id = try #require(try await deployment.enqueue("a.jpg").first).id
+            _ = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
+            let arguments = ["prune", "--keep-cancelled", "0ms", "--json"]
+            let removed = #"{"blobBytes":0,"blobs":0,"cancelled":1,"completed":0,"discarded":0}"# + "\n"
+            let dry = try await deployment.command("cameo-admin", arguments + ["--dry-run"])
+            #expect(dry.outputText == removed, "\(dry.errorText)")
+            #expect(try await deployment.status().count(.cancelled) == 1)
+            #expect(try await deployment.command("cameo-admin", arguments).outputText == removed)
+            #expect(try await deployment.status().count(.cancelled) == 0)
+            let kept = try await deployment.command("cameo-admin", ["prune"])
+            #expect(kept.outputText == "0 completed, 0 cancelled and 0 discarded jobs, 0 blobs of 0 bytes removed\n")
+            #expect(try await deployment.command("cameo-admin", ["prune", "--keep-completed", "soon"]).exitStatus == 2)
+        }
+
+        @Test func aStoreIsCopiedWhileAWorkerRuns() async throws {
+            let deployment = try Deployment()
+            for index in 0..<12 { try deployment.add(try await Pictures.photo("jpg"), as: "\(index).jpg") }
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            let receipts = try await deployment.enqueue("pictures/*", "--size", "40x", "--size", "1000x:png")
+            try await deployment.waitUntil { try await $0.status().count(.completed) > 0 }
+            let copy = deployment.folder.path("copy")
+            let backup = try await deployment.command("cameo-admin", ["backup", copy])
+            #expect(backup.exitStatus == 0, "\(backup.errorText)")
+            let environment = ["CAMEO_STORE": copy]
+            let check = try await deployment.command("cameo-admin", ["check", "--json"], environment: environment)
+            #expect(check.exitStatus == 0, "\(check.outputText)")
+            #expect(!check.outputText.contains("warning"), "\(check.outputText)")
+            let drain = try await deployment.command(
+                "cameo-worker",
+                ["--drain", "--allow-root", deployment.pictures],
+                environment: environment
+            )
+            #expect(drain.exitStatus == 0, "\(drain.errorText)")
+            let store = try Store(reading: copy)
+            #expect(try await store.status().count(.completed) == receipts.count)
+            let again = try await deployment.command("cameo-admin", ["backup", copy])
+            #expect(again.exitStatus == 4 && again.errorText.contains("overwrites nothing"))
+        }
+
+        @Test func aBackupThatIsKilledLeavesNothingUnderItsName() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            for index in 0..<300 { _ = try await store.store(Data(count: 200_000 + index), mediaType: nil) }
+            let copy = deployment.folder.path("copy")
+            let backup = try ChildProcess(
+                try Deployment.executable("cameo-admin"),
+                ["backup", copy],
+                environment: ["CAMEO_STORE": deployment.store]
+            )
+            // The copies are under way when the first one is there.
+            while true {
+                let names = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path)
+                if names.contains("copy") { break }
+                if let name = names.first(where: { $0.hasPrefix("copy.partial-") }) {
+                    let blobs = "\(deployment.folder.path)/\(name)/blobs"
+                    if (try? FileManager.default.contentsOfDirectory(atPath: blobs))?.count ?? 0 > 3 { break }
+                }
+                await Task.yield()
+            }
+            backup.killGroup()
+            #expect(await backup.ending == .signalled(SIGKILL), "it was faster than the test")
+            #expect(!FileManager.default.fileExists(atPath: copy))
+            let names = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path)
+            let partial = try #require(names.first { $0.hasPrefix("copy.partial-") })
+            let status = try await deployment.command(
+                "cameo-status",
+                environment: ["CAMEO_STORE": deployment.folder.path(partial)]
+            )
+            #expect(status.exitStatus == 4, "what is left is no store")
+            #expect(
+                try await deployment.command("cameo-admin", ["backup", copy]).exitStatus == 0,
+                "and holds up nothing"
+            )
+        }
+
+        @Test func vacuumRefusesBesideAWorkerUnlessTold() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
+            let refused = try await deployment.command("cameo-admin", ["vacuum"])
+            #expect(refused.exitStatus == 1 && refused.errorText.contains("--while-workers-wait"))
+            let told = try await deployment.command("cameo-admin", ["vacuum", "--while-workers-wait", "--json"])
+            #expect(told.exitStatus == 0 && told.outputText.contains(#""after":{"bytes":"#), "\(told.errorText)")
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            #expect(try await deployment.command("cameo-admin", ["vacuum"]).exitStatus == 0)
+            #expect(try await store.status().schemaVersion > 0)
+        }
+    }
+}
