@@ -1,46 +1,23 @@
+internal import CLinux
 internal import CameoModel
 internal import Foundation
 internal import GRDB
 
-/// One thing that a check looked at.
-package struct CheckFinding: Hashable, Codable, Sendable {
-    /// How bad it is.
-    package enum Severity: String, Codable, Sendable {
-        case ok, warning, error
-    }
-
-    /// What was looked at, as `blobs`.
-    package let subject: String
-    package let severity: Severity
-    /// What was found and, unless all is well, how to mend it.
-    package let message: String
-}
-
 extension Store {
+    private static let repair = "`cameo-admin check --repair`"
+
     /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
     package func check() async throws(StoreError) -> [CheckFinding] {
         var findings = try await read { db in
             [
                 try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db),
-                try Self.sourceCounters(db),
-                try Self.unfinishedAttempts(db),
+                try Self.unfinishedAttempts(db), try Self.limits(db),
             ]
         }
         findings.append(try await blobs())
+        findings.append(try await unnamedFiles())
         findings.append(try await deadWorkers())
-        return findings
-    }
-
-    private static func finding(
-        _ subject: String,
-        _ problems: [String],
-        ok: String,
-        mend: String,
-        severity: CheckFinding.Severity = .error
-    ) -> CheckFinding {
-        guard let first = problems.first else { return CheckFinding(subject: subject, severity: .ok, message: ok) }
-        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
-        return CheckFinding(subject: subject, severity: severity, message: "\(first)\(more). \(mend)")
+        return findings + [fileSystem(), Self.sandbox()]
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
@@ -52,130 +29,129 @@ extension Store {
             ? "SQLite \(version)"
             : "SQLite \(version) has the WAL-reset bug (fixed in 3.51.3). Cameo's processes avoid it by letting one of them "
                 + "checkpoint at a time; other programs that write to the store must set PRAGMA wal_autocheckpoint=0"
-        return CheckFinding(subject: "sqlite", severity: .ok, message: message)
+        return CheckFinding("sqlite", .ok, message)
     }
 
     private static func integrity(_ db: Database) throws -> CheckFinding {
-        let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
-        return finding(
+        CheckFinding(
             "database",
-            problems,
+            try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" },
             ok: "its pages and indexes are sound",
             mend: "Restore a backup, or recover what can be read with `sqlite3 cameo.sqlite .recover`"
         )
     }
 
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
-        let rows = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check")
-        return finding(
+        CheckFinding(
             "references",
-            rows.map { "a row of \($0[0] as String) refers to a row of \($0[2] as String) that is not there" },
+            try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
+                "a row of \($0[0] as String) refers to a row of \($0[2] as String) that is not there"
+            },
             ok: "every thumbnail and every cached original has its blob, every attempt its job",
-            mend: "Retry the jobs whose thumbnails are missing; cameo-admin forget removes a cached original"
+            mend: "\(repair) removes such rows; what is missing is made again when it is asked for"
         )
     }
 
     private static func counters(_ db: Database) throws -> CheckFinding {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT queue, state, sum(counted) AS counted, sum(actual) AS actual FROM (
-                  SELECT queue, state, count AS counted, 0 AS actual FROM job_count
-                  UNION ALL SELECT queue, state, 0, count(*) FROM job GROUP BY queue, state)
-                GROUP BY queue, state HAVING sum(counted) <> sum(actual)
-                """
-        )
-        return finding(
+        let jobs = try Row.fetchAll(db, sql: Counters.wrongJobs).map { row in
+            "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
+                + "and has \(row["actual"] as Int)"
+        }
+        let totals = try Row.fetchAll(db, sql: Counters.wrongTotals).map { row in
+            "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
+        }
+        return CheckFinding(
             "counters",
-            rows.map { row in
-                "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
-                    + "and has \(row["actual"] as Int)"
-            },
-            ok: "they agree with the jobs",
-            mend: "Another program changed the tables without their triggers"
-        )
-    }
-
-    private static func sourceCounters(_ db: Database) throws -> CheckFinding {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT total.name, value, actual FROM total JOIN (
-                  SELECT 'sources' AS name, count(*) AS actual FROM source WHERE pinned = 0
-                  UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0) FROM source WHERE pinned = 0
-                ) AS counted ON counted.name = total.name
-                WHERE value <> actual
-                """
-        )
-        return finding(
-            "source cache",
-            rows.map {
-                "the counter \($0["name"] as String) says \($0["value"] as Int), and is \($0["actual"] as Int)"
-            },
-            ok: "its counters agree with what it holds",
-            mend: "Another program changed the tables without their triggers"
+            jobs + totals,
+            ok: "they agree with the rows",
+            mend: "Another program changed the tables without their triggers; \(repair) counts anew"
         )
     }
 
     private static func unfinishedAttempts(_ db: Database) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(
-            db,
-            sql: """
-                SELECT job_id FROM attempt WHERE outcome = 'running'
-                  AND claim_token NOT IN (SELECT claim_token FROM job WHERE state = 'running')
-                UNION SELECT id FROM job WHERE state = 'running'
-                  AND claim_token NOT IN (SELECT claim_token FROM attempt WHERE outcome = 'running')
-                UNION SELECT id FROM job WHERE state = 'running' AND worker NOT IN (SELECT id FROM worker)
-                """
-        )
-        return finding(
+        let ids = try Int64.fetchAll(db, sql: "\(Attempts.withoutRun) UNION \(Attempts.runWithout)")
+        return CheckFinding(
             "attempts",
             ids.map { "job \($0) and its attempt disagree on whether it runs" },
             ok: "every running job has one open attempt and a worker",
-            mend: "Another program changed the tables; cancel and retry the job"
+            mend: "Another program changed the tables; \(repair) closes such attempts and lets the jobs wait again"
+        )
+    }
+
+    private static func limits(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "limits",
+            try Row.fetchAll(db, sql: Counters.wrongKeys).map { row in
+                "the key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has \(row["actual"] as Int)"
+            },
+            ok: "the running jobs of every key are counted right",
+            mend: "\(repair) counts anew; until then the key lets too many run, or too few"
         )
     }
 
     private func blobs() async throws(StoreError) -> CheckFinding {
-        var problems: [String] = []
-        var (count, last) = (0, "")
-        while true {
-            let after = last
-            let page = try await read { db in
-                try String.fetchAll(
-                    db,
-                    sql: "SELECT digest FROM blob WHERE digest > ? ORDER BY digest LIMIT 500",
-                    arguments: [after]
-                )
-            }
-            guard let end = page.last else { break }
-            last = end
+        var (count, problems) = (0, [String]())
+        try await eachPageOfBlobs { page throws(StoreError) in
             count += page.count
-            for hex in page {
-                guard let digest = BlobDigest(hex: hex) else { problems.append("blob \(hex) has no digest"); continue }
-                do throws(StoreError) {
-                    _ = try await data(of: digest)
-                } catch {
-                    guard case .damagedBlob = error else { throw error }
-                    problems.append("\(digest) is missing or damaged")
-                }
-            }
+            for digest in page where try await !isWhole(digest) { problems.append("\(digest) is missing or damaged") }
         }
-        return Self.finding(
+        return CheckFinding(
             "blobs",
             problems,
             ok: "all \(count) have the bytes that their digests name",
-            mend: "They are never served; retry the jobs that made them"
+            mend: "Damaged bytes are never served. \(Self.repair) removes thumbnails that have them, to be made anew; "
+                + "what a program put in by itself is only in a backup"
+        )
+    }
+
+    private func unnamedFiles() async throws(StoreError) -> CheckFinding {
+        var problems: [String] = []
+        for folder in files.folders {
+            problems += try await unnamedFiles(in: folder).map { "no row names the file of \($0)" }
+        }
+        return CheckFinding(
+            "files",
+            problems,
+            ok: "every file belongs to a blob",
+            mend: "A process died between the file and its row; \(Self.repair) removes those that are an hour old",
+            severity: .warning
         )
     }
 
     private func deadWorkers() async throws(StoreError) -> CheckFinding {
         let dead = try await status().workers.filter { !$0.isAlive }
-        return Self.finding(
+        return CheckFinding(
             "workers",
             dead.map { "worker \($0.id) died and left \($0.running) running jobs" },
             ok: "no dead worker holds jobs",
             mend: "The next worker that starts takes them back at once",
+            severity: .warning
+        )
+    }
+
+    /// A store on a network file system is not opened at all.
+    private func fileSystem() -> CheckFinding {
+        let problems = files.hasRoom(for: 0) ? [] : ["less than \(BlobFiles.margin >> 20) MiB are free on its disk"]
+        return CheckFinding(
+            "disk",
+            problems,
+            ok: "a local file system with room for more",
+            mend: "Free some, or let less be kept (`cameo-admin prune`, then `cameo-admin vacuum`)",
+            severity: .warning
+        )
+    }
+
+    /// Of the machine that checks, which need not be the workers'.
+    private static func sandbox() -> CheckFinding {
+        var missing: [String] = []
+        if cameo_landlock_version() < 1 { missing.append("this kernel does not grant Landlock") }
+        if cameo_has_seccomp_filters() != 1 { missing.append("this kernel does not grant seccomp filters") }
+        return CheckFinding(
+            "sandbox",
+            missing,
+            ok: "this kernel grants Landlock (version \(cameo_landlock_version())) and seccomp",
+            mend:
+                "Renderers work without that layer; Linux 5.13 or later has both, unless it was built or started without",
             severity: .warning
         )
     }

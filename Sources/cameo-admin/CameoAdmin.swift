@@ -24,7 +24,8 @@ struct CameoAdmin: AsyncParsableCommand {
         version: CameoVersion.current,
         subcommands: [
             RetryCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, QueueCommand.self,
-            WorkerCommand.self, PruneCommand.self, VacuumCommand.self, BackupCommand.self, CheckCommand.self,
+            WorkerCommand.self, PruneCommand.self, VacuumCommand.self, BackupCommand.self, ForgetCommand.self,
+            CheckCommand.self,
         ]
     )
 

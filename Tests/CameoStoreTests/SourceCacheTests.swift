@@ -218,7 +218,7 @@ struct SourceCacheTests {
         #expect(status == StatusReport.Sources(count: 1, bytes: 7, evicted: 1, evictedBytes: 30))
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
         _ = try await fixture.sql("UPDATE total SET value = 8 WHERE name = 'source_bytes'")
-        let finding = try #require(try await fixture.store.check().first { $0.subject == "source cache" })
-        #expect(finding.severity == .error && finding.message.contains("says 8, and is 7"))
+        let finding = try #require(try await fixture.store.check().first { $0.subject == "counters" })
+        #expect(finding.severity == .error && finding.message.contains("is 8 and should be 7"))
     }
 }

@@ -1,0 +1,37 @@
+/// One thing that a check looked at.
+package struct CheckFinding: Hashable, Codable, Sendable {
+    /// How bad it is.
+    package enum Severity: String, Codable, Sendable {
+        case ok, warning, error
+        /// It was bad, and a repair has just put it right.
+        case mended
+    }
+
+    /// What was looked at, as `blobs`.
+    package let subject: String
+    package let severity: Severity
+    /// What was found and, unless all is well, how to mend it.
+    package let message: String
+
+    init(_ subject: String, _ severity: Severity, _ message: String) {
+        self.subject = subject
+        self.severity = severity
+        self.message = message
+    }
+
+    /// The first of the problems and how many there are, or that all is well.
+    init(
+        _ subject: String,
+        _ problems: [String],
+        ok: String,
+        mend: String,
+        severity: Severity = .error
+    ) {
+        guard let first = problems.first else {
+            self.init(subject, .ok, ok)
+            return
+        }
+        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        self.init(subject, severity, "\(first)\(more). \(mend)")
+    }
+}

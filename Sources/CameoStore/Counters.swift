@@ -1,0 +1,50 @@
+internal import GRDB
+
+/// What triggers count, and what there is.
+enum Counters {
+    static let wrongJobs = """
+        SELECT queue, state, sum(counted) AS counted, sum(actual) AS actual FROM (
+          SELECT queue, state, count AS counted, 0 AS actual FROM job_count
+          UNION ALL SELECT queue, state, 0, count(*) FROM job GROUP BY queue, state)
+        GROUP BY queue, state HAVING sum(counted) <> sum(actual)
+        """
+
+    private static let actualTotals = """
+        SELECT 'blobs' AS name, count(*) AS actual FROM blob
+        UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0) FROM blob
+        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
+        UNION ALL SELECT 'sources', count(*) FROM source WHERE pinned = 0
+        UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0) FROM source WHERE pinned = 0
+        """
+
+    static let wrongTotals = """
+        SELECT name, value AS counted, actual FROM total JOIN (\(actualTotals)) USING (name) WHERE value <> actual
+        """
+
+    static let wrongKeys = """
+        SELECT key, running, actual FROM (
+          SELECT key, running,
+            (SELECT count(*) FROM job WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
+          FROM concurrency)
+        WHERE running <> actual
+        """
+
+    /// - Returns: how many numbers were wrong.
+    static func rebuild(_ db: Database) throws -> Int {
+        let wrong = try [wrongJobs, wrongTotals, wrongKeys].reduce(0) { sum, query in
+            sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
+        }
+        guard wrong > 0 else { return 0 }
+        try db.execute(
+            sql: """
+                DELETE FROM job_count;
+                INSERT INTO job_count(queue, state, count) SELECT queue, state, count(*) FROM job GROUP BY queue, state;
+                UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
+                  WHERE name IN (SELECT name FROM (\(actualTotals)));
+                UPDATE concurrency SET changed = 1, running =
+                  (SELECT count(*) FROM job WHERE state = 'running' AND concurrency_key = concurrency.key);
+                """
+        )
+        return wrong
+    }
+}

@@ -1,0 +1,121 @@
+internal import CameoModel
+internal import Foundation
+internal import GRDB
+
+// DESIGN. A repair puts right what the tables themselves tell to be wrong, and nothing that would need a guess. A
+// thumbnail whose bytes are gone is removed: it is made anew when it is asked for, while a row that names bytes which are
+// not there would stand in its way.
+extension Store {
+    /// Age of a file from which it belongs to no process that is about to name it, in seconds.
+    private static let settledAge = 3_600.0
+
+    /// Mends what can be mended.
+    ///
+    /// - Parameter turn: that nobody copies or prunes meanwhile.
+    /// - Returns: what was done; empty if nothing had to be.
+    /// - Throws: ``StoreError``
+    package func repair(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding] {
+        defer { withExtendedLifetime(turn) {} }
+        let now = nowMilliseconds
+        var mended: [CheckFinding] = []
+        func note(_ subject: String, _ count: Int, _ text: String) {
+            if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+        }
+        note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
+        note(
+            "attempts",
+            try await commit { db in try Attempts.reconcile(now: now, db) },
+            "jobs wait again, or had an attempt closed that nobody works on"
+        )
+        let (thumbnails, lost) = try await removeDamagedBlobs()
+        note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made anew")
+        note("blobs", lost, "damaged blobs removed that nothing needs")
+        note("files", try await removeUnnamedFiles(), "files removed that no row named")
+        note("counters", try await commit { db in try Counters.rebuild(db) }, "counters set right")
+        return mended
+    }
+
+    private static func removeDanglingRows(_ db: Database) throws -> Int {
+        guard try Row.fetchOne(db, sql: "PRAGMA foreign_key_check") != nil else { return 0 }
+        return try [
+            "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
+            "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",
+            "UPDATE job SET source_blob = NULL WHERE source_blob NOT IN (SELECT digest FROM blob)",
+        ].reduce(0) { count, statement in
+            try db.execute(sql: statement)
+            return count + db.changesCount
+        }
+    }
+
+    private func removeDamagedBlobs() async throws(StoreError) -> (thumbnails: Int, blobs: Int) {
+        var (thumbnails, blobs) = (0, 0)
+        try await eachPageOfBlobs { page throws(StoreError) in
+            for digest in page where try await !isWhole(digest) {
+                let removed = try await remove(damaged: digest)
+                thumbnails += removed.thumbnails
+                blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
+            }
+        }
+        return (thumbnails, blobs)
+    }
+
+    /// Thumbnails and cached originals can be had again. What a program put in, and the source of a job, cannot: there the
+    /// row stays, and with it the finding.
+    private func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
+        let (files, hex) = (files, digest.hex)
+        return try await commit { db in
+            // Somebody may have stored the bytes anew since the look.
+            let row = try Row.fetchOne(db, sql: "SELECT data FROM blob WHERE digest = ?", arguments: [hex])
+            guard let row, !files.isSound(digest, inline: row["data"]) else { return (0, false) }
+            try db.execute(sql: "DELETE FROM source WHERE blob = ? AND pinned = 0", arguments: [hex])
+            try db.execute(sql: "DELETE FROM thumbnail WHERE blob = ?", arguments: [hex])
+            let thumbnails = db.changesCount
+            try db.execute(
+                sql: """
+                    DELETE FROM blob WHERE digest = ?1 AND pinned = 0
+                      AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
+                      AND NOT EXISTS (SELECT 1 FROM job WHERE source_blob = ?1)
+                    """,
+                arguments: [hex]
+            )
+            return (thumbnails, db.changesCount == 1)
+        }
+    }
+
+    private func removeUnnamedFiles() async throws(StoreError) -> Int {
+        let limit = clock.now().addingTimeInterval(-Self.settledAge)
+        files.removeUnfinished(olderThan: limit)
+        var count = 0
+        for folder in files.folders {
+            for digest in try await unnamedFiles(in: folder) where try await remove(unnamed: digest, madeBefore: limit)
+            {
+                count += 1
+            }
+        }
+        return count
+    }
+
+    private func remove(unnamed digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
+        let (files, moved) = (files, MovedFiles())
+        do throws(StoreError) {
+            let isAside = try await commit { db in
+                moved.beginRun()
+                let isNamed = try Bool.fetchOne(
+                    db,
+                    sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
+                    arguments: [digest.hex]
+                )
+                guard isNamed == false else { return false }
+                return try files.moveAside(digest, madeBefore: limit.milliseconds, noting: moved)
+            }
+            files.remove(moved)
+            return isAside
+        } catch {
+            files.moveBack(moved)
+            throw error
+        }
+    }
+}

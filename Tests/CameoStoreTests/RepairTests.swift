@@ -1,0 +1,151 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Damage of every kind that a check knows: it is found, named, and mended where that can be.
+@Suite(.timeLimit(.minutes(1)))
+struct RepairTests {
+    private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
+
+    private func check(_ fixture: StoreFixture, _ subject: String) async throws -> CheckFinding {
+        try #require(try await fixture.store.check().first { $0.subject == subject })
+    }
+
+    private func repair(_ fixture: StoreFixture) async throws -> [CheckFinding] {
+        try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+    }
+
+    private func sql(_ fixture: StoreFixture, _ text: String) async throws {
+        try await fixture.store.writeOutsideTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(sql: text)
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+    }
+
+    /// A store with a completed job of one large thumbnail, and a running one.
+    private func fixture() async throws -> (StoreFixture, ThumbnailID) {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(2)
+        let jobs = try await fixture.store.claim(limit: 2, for: "w1")
+        let thumbnails = try StoreFixture.rendered(jobs[0], bytes: Self.large)
+        try await fixture.store.complete(
+            jobs[0].claim,
+            storing: thumbnails,
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        return (fixture, thumbnails[0].id)
+    }
+
+    @Test func aSoundStoreNeedsNothing() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        #expect(try await repair(fixture) == [])
+        let findings = try await fixture.store.check()
+        #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
+        #expect(
+            findings.map(\.subject) == [
+                "sqlite", "database", "references", "counters", "attempts", "limits", "blobs", "files", "workers",
+                "disk",
+                "sandbox",
+            ]
+        )
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    @Test(
+        arguments: [
+            ("counters", "UPDATE job_count SET count = count + 5 WHERE state = 'completed'"),
+            ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
+            ("limits", "INSERT INTO concurrency(key, max_running, running) VALUES ('shop', 2, 2)"),
+            ("attempts", "UPDATE attempt SET claim_token = 'other' WHERE outcome = 'running'"),
+            ("attempts", "UPDATE job SET worker = 'nobody' WHERE state = 'running'"),
+            ("references", "DELETE FROM blob"),
+            ("references", "DELETE FROM job WHERE id = 1"),
+        ]
+    )
+    func damageIsFoundNamedAndMended(subject: String, damage: String) async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, damage)
+        let found = try await check(fixture, subject)
+        #expect(found.severity == .error)
+        #expect(found.message.contains("--repair"), "it says how to mend it")
+        #expect(
+            try await repair(fixture).contains {
+                $0.severity == .mended && ($0.subject == subject || subject == "limits")
+            }
+        )
+        #expect(try await check(fixture, subject).severity == .ok)
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+        #expect(try await repair(fixture) == [])
+    }
+
+    @Test func aJobThatRanForNobodyWaitsAgainUncharged() async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, "UPDATE job SET worker = 'nobody' WHERE state = 'running'")
+        _ = try await repair(fixture)
+        let job = try await fixture.store.job(2)
+        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+        #expect(job.attempts?.map(\.outcome) == [.interrupted])
+    }
+
+    @Test func aThumbnailWithDamagedBytesIsRemovedAndCanBeMadeAnew() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let blob = try await fixture.store.thumbnail(thumbnail).blob
+        let file = StoreDirectory(unfinished: fixture.path).blobFile(blob)
+        try Data("rubbish".utf8).write(to: URL(filePath: file))
+        #expect(try await check(fixture, "blobs").severity == .error)
+        let mended = try await repair(fixture)
+        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made anew")
+        await #expect(throws: StoreError.notFound(uri: "cameo://thumb/\(thumbnail.text)")) {
+            try await fixture.store.data(of: .thumbnail(thumbnail))
+        }
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+        _ = try await fixture.store.retry(1)
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.store.complete(
+            job.claim,
+            storing: StoreFixture.rendered(job, bytes: Self.large),
+            from: StoreFixture.provenance(seen: 2),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    /// There is no way to have them again but a backup: the finding stays until somebody has seen it.
+    @Test func bytesOfAProgramThatAreDamagedStayAFinding() async throws {
+        let (fixture, _) = try await fixture()
+        let digest = try await fixture.store.store(Data(Self.large.reversed()), mediaType: nil)
+        try FileManager.default.removeItem(atPath: StoreDirectory(unfinished: fixture.path).blobFile(digest))
+        #expect(try await repair(fixture) == [])
+        let found = try await check(fixture, "blobs")
+        #expect(
+            found.severity == .error && found.message.contains(digest.description) && found.message.contains("backup")
+        )
+    }
+
+    @Test func aFileThatNoRowNamesGoesWhenItIsAnHourOld() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let stray = SHA256.digest(of: Data("stray".utf8))
+        let file = StoreDirectory(unfinished: fixture.path).blobFile(stray)
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("stray".utf8).write(to: URL(filePath: file))
+        let now = fixture.clock.storeClock.now()
+        let files = FileManager.default
+        try files.setAttributes([.modificationDate: now.addingTimeInterval(-3_500)], ofItemAtPath: file)
+        let found = try await check(fixture, "files")
+        #expect(found.severity == .warning && found.message.contains(stray.description))
+        #expect(try await repair(fixture) == [], "its writer may be about to name it")
+        try files.setAttributes([.modificationDate: now.addingTimeInterval(-3_700)], ofItemAtPath: file)
+        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(!files.fileExists(atPath: file))
+        #expect(try await check(fixture, "files").severity == .ok)
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+}
