@@ -108,7 +108,8 @@ let package = Package(
             dependencies: [
                 "CameoModel", "CameoStore", "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
-            ]
+            ],
+            exclude: ["seccomp_run.py"]
         ),
     ]
 )

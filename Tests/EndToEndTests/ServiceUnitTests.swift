@@ -1,0 +1,113 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// `deploy/systemd`, by systemd's own tools and by real workers under the unit's filter. There is no systemd to start
+    /// the unit itself where tests run: it would have to be the first process.
+    @Suite(
+        .timeLimit(.minutes(2)),
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
+    )
+    struct ServiceUnitTests {
+        private static let unit = Repository.file("deploy/systemd/cameo-worker@.service").path
+        private static let sample = Repository.file("deploy/systemd/cameo-worker.conf").path
+
+        private func settings() throws -> [(name: String, value: String)] {
+            try String(contentsOfFile: Self.unit, encoding: .utf8).split(separator: "\n").compactMap { line in
+                guard let equals = line.firstIndex(of: "="), !line.hasPrefix("#") else { return nil }
+                return (String(line[..<equals]), String(line[line.index(after: equals)...]))
+            }
+        }
+
+        private func value(_ name: String) throws -> String {
+            try #require(try settings().first { $0.name == name }?.value, "\(name)")
+        }
+
+        /// The unit, with the worker where it was built instead of where it is installed.
+        private func installed(in folder: TemporaryFolder) throws -> String {
+            let text = try String(contentsOfFile: Self.unit, encoding: .utf8)
+            let worker = try Deployment.executable("cameo-worker")
+            let here = text.replacing("ExecStart=/usr/local/bin/cameo-worker\n", with: "ExecStart=\(worker)\n")
+            #expect(here != text)
+            return try folder.write(Data(here.utf8), to: "cameo-worker@.service")
+        }
+
+        @Test func systemdUnderstandsAllOfIt() async throws {
+            let folder = try TemporaryFolder()
+            _ = try installed(in: folder)
+            let result = try await run("systemd-analyze", ["verify", folder.path("cameo-worker@pictures.service")])
+            #expect(result.exitStatus == 0)
+            #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
+        }
+
+        @Test func systemdFindsItHardened() async throws {
+            let folder = try TemporaryFolder()
+            let unit = try installed(in: folder)
+            // In tenths, of 100.
+            let result = try await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", unit])
+            #expect(result.exitStatus == 0, "\(result.outputText.suffix(200))")
+        }
+
+        @Test func everyVariableIsAnOptionOfTheWorker() async throws {
+            let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
+            let options = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })
+            let text = try String(contentsOfFile: Self.sample, encoding: .utf8)
+            let variables =
+                text.matches(of: #/(?m)^#?CAMEO_([A-Z_]+)=/#).map { String($0.output.1) }
+                + (try settings().filter { $0.name == "Environment" }).compactMap { setting in
+                    setting.value.firstMatch(of: #/^CAMEO_([A-Z_]+)=/#).map { String($0.output.1) }
+                }
+            #expect(variables.count >= 15)
+            for variable in variables {
+                let option = "--" + variable.lowercased().replacing("_", with: "-")
+                #expect(options.contains(option), "\(variable)")
+            }
+            for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+                #expect(line.contains(#/^CAMEO_[A-Z_]+=\S+$/#), "\(line)")
+            }
+        }
+
+        @Test func itEndsAWorkerNoSoonerThanTheWorkerItself() async throws {
+            let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
+            let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let grace = try #require(words.firstMatch(of: #/--grace <seconds>.*?\(default: ([0-9.]+)\)/#)?.output.1)
+            #expect(try #require(Double(try value("TimeoutStopSec"))) >= #require(Double(grace)) + 10)
+            #expect(try value("KillMode") == "mixed")
+            // Bad usage: the worker's own page of exit codes.
+            #expect(try value("RestartPreventExitStatus") == "2" && words.contains("2 bad usage"))
+        }
+
+        @Test(.enabled(if: SystemCallFilter.isAvailable, "needs python3-seccomp"))
+        func aWorkerAndItsRenderersWorkUnderTheUnitsFilter() async throws {
+            let deployment = try Deployment()
+            for kind in ["jpg", "png", "webp"] {
+                try deployment.add(try await Pictures.photo(kind), as: "photo.\(kind)")
+            }
+            let receipts = try await deployment.enqueue("pictures/*", "--size", "64x64:cover", "--size", "300x:jpeg")
+            #expect(receipts.count == 3)
+            let script = Repository.file("Tests/EndToEndTests/seccomp_run.py").path
+            let result = try await run(
+                "/usr/bin/python3",
+                [
+                    script, Self.unit, try Deployment.executable("cameo-worker"), "--drain", "--require-sandbox",
+                    "--allow-root", deployment.pictures,
+                ],
+                environment: ["CAMEO_STORE": deployment.store],
+                currentDirectory: deployment.folder.url
+            )
+            #expect(result.exitStatus == 0, "\(result.errorText)")
+            #expect(result.outputText.contains("3 completed"))
+            let refused = try await run("/usr/bin/python3", [script, Self.unit, "/bin/chown", "0", deployment.store])
+            #expect(refused.errorText.contains("Operation not permitted"), "the filter was there")
+        }
+    }
+
+    /// Whether a system call filter can be loaded by libseccomp.
+    enum SystemCallFilter {
+        static let isAvailable =
+            (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/python3/dist-packages"))?
+            .contains { $0.hasPrefix("seccomp.") } ?? false
+    }
+}
