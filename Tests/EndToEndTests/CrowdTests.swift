@@ -1,0 +1,71 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Many processes on one store at once.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CrowdTests {
+        private static let inserts = 25
+
+        /// What programs in other languages do: one statement a request, on a connection of their own.
+        private func insert(_ deployment: Deployment, producer: Int) async throws -> ProcessResult {
+            let lines = (0..<Self.inserts).map { index in
+                let source = "file://\(deployment.pictures)/p.webp"
+                let queue = index % 2 == 0 ? "even" : "odd"
+                return "INSERT INTO job(request) VALUES ('{\"source\":\"\(source)\",\"queue\":\"\(queue)\","
+                    + "\"renditions\":[{\"width\":\(20 + producer),\"height\":\(20 + index)}]}');"
+            }
+            let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(lines.joined(separator: "\n"))\n"
+            return try await run("sqlite3", ["-bail", "\(deployment.store)/cameo.sqlite"], input: Data(script.utf8))
+        }
+
+        @Test(arguments: [1, 4, 16])
+        func workersAndProducersOfAnyKindShareAStore(workers: Int) async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("webp"), as: "p.webp")
+            let store = try Store(at: deployment.store)
+            let pool = try (0..<workers).map { _ in
+                try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1")
+            }
+            defer { for worker in pool { worker.killGroup() } }
+            let producers = try await withThrowingTaskGroup(of: ProcessResult.self) { group in
+                for producer in 0..<4 { group.addTask { try await insert(deployment, producer: producer) } }
+                for size in 0..<4 {
+                    group.addTask {
+                        try await deployment.command(
+                            "cameo-enqueue",
+                            ["pictures/p.webp", "pictures/p.webp", "--size", "\(60 + size)x"]
+                        )
+                    }
+                }
+                for queue in ["even", "odd", "default"] {
+                    group.addTask { try await deployment.command("cameo-admin", ["pause", queue, "--create"]) }
+                    group.addTask { try await deployment.command("cameo-status", ["--json"]) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for result in producers { #expect(result.exitStatus == 0, "\(result.errorText)\(result.outputText)") }
+            for queue in ["even", "odd", "default"] { _ = try await store.resume(queue) }
+            try await deployment.waitUntil { try await $0.unfinishedJobs(queues: nil) == 0 }
+
+            let stop = try await deployment.command(
+                "cameo-admin",
+                ["worker", "stop", "--all", "--wait", "--timeout", "60s"]
+            )
+            #expect(stop.exitStatus == 0, "\(stop.errorText)")
+            for worker in pool {
+                #expect(await worker.ending == .exited(0))
+                let log = String(decoding: worker.standardError, as: UTF8.self)
+                #expect(!log.contains("lock") && !log.contains("busy") && !log.contains("error"), "\(log)")
+            }
+            let report = try await store.status()
+            #expect(report.count(.completed) >= 4 * Self.inserts + 4)
+            #expect(report.count(.discarded) + report.count(.available) + report.count(.running) == 0)
+            #expect(try await deployment.sql("SELECT outcome FROM attempt GROUP BY 1;") == "completed")
+            #expect(try await store.check().allSatisfy { $0.severity != .error })
+        }
+    }
+}
