@@ -6,11 +6,16 @@ extension Worker {
     /// What others have between two transactions that remove something.
     private static let pruningPause = Duration.milliseconds(20)
 
-    /// Removes what retention no longer keeps, again and again, while no other process does; ends with its task only.
+    /// Originals that one transaction evicts, at most.
+    private static let evictionStep = 16
+
+    /// Removes what retention and the cache's budget no longer keep, again and again, while no other process does; ends
+    /// with its task only.
     func maintain() async {
         while !Task.isCancelled {
             do {
                 if let turn = try store.maintenanceTurn() {
+                    try await evictOriginals()
                     let pruned = try await store.prune(
                         configuration.retention,
                         in: turn,
@@ -21,9 +26,17 @@ extension Worker {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("cannot remove what retention no longer keeps", metadata: ["reason": "\(error)"])
+                logger.warning("cannot remove what is no longer kept", metadata: ["reason": "\(error)"])
             }
             guard (try? await Task.sleep(for: configuration.maintenanceInterval)) != nil else { return }
+        }
+    }
+
+    /// Each answer that is kept makes its own room; this is for a budget that was lowered.
+    private func evictOriginals() async throws {
+        guard let budget = configuration.cacheBudget else { return }
+        while try await !store.evictSources(over: budget, atMost: Self.evictionStep).isWithinBudget {
+            try await Task.sleep(for: Self.pruningPause)
         }
     }
 

@@ -180,7 +180,6 @@ package final class Worker: Service {
         var nextSweep = ContinuousClock.now
         var pause = configuration.pollInterval
         var nextLease = ContinuousClock.now + configuration.leaseInterval
-        var nextHousekeeping = ContinuousClock.now
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
             do {
@@ -194,10 +193,6 @@ package final class Worker: Service {
                     let held = running.tokens
                     running.stop(held, notIn: try await store.extendLease(registration))
                     nextLease = .now + configuration.leaseInterval
-                }
-                if ContinuousClock.now >= nextHousekeeping {
-                    nextHousekeeping = .now + configuration.housekeepingInterval
-                    if try await !keepHouse() { nextHousekeeping = .now }
                 }
                 // A worker that is full is woken by its own jobs; polling would only take time from its renderers.
                 let hasRoom = running.count < configuration.concurrency

@@ -24,8 +24,6 @@ package struct WorkerConfiguration: Sendable {
     package var sweepInterval = Duration.milliseconds(250)
     /// How often the lease is extended.
     package var leaseInterval = Duration.seconds(10)
-    /// How often what nobody needs any more is removed from the store.
-    package var housekeepingInterval = Duration.seconds(60)
     /// Bytes of cached originals that may stay; nil leaves them alone.
     package var cacheBudget: Int?
     /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.
