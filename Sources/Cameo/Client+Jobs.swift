@@ -67,6 +67,12 @@ extension Client {
         try JobStatus(await asking { () throws(StoreError) in try await store.job(id) })
     }
 
+    /// What an accepted request makes, or has made.
+    public func thumbnails(for job: EnqueuedJob) async throws(CameoError) -> [Thumbnail] {
+        guard let id = job.id else { return job.thumbnails }
+        return try await status(of: id).thumbnails
+    }
+
     /// What a job makes, or has made.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
@@ -102,7 +108,14 @@ extension Client {
 
 extension EnqueuedJob {
     fileprivate init(_ receipt: EnqueueReceipt) throws(CameoError) {
+        let outcome: Outcome =
+            switch receipt.outcome {
+            case .accepted: .accepted
+            case .joined: .joined
+            case .fresh: .fresh
+            }
         self.init(
+            outcome: outcome,
             id: receipt.id,
             state: JobState(receipt.state),
             source: receipt.source,

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+public import Foundation
 
 // What an operator does by `cameo-admin`, for programs that do it themselves.
 extension Client {
@@ -12,11 +13,41 @@ extension Client {
 
     /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again.
     ///
-    /// - Returns: the state that it was in; `available` and `running` jobs stay as they are.
+    /// - Returns: the state that it was in; `available` and `running` jobs stay as they are. A job for whose thumbnails
+    ///   another waits already is `cancelled`.
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func retry(_ id: Int64) async throws(CameoError) -> JobState {
-        JobState(try await asking { () throws(StoreError) in try await store.retry(id) })
+        JobState(try await asking { () throws(StoreError) in try await store.retry(id).before })
+    }
+
+    /// Lets a waiting job wait until a later time, whatever it waited for.
+    ///
+    /// - Returns: the state that it was in; one that runs or has ended stays as it is.
+    /// - Throws: ``CameoError/noSuchJob(_:)``
+    @discardableResult
+    public func snooze(_ id: Int64, until time: Date) async throws(CameoError) -> JobState {
+        JobState(try await asking { () throws(StoreError) in try await store.snooze(id, until: time) })
+    }
+
+    /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for.
+    public func limit(queue: String, to count: Int?) async throws(CameoError) {
+        guard CameoModel.ThumbnailRequest.isLabel(queue) else {
+            throw .invalidRequest(field: "queue", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
+        }
+        try Self.check(limit: count)
+        try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count) }
+    }
+
+    /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again.
+    public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
+        try Self.check(limit: count)
+        try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
+    }
+
+    private static func check(limit: Int?) throws(CameoError) {
+        guard let limit, limit < 1 else { return }
+        throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit); to let nothing run, pause")
     }
 
     /// Keeps a queue's waiting jobs from the workers from the next claim on; what runs goes on.

@@ -1,8 +1,21 @@
 /// The answer to an accepted request: it is durable, and will end.
-public struct EnqueuedJob: Hashable, Sendable, Identifiable {
-    /// The job's number in its store.
-    public let id: Int64
-    /// `available`, or `scheduled` for a later time.
+public struct EnqueuedJob: Hashable, Sendable {
+    /// What the request led to.
+    public enum Outcome: Hashable, Sendable {
+        /// A job of its own.
+        case accepted
+        /// A job that waited already, for the same thumbnails or under the same unique key.
+        case joined
+        /// No job: the thumbnails exist and are fresh enough for the request's ``ThumbnailRequest/refresh``.
+        case fresh
+    }
+
+    /// Whether there is a job, and whose.
+    public let outcome: Outcome
+    /// The job's number in its store; nil if none is needed.
+    public let id: Int64?
+    /// `available`, or `scheduled` for a later time; of a job that was joined also `retryable`; `completed` if none is
+    /// needed.
     public let state: JobState
     /// What the job makes of: as requested, or the name that the bytes got which were handed over.
     public let source: String

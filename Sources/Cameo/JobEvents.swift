@@ -11,7 +11,8 @@ public struct JobEvents: AsyncSequence, Sendable {
     public typealias Element = JobStatus
 
     let client: Client
-    let id: Int64
+    /// Nil: there is no job, so nothing becomes of it.
+    let id: Int64?
 
     /// Each iteration begins with the status now.
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, id: id) }
@@ -19,18 +20,18 @@ public struct JobEvents: AsyncSequence, Sendable {
     /// Looks at the store when some process has committed.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let client: Client
-        fileprivate let id: Int64
+        fileprivate let id: Int64?
         private var version: Int?
         private var last: JobStatus?
 
-        fileprivate init(client: Client, id: Int64) {
+        fileprivate init(client: Client, id: Int64?) {
             self.client = client
             self.id = id
         }
 
         /// The next change; nil after a final state.
         public mutating func next() async throws -> JobStatus? {
-            if last?.state.isFinal == true { return nil }
+            guard let id, last?.state.isFinal != true else { return nil }
             while true {
                 try Task.checkCancellation()
                 // Before the status: a commit between the two is seen again rather than missed.
@@ -55,6 +56,9 @@ public struct JobEvents: AsyncSequence, Sendable {
 }
 
 extension Client {
+    /// What becomes of an accepted request, from now until its job ends; nothing where none is needed.
+    public func events(of job: EnqueuedJob) -> JobEvents { JobEvents(client: self, id: job.id) }
+
     /// What becomes of a job, from now until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
 

@@ -63,6 +63,36 @@ public struct ThumbnailRequest: Hashable, Sendable {
         set { model.maxAttempts = newValue }
     }
 
+    /// Seconds between attempts; what is nil is the worker's to say.
+    public var retry: Retry {
+        get { Retry(model.retry ?? RetryWish()) }
+        set { model.retry = newValue == Retry() ? nil : newValue.model }
+    }
+
+    /// When thumbnails that exist already are made anew.
+    public var refresh: Refresh {
+        get { Refresh(model.refresh) }
+        set { model.refresh = newValue.model }
+    }
+
+    /// Requests of one queue and one key are one job while it waits; nil: those for the same thumbnails are.
+    public var uniqueKey: String? {
+        get { model.uniqueKey }
+        set { model.uniqueKey = newValue }
+    }
+
+    /// Jobs of one key, such as a tenant or a host, share a limit of how many run at once, over all queues and workers.
+    public var concurrencyKey: String? {
+        get { model.concurrencyKey }
+        set { model.concurrencyKey = newValue }
+    }
+
+    /// The key's limit from now on, unless an operator has set it; nil leaves it, and a new key has 1.
+    public var concurrencyLimit: Int? {
+        get { model.concurrencyLimit }
+        set { model.concurrencyLimit = newValue }
+    }
+
     /// A label that jobs share, to ask for their progress together.
     public var batch: String? {
         get { model.batch }

@@ -2,7 +2,20 @@ package import Foundation
 
 /// The answer to an accepted request. JSON form: `proto-json/enqueue-receipt.schema.json`.
 package struct EnqueueReceipt: Hashable, Codable, Sendable {
-    package let id: Int64
+    /// What an accepted request led to.
+    package enum Outcome: String, Codable, CaseIterable, Sendable {
+        /// A job of its own.
+        case accepted
+        /// A job that waited already, for the same thumbnails or under the same unique key.
+        case joined
+        /// No job: the thumbnails exist and are fresh enough for the request's ``Refresh``.
+        case fresh
+    }
+
+    package let outcome: Outcome
+    /// The job that makes the thumbnails; nil if none need be made.
+    package let id: Int64?
+    /// The job's, or `completed` if there is none.
     package let state: JobState
     package let source: String
     package let queue: String
@@ -15,7 +28,8 @@ package struct EnqueueReceipt: Hashable, Codable, Sendable {
     package let metadata: [String: JSONValue]?
 
     package init(
-        id: Int64,
+        outcome: Outcome,
+        id: Int64?,
         state: JobState,
         source: String,
         queue: String,
@@ -25,6 +39,7 @@ package struct EnqueueReceipt: Hashable, Codable, Sendable {
         thumbnails: [RequestedThumbnail],
         metadata: [String: JSONValue]?
     ) {
+        self.outcome = outcome
         self.id = id
         self.state = state
         self.source = source

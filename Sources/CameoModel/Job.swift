@@ -20,6 +20,8 @@ package struct Job: Hashable, Codable, Sendable {
     package let worker: String?
     /// The last failure, also of a job that waits for its next attempt.
     package let failure: JobFailure?
+    /// The job that took the place of this one, which is cancelled: the other was waiting for the same thumbnails.
+    package let supersededBy: Int64?
     /// As it was enqueued. Not yet validated: the table accepts a little more than a worker does.
     package let request: JSONValue
     /// In the order of the request's renditions; empty for a request that is invalid.
@@ -42,6 +44,7 @@ package struct Job: Hashable, Codable, Sendable {
         finalizedAt: Date?,
         worker: String?,
         failure: JobFailure?,
+        supersededBy: Int64?,
         request: JSONValue,
         thumbnails: [RequestedThumbnail],
         attempts: [JobAttempt]?
@@ -60,6 +63,7 @@ package struct Job: Hashable, Codable, Sendable {
         self.finalizedAt = finalizedAt
         self.worker = worker
         self.failure = failure
+        self.supersededBy = supersededBy
         self.request = request
         self.thumbnails = thumbnails
         self.attempts = attempts

@@ -24,6 +24,7 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
         case renderOutOfMemory = "render.outOfMemory"
         case renderTooManyBytes = "render.tooManyBytes"
         case jobTimedOut = "job.timedOut"
+        case jobSuperseded = "job.superseded"
         case storeFull = "store.full"
         case storeFailed = "store.failed"
         case workerLost = "worker.lost"
@@ -91,7 +92,7 @@ extension JobFailure.Code {
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
-        case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .workerLost, .unknown: false
+        case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .workerLost, .unknown: false
         }
     }
 

@@ -58,11 +58,24 @@ extension ThumbnailRequest {
         if let timeout, !Self.timeoutRange.contains(timeout) {
             throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
         }
-        if let batch {
-            guard (1...200).contains(batch.unicodeScalars.count),
-                !batch.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-            else { throw refuse("batch", "must be 1 to 200 characters without control characters") }
+        try retry?.validate()
+        for (field, text) in [("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey)] {
+            guard let text, !Self.isName(text) else { continue }
+            throw refuse(field, "must be 1 to 200 characters without control characters")
         }
+        if let concurrencyLimit {
+            let range = Self.concurrencyLimitRange
+            guard range.contains(concurrencyLimit) else {
+                let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(concurrencyLimit)"
+                throw refuse("concurrencyLimit", reason)
+            }
+            guard concurrencyKey != nil else { throw refuse("concurrencyLimit", "needs a concurrencyKey") }
+        }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...200).contains(text.unicodeScalars.count)
+            && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     }
 
     package static func isLabel(_ text: String) -> Bool {

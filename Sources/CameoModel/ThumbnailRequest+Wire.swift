@@ -2,7 +2,8 @@ internal import Foundation
 
 extension ThumbnailRequest {
     static let fields = [
-        "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "timeout", "batch", "headers", "metadata",
+        "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
+        "concurrencyKey", "concurrencyLimit", "batch", "headers", "metadata",
     ]
 
     /// Reads one request out of a JSON text.
@@ -33,7 +34,12 @@ extension ThumbnailRequest {
             priority: try reader.integer("priority", in: Self.priorityRange) ?? 0,
             runAt: try Self.date(try reader.string("runAt")),
             maxAttempts: try reader.integer("maxAttempts", in: Self.attemptsRange) ?? Self.defaultMaxAttempts,
+            retry: try reader.value("retry").map { json throws(InvalidRequest) in try RetryWish(json: json) },
             timeout: try reader.number("timeout", in: Self.timeoutRange),
+            refresh: try reader.choice("refresh", Refresh.self) ?? .ifChanged,
+            uniqueKey: try reader.string("uniqueKey"),
+            concurrencyKey: try reader.string("concurrencyKey"),
+            concurrencyLimit: try reader.integer("concurrencyLimit", in: Self.concurrencyLimitRange),
             batch: try reader.string("batch"),
             headers: headers,
             metadata: try reader.object("metadata") ?? [:]
@@ -60,7 +66,12 @@ extension ThumbnailRequest {
         if priority != 0 { members["priority"] = .integer(Int64(priority)) }
         if let runAt { members["runAt"] = .string(WireFormat.text(of: runAt)) }
         if maxAttempts != Self.defaultMaxAttempts { members["maxAttempts"] = .integer(Int64(maxAttempts)) }
+        if let retry { members["retry"] = retry.json }
         if let timeout { members["timeout"] = .number(timeout) }
+        if refresh != .ifChanged { members["refresh"] = .string(refresh.rawValue) }
+        if let uniqueKey { members["uniqueKey"] = .string(uniqueKey) }
+        if let concurrencyKey { members["concurrencyKey"] = .string(concurrencyKey) }
+        if let concurrencyLimit { members["concurrencyLimit"] = .integer(Int64(concurrencyLimit)) }
         if let batch { members["batch"] = .string(batch) }
         if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
         if !metadata.isEmpty { members["metadata"] = .object(metadata) }

@@ -19,6 +19,7 @@ package struct ThumbnailRequest: Hashable, Sendable {
     package static let timeoutRange = 1.0...3_600.0
     package static let defaultQueue = "default"
     package static let defaultMaxAttempts = 5
+    package static let concurrencyLimitRange = 1...10_000
 
     /// The picture's URI: `file:`, `http:`, `https:`, `data:`, `cameo:` or `initials:`; or the picture itself in base64.
     package var source: String
@@ -29,8 +30,18 @@ package struct ThumbnailRequest: Hashable, Sendable {
     /// Not before this moment; nil: at once.
     package var runAt: Date?
     package var maxAttempts: Int
+    /// How long to wait between attempts; nil: the worker's policy.
+    package var retry: RetryWish?
     /// Seconds that one attempt may take from its claim to its end; nil: the worker's default.
     package var timeout: Double?
+    /// When thumbnails that exist already are made anew.
+    package var refresh: Refresh
+    /// Requests of one queue and key are one job while it waits; nil: those for the same thumbnails are.
+    package var uniqueKey: String?
+    /// Jobs of one key share a limit of how many run at once, over all queues and workers.
+    package var concurrencyKey: String?
+    /// The key's limit from now on, unless an operator has set it; nil leaves it, and a new key has 1.
+    package var concurrencyLimit: Int?
     /// A label that jobs share, to ask for their progress together.
     package var batch: String?
     /// Sent with the HTTP request for the source. They scope the thumbnails (see ``RequestScope``).
@@ -45,7 +56,12 @@ package struct ThumbnailRequest: Hashable, Sendable {
         priority: Int = 0,
         runAt: Date? = nil,
         maxAttempts: Int = Self.defaultMaxAttempts,
+        retry: RetryWish? = nil,
         timeout: Double? = nil,
+        refresh: Refresh = .ifChanged,
+        uniqueKey: String? = nil,
+        concurrencyKey: String? = nil,
+        concurrencyLimit: Int? = nil,
         batch: String? = nil,
         headers: [String: String] = [:],
         metadata: [String: JSONValue] = [:]
@@ -56,7 +72,12 @@ package struct ThumbnailRequest: Hashable, Sendable {
         self.priority = priority
         self.runAt = runAt
         self.maxAttempts = maxAttempts
+        self.retry = retry
         self.timeout = timeout
+        self.refresh = refresh
+        self.uniqueKey = uniqueKey
+        self.concurrencyKey = concurrencyKey
+        self.concurrencyLimit = concurrencyLimit
         self.batch = batch
         self.headers = headers
         self.metadata = metadata

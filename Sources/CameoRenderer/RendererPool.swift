@@ -99,6 +99,9 @@ package final class RendererPool: Sendable {
     /// What holds the renderers, as the first that was ready told; nil until ``isReady``.
     package var sandbox: SandboxReport? { desk.sandbox }
 
+    /// What would be the version of a picture rendered now; nil until ``isReady``.
+    package var rendererVersion: String? { desk.rendererVersion }
+
     package var statistics: RendererStatistics { desk.statistics }
 
     /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw

@@ -1,5 +1,5 @@
 package import CameoModel
-internal import Foundation
+package import Foundation
 internal import GRDB
 
 extension Store {
@@ -17,9 +17,26 @@ extension Store {
     ///
     /// - Returns: the state that the job was in; `available` and `running` jobs stay as they are.
     /// - Throws: ``StoreError/noSuchJob(_:)``
-    package func retry(_ id: Int64) async throws(StoreError) -> JobState {
+    package func retry(_ id: Int64) async throws(StoreError) -> RetriedJob {
         let now = nowMilliseconds
         return try await commit { db in try Self.retry(id, now: now, db) }
+    }
+
+    /// Lets a waiting job wait until a later time, whatever it waited for. One that runs or has ended stays as it is.
+    ///
+    /// - Returns: the state that the job was in.
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func snooze(_ id: Int64, until time: Date) async throws(StoreError) -> JobState {
+        let due = time.milliseconds
+        return try await commit { db in
+            let state = try Self.state(of: id, db)
+            guard !state.isFinal, state != .running else { return state }
+            try db.execute(
+                sql: "UPDATE job SET state = 'scheduled', available_at = ?, rank = ? - priority * 60000 WHERE id = ?",
+                arguments: [due, due, id]
+            )
+            return state
+        }
     }
 
     static func cancel(_ id: Int64, now: Int64, _ db: Database) throws -> JobState {
@@ -41,18 +58,18 @@ extension Store {
         return state
     }
 
-    static func retry(_ id: Int64, now: Int64, _ db: Database) throws -> JobState {
+    static func retry(_ id: Int64, now: Int64, _ db: Database) throws -> RetriedJob {
         let state = try Self.state(of: id, db)
-        guard state != .available, state != .running else { return state }
+        guard state != .available, state != .running else { return RetriedJob(before: state, settlement: .asAsked) }
         try db.execute(
             sql: """
                 UPDATE job SET state = 'available', attempt = 0, crash_count = 0, finalized_at = NULL, failure = NULL,
-                  available_at = ?, rank = ? - priority * 60000
+                  superseded_by = NULL, available_at = ?, rank = ? - priority * 60000
                 WHERE id = ?
                 """,
             arguments: [now, now, id]
         )
-        return state
+        return RetriedJob(before: state, settlement: try Settlement(of: id, now: now, db))
     }
 
     private static func state(of id: Int64, _ db: Database) throws -> JobState {
@@ -61,4 +78,11 @@ extension Store {
         }
         return try JobState(stored: state)
     }
+}
+
+/// What a retry by hand found and did.
+package struct RetriedJob: Hashable, Sendable {
+    /// The state that the job was in.
+    package let before: JobState
+    package let settlement: Settlement
 }

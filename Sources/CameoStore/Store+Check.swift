@@ -11,7 +11,7 @@ extension Store {
         var findings = try await read { db in
             [
                 try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db),
-                try Self.unfinishedAttempts(db), try Self.limits(db),
+                try Self.limits(db), try Self.uniqueKeys(db), try Self.unfinishedAttempts(db),
             ]
         }
         findings.append(try await blobs())
@@ -75,17 +75,6 @@ extension Store {
             ids.map { "job \($0) and its attempt disagree on whether it runs" },
             ok: "every running job has one open attempt and a worker",
             mend: "Another program changed the tables; \(repair) closes such attempts and lets the jobs wait again"
-        )
-    }
-
-    private static func limits(_ db: Database) throws -> CheckFinding {
-        CheckFinding(
-            "limits",
-            try Row.fetchAll(db, sql: Counters.wrongKeys).map { row in
-                "the key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has \(row["actual"] as Int)"
-            },
-            ok: "the running jobs of every key are counted right",
-            mend: "\(repair) counts anew; until then the key lets too many run, or too few"
         )
     }
 

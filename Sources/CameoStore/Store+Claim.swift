@@ -6,25 +6,33 @@ extension Store {
     /// Scheduled and retryable jobs made available in one claim, at most.
     private static let promotions = 1_000
 
-    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due.
-    /// Takes only from `queues`, or from all when that is nil; paused queues give nothing. `worker` is the id of a
-    /// registered worker.
+    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, or
+    /// no queue and no concurrency key has room. Takes only from `queues`, or from all when that is nil; paused queues
+    /// give nothing. `worker` is the id of a registered worker.
     package func claim(
         limit: Int,
         kind: ClaimKind = .usual,
         queues: [String]? = nil,
         for worker: String
     ) async throws(StoreError) -> [ClaimedJob] {
+        try await nameWaitingJobs()
         let now = nowMilliseconds
-        let isWorthwhile = try await read { db in
-            try Self.hasDueJobs(db, now: now) || !Self.claimableQueues(db, queues).isEmpty
-        }
+        let isWorthwhile = try await read { db in try Self.mayClaim(db, queues, now: now) }
         guard limit > 0, isWorthwhile else { return [] }
         return try await commit { db in
             try Self.promoteDueJobs(db, now: now)
-            let names = try Self.claimableQueues(db, queues)
-            guard !names.isEmpty else { return [] }
-            return try Self.take(limit, kind, from: names, for: worker, now: now, in: db)
+            var jobs: [ClaimedJob] = []
+            var isCutShort = true
+            // Jobs of one key may stand open in several queues, more than the key has room for: those that were passed
+            // over are held by the next round, which sees what is behind them.
+            while isCutShort, jobs.count < limit {
+                try Self.decideWhoIsHeld(db)
+                let open = try Self.openQueues(db, queues)
+                let choice = try Self.choose(limit - jobs.count, kind, from: open, db)
+                jobs += try Self.take(choice.ids, for: worker, now: now, in: db)
+                isCutShort = choice.isCutShort
+            }
+            return jobs
         }
     }
 
@@ -51,37 +59,33 @@ extension Store {
                 db.cachedStatement(
                     sql: """
                         SELECT DISTINCT queue FROM job INDEXED BY job_suspect
-                        WHERE state = 'available' AND crash_count >= 3 AND attempted_at <= ?
+                        WHERE state = 'available' AND crash_count >= 3 AND held = 0 AND attempted_at <= ?
                         """
                 ),
                 arguments: [limit]
             )
-            return try !Set(names).isDisjoint(with: Self.claimableQueues(db, queues))
+            return try !Set(names).isDisjoint(with: Self.openQueues(db, queues).map(\.name))
         }
     }
 
-    private static func hasDueJobs(_ db: Database, now: Int64) throws -> Bool {
-        let statement = try db.cachedStatement(
+    /// Whether a claim could find anything, or could change what the next one finds: asked before the write lock is taken.
+    private static func mayClaim(_ db: Database, _ wanted: [String]?, now: Int64) throws -> Bool {
+        let due = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                  SELECT 1 FROM job INDEXED BY job_due
-                  WHERE state IN ('scheduled', 'retryable') AND available_at <= ?)
+                    SELECT 1 FROM job INDEXED BY job_due
+                    WHERE state IN ('scheduled', 'retryable') AND available_at <= ?)
+                  OR EXISTS (SELECT 1 FROM concurrency INDEXED BY concurrency_changed WHERE changed = 1)
                 """
         )
-        return try Bool.fetchOne(statement, arguments: [now]) ?? false
-    }
-
-    private static func claimableQueues(_ db: Database, _ wanted: [String]?) throws -> [String] {
-        let names = try String.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT queue FROM job_count JOIN queue ON queue.name = job_count.queue
-                    WHERE job_count.state = 'available' AND job_count.count > 0 AND NOT queue.paused
-                    """
-            )
+        if try Bool.fetchOne(due, arguments: [now]) == true { return true }
+        let ready = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                  SELECT 1 FROM job INDEXED BY job_ready WHERE state = 'available' AND held = 0 AND queue = ?)
+                """
         )
-        guard let wanted else { return names }
-        return names.filter(wanted.contains)
+        return try openQueues(db, wanted).contains { try Bool.fetchOne(ready, arguments: [$0.name]) == true }
     }
 
     private static func promoteDueJobs(_ db: Database, now: Int64) throws {
@@ -95,37 +99,61 @@ extension Store {
         try statement.execute(arguments: [now, promotions])
     }
 
-    private static func take(
+    /// The jobs to take, by rank, within the room of their queues and keys.
+    private static func choose(
         _ limit: Int,
         _ kind: ClaimKind,
-        from queues: [String],
+        from queues: [OpenQueue],
+        _ db: Database
+    ) throws -> (ids: [Int64], isCutShort: Bool) {
+        // One ordered walk of a partial index a queue, merged here: no sort over all that waits, no limit on queues.
+        let candidates = try db.cachedStatement(
+            sql: """
+                SELECT id, rank, concurrency_key FROM job INDEXED BY \(kind == .suspect ? "job_suspect" : "job_ready")
+                WHERE state = 'available' AND held = 0 AND queue = ?
+                  AND \(kind == .suspect ? "crash_count >= 3" : "crash_count < 3")
+                ORDER BY rank LIMIT ?
+                """
+        )
+        let first = try queues.flatMap { queue in
+            try Row.fetchAll(candidates, arguments: [queue.name, min(limit, queue.room)])
+        }
+        .map { (rank: $0["rank"] as Int64, id: $0["id"] as Int64, key: $0["concurrency_key"] as String?) }
+        .sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
+        var rooms: [String: Int] = [:]
+        var ids: [Int64] = []
+        for job in first where ids.count < limit {
+            if let key = job.key {
+                let room = try rooms[key] ?? Self.room(of: key, db)
+                rooms[key] = room - 1
+                // What comes behind must not overtake those that the next round finds in its place.
+                guard room > 0 else { return (ids, true) }
+            }
+            ids.append(job.id)
+        }
+        return (ids, false)
+    }
+
+    private static func take(
+        _ ids: [Int64],
         for worker: String,
         now: Int64,
         in db: Database
     ) throws -> [ClaimedJob] {
-        // One ordered walk of a partial index a queue, merged here: no sort over all that waits, no limit on queues.
-        let candidates = try db.cachedStatement(
-            sql: """
-                SELECT id, rank FROM job INDEXED BY \(kind == .suspect ? "job_suspect" : "job_claim")
-                WHERE state = 'available' AND queue = ? AND \(kind == .suspect ? "crash_count >= 3" : "crash_count < 3")
-                ORDER BY rank LIMIT ?
-                """
-        )
-        let first = try queues.flatMap { queue in try Row.fetchAll(candidates, arguments: [queue, limit]) }
-            .map { (rank: $0["rank"] as Int64, id: $0["id"] as Int64) }.sorted { $0 < $1 }.prefix(limit)
+        guard !ids.isEmpty else { return [] }
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE job SET
-                  state = 'running', attempt = attempt + 1, attempted_at = ?, worker = ?,
+                  state = 'running', joinable = 0, attempt = attempt + 1, attempted_at = ?, worker = ?,
                   claim_token = lower(hex(randomblob(16)))
                 WHERE id IN (SELECT value FROM json_each(?))
                 RETURNING id, claim_token, request, queue, attempt, max_attempts, crash_count, failure, upload_id,
                   created_at, available_at, rank
                 """
         )
-        let ids = JSONValue.array(first.map { .integer($0.id) }).canonicalText
+        let list = JSONValue.array(ids.map(JSONValue.integer)).canonicalText
         // RETURNING comes in any order.
-        let rows = try Row.fetchAll(statement, arguments: [now, worker, ids])
+        let rows = try Row.fetchAll(statement, arguments: [now, worker, list])
             .sorted { ($0["rank"] as Int64, $0["id"] as Int64) < ($1["rank"], $1["id"]) }
         let open = try db.cachedStatement(
             sql: """

@@ -66,6 +66,12 @@ extension Store {
         }
     }
 
+    /// For bytes that were stored, and then were not needed: triggers see only what was named once.
+    static func noteOrphan(_ digest: BlobDigest, at now: Int64, _ db: Database) throws {
+        let note = try db.cachedStatement(sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING")
+        try note.execute(arguments: [digest.hex, now])
+    }
+
     private static func collect(
         before time: Int64,
         atMost limit: Int,

@@ -8,12 +8,15 @@ extension Store {
     /// Bytes of a picture that is handed over with its request.
     package static let maximumUploadBytes = 104_857_600
 
-    /// Accepts requests: all of them, durable on return and in the given order, or none.
+    /// Accepts requests: all of them, durable on return and in the given order, or none. One for the same thumbnails as a
+    /// job that waits joins it; one whose thumbnails are made and fresh needs no job.
     ///
     /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
-        let rows = try requests.map { try NewJob($0) }
-        return try await commit { db in try Self.insert(rows, in: db) }
+        let new = try requests.map { try NewJob($0) }
+        try await nameWaitingJobs()
+        let now = nowMilliseconds
+        return try await commit { db in try new.map { try Self.accept($0, now: now, in: db) } }
     }
 
     /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
@@ -30,10 +33,11 @@ extension Store {
         let digest = SHA256.digest(of: data)
         var request = request
         request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
-        let row = try NewJob(request, sourceBlob: cacheKey == nil ? digest : nil)
+        let new = try NewJob(request, sourceBlob: cacheKey == nil ? digest : nil)
+        try await nameWaitingJobs()
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
-        let receipts = try await commit { db in
+        return try await commit { db in
             if let cacheKey {
                 let source = CachedSource(
                     handedOver: blob,
@@ -45,53 +49,88 @@ extension Store {
             } else {
                 try blob.insert(in: db, at: now)
             }
-            return try Self.insert([row], in: db)
-        }
-        return receipts[0]
-    }
-
-    private struct NewJob: Sendable {
-        let request: ThumbnailRequest
-        let text: String
-        let wanted: [WantedThumbnail]
-        let sourceBlob: BlobDigest?
-
-        init(_ request: ThumbnailRequest, sourceBlob: BlobDigest? = nil) throws {
-            try request.validate()
-            self.request = request
-            self.sourceBlob = sourceBlob
-            text = request.json.canonicalText
-            guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
-                let reason =
-                    "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
-                    + "hand large pictures over as data, not as a data: URI"
-                throw InvalidRequest(path: "", reason: reason)
-            }
-            wanted = try WantedThumbnail.all(of: request)
+            let receipt = try Self.accept(new, now: now, in: db)
+            if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
+            return receipt
         }
     }
 
-    private static func insert(_ rows: [NewJob], in db: Database) throws -> [EnqueueReceipt] {
+    private static func accept(_ new: NewJob, now: Int64, in db: Database) throws -> EnqueueReceipt {
+        if let receipt = try answerAtOnce(new, now: now, db) { return receipt }
+        if let id = try standing(for: new.key, db) {
+            try join(id, new.joining(now: now), now: now, db)
+            return try receipt(.joined, new, id, db)
+        }
         let insert = try db.cachedStatement(
-            sql: "INSERT INTO job(request, thumbnails, source_blob) VALUES (?, ?, ?)"
+            sql: "INSERT INTO job(request, thumbnails, source_blob, created_at) VALUES (?, ?, ?, ?)"
         )
+        let wanted = try WantedThumbnail.json(of: new.wanted)
+        try insert.execute(arguments: [new.text, wanted, new.sourceBlob?.hex, now])
+        let id = db.lastInsertedRowID
+        let stand = try db.cachedStatement(sql: "UPDATE job SET unique_key = ?, joinable = 1 WHERE id = ?")
+        try stand.execute(arguments: [new.key.text, id])
+        return try receipt(.accepted, new, id, db)
+    }
+
+    private static func receipt(
+        _ outcome: EnqueueReceipt.Outcome,
+        _ new: NewJob,
+        _ id: Int64,
+        _ db: Database
+    ) throws -> EnqueueReceipt {
         // The trigger job_accept decides state and times after the row stands: RETURNING would show it before.
-        let look = try db.cachedStatement(sql: "SELECT state, created_at, available_at FROM job WHERE id = ?")
-        return try rows.map { row in
-            try insert.execute(arguments: [row.text, WantedThumbnail.json(of: row.wanted), row.sourceBlob?.hex])
-            let id = db.lastInsertedRowID
-            guard let stored = try Row.fetchOne(look, arguments: [id]) else { throw StoreError.noSuchJob(id) }
-            return EnqueueReceipt(
-                id: id,
-                state: try JobState(stored: stored["state"]),
-                source: row.request.source,
-                queue: row.request.queue,
-                batch: row.request.batch,
-                createdAt: Date(milliseconds: stored["created_at"]),
-                availableAt: Date(milliseconds: stored["available_at"]),
-                thumbnails: try row.wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
-                metadata: row.request.metadata.isEmpty ? nil : row.request.metadata
-            )
+        let look = try db.cachedStatement(
+            sql: "SELECT state, created_at, available_at, request, thumbnails FROM job WHERE id = ?"
+        )
+        guard let row = try Row.fetchOne(look, arguments: [id]) else { throw StoreError.noSuchJob(id) }
+        var wanted = new.wanted
+        // Under a key of its own a request may have joined a job for other thumbnails: those are what will be made.
+        if outcome == .joined, new.request.uniqueKey != nil {
+            let stored = try WantedThumbnail.list(from: row["thumbnails"])
+            wanted = stored.isEmpty ? try WantedThumbnail.all(of: row["request"]) : stored
         }
+        return EnqueueReceipt(
+            outcome: outcome,
+            id: id,
+            state: try JobState(stored: row["state"]),
+            source: new.request.source,
+            queue: new.request.queue,
+            batch: new.request.batch,
+            createdAt: Date(milliseconds: row["created_at"]),
+            availableAt: Date(milliseconds: row["available_at"]),
+            thumbnails: try wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
+            metadata: new.request.metadata.isEmpty ? nil : new.request.metadata
+        )
+    }
+
+    /// The receipt for a request whose thumbnails are made and, by what the store knows, fresh (invariant I5); nil if a
+    /// job is needed. A request for later wants to be looked at then.
+    private static func answerAtOnce(_ new: NewJob, now: Int64, _ db: Database) throws -> EnqueueReceipt? {
+        let request = new.request
+        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true,
+            request.refresh == .never || request.cannotChange
+        else { return nil }
+        var thumbnails: [RequestedThumbnail] = []
+        for wanted in new.wanted {
+            let id = try wanted.id
+            // Without facts it is of an earlier version, and a job fills them in.
+            guard let thumbnail = try thumbnail(id, db), thumbnail.facts != nil || request.refresh == .never else {
+                return nil
+            }
+            thumbnails.append(RequestedThumbnail(name: wanted.name, id: id, thumbnail: thumbnail))
+        }
+        let time = Date(milliseconds: now)
+        return EnqueueReceipt(
+            outcome: .fresh,
+            id: nil,
+            state: .completed,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: time,
+            availableAt: time,
+            thumbnails: thumbnails,
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
     }
 }

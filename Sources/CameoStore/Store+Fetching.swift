@@ -13,19 +13,21 @@ package struct BegunFetch: Sendable {
 }
 
 extension Store {
-    /// Marks the beginning of a fetch, and fills in the thumbnails' ids of a job that was inserted by SQL.
+    /// Marks the beginning of a fetch, and fills in the thumbnails' ids and the unique key of a job that was inserted by
+    /// SQL.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
-        let wanted = try WantedThumbnail.json(of: try WantedThumbnail.all(of: request))
+        let all = try WantedThumbnail.all(of: request)
+        let (wanted, key) = (try WantedThumbnail.json(of: all), try UniqueKey(request, all))
         return try await commit { db in
             let mark = try db.cachedStatement(
                 sql: """
-                    UPDATE job SET thumbnails = coalesce(thumbnails, ?)
+                    UPDATE job SET thumbnails = coalesce(thumbnails, ?), unique_key = coalesce(unique_key, ?)
                     WHERE id = ? AND claim_token = ? AND state = 'running'
                     """
             )
-            try mark.execute(arguments: [wanted, claim.jobID, claim.token])
+            try mark.execute(arguments: [wanted, key.text, claim.jobID, claim.token])
             guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
             let seen = try Self.nextSourceSeen(db)
             let facts = try Row.fetchOne(

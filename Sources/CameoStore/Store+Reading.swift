@@ -124,6 +124,7 @@ extension Job {
             finalizedAt: (row["finalized_at"] as Int64?).map(Date.init(milliseconds:)),
             worker: row["worker"],
             failure: try JobFailure.from(stored: row["failure"]),
+            supersededBy: row["superseded_by"],
             // A text that is JSON to SQLite but not to us (a duplicate key) is shown as the string that it is.
             request: (try? JSONValue(parsing: row["request"] as String)) ?? .string(row["request"]),
             thumbnails: thumbnails,

@@ -34,38 +34,44 @@ extension Store {
 
     /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.
     ///
+    /// - Returns: whether it does, or a job that waits for the same took its place.
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    @discardableResult
     package func fail(
         _ claim: Claim,
         with failure: JobFailure,
         retryAt: Date?,
         timings: AttemptTimings
-    ) async throws(StoreError) {
+    ) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
         let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
-        try await commit { db in
+        return try await commit { db in
             try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
+            return retryAt == nil ? .asAsked : try Settlement(of: claim.jobID, now: now, db)
         }
     }
 
     /// Gives a job back unharmed: the attempt is not charged.
     ///
+    /// - Returns: whether it waits again, or a job that waits for the same took its place.
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
-    package func release(_ claim: Claim) async throws(StoreError) {
+    @discardableResult
+    package func release(_ claim: Claim) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
-        try await commit { db in
+        return try await commit { db in
             try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
+            return try Settlement(of: claim.jobID, now: now, db)
         }
     }
 
-    private enum SettledOutcome {
+    enum SettledOutcome {
         case completed
         case retryable(at: Int64)
         case discarded
         case released
     }
 
-    private static func settle(
+    static func settle(
         _ claim: Claim,
         as outcome: SettledOutcome,
         failure: JobFailure?,

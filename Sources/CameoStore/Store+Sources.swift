@@ -92,10 +92,7 @@ extension Store {
         if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen {
             // Its file stands already: with a row it is found again, and goes with the next collection.
             try blob.insert(in: db, at: now)
-            try db.execute(
-                sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING",
-                arguments: [blob.digest.hex, now]
-            )
+            try noteOrphan(blob.digest, at: now, db)
             return .superseded
         }
         try blob.insert(in: db, at: now)

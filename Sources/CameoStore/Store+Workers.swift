@@ -6,6 +6,8 @@ internal import GRDB
 package struct RescueReport: Hashable, Sendable {
     /// Jobs that wait again.
     package var rescued = 0
+    /// Jobs that are cancelled: others were waiting for the same thumbnails already.
+    package var superseded = 0
     /// Jobs given up as `worker.lost`, after too many deaths.
     package var discarded: [LostJob] = []
     /// Ids of the workers that were dead or silent.
@@ -122,6 +124,7 @@ extension Store {
             let ids = """
                 SELECT id FROM worker
                 UNION SELECT worker FROM job INDEXED BY job_running WHERE state = 'running'
+                ORDER BY 1
                 """
             return try String.fetchAll(db.cachedStatement(sql: ids))
                 .filter { $0 != own }
@@ -166,7 +169,9 @@ extension Store {
                 failure: failure
             )
         }
-        report.rescued += try giveBack(from: lost.id, deaths: deaths, db)
+        for settlement in try giveBack(from: lost.id, deaths: deaths, now: now, db) {
+            if settlement == .asAsked { report.rescued += 1 } else { report.superseded += 1 }
+        }
         if !lost.isRunning {
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
         }
@@ -177,7 +182,7 @@ extension Store {
     /// Makes a worker's running jobs available again as if they had not been claimed.
     static func giveBackUnharmed(from worker: String, now: Int64, _ db: Database) throws {
         try closeAttempts(of: worker, as: .released, now: now, db)
-        try giveBack(from: worker, deaths: 0, db)
+        _ = try giveBack(from: worker, deaths: 0, now: now, db)
     }
 
     private static func closeAttempts(
@@ -195,18 +200,22 @@ extension Store {
         )
     }
 
-    /// Makes a worker's running jobs available again, uncharged; returns how many.
-    @discardableResult
-    private static func giveBack(from worker: String, deaths: Int, _ db: Database) throws -> Int {
-        try db.execute(
+    /// Makes a worker's running jobs available again, uncharged; one by one, since two of them may be twins.
+    private static func giveBack(from worker: String, deaths: Int, now: Int64, _ db: Database) throws -> [Settlement] {
+        let running = try db.cachedStatement(
+            sql: "SELECT id FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ? ORDER BY id"
+        )
+        let giveBack = try db.cachedStatement(
             sql: """
                 UPDATE job SET state = 'available', attempt = attempt - 1, crash_count = crash_count + ?,
                   claim_token = NULL, worker = NULL
-                WHERE state = 'running' AND worker = ?
-                """,
-            arguments: [deaths, worker]
+                WHERE id = ?
+                """
         )
-        return db.changesCount
+        return try Int64.fetchAll(running, arguments: [worker]).map { id in
+            try giveBack.execute(arguments: [deaths, id])
+            return try Settlement(of: id, now: now, db)
+        }
     }
 }
 

@@ -27,6 +27,12 @@ struct WantedThumbnail: Codable, Sendable {
         zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
     }
 
+    /// Of a request as JSON text; empty for one that is invalid.
+    static func all(of text: String) throws -> [WantedThumbnail] {
+        guard let request = try? ThumbnailRequest(parsing: text.utf8) else { return [] }
+        return try all(of: request)
+    }
+
     static func json(of thumbnails: [WantedThumbnail]) throws -> String {
         String(decoding: try WireFormat.encode(thumbnails), as: UTF8.self)
     }

@@ -7,6 +7,7 @@ final class AttemptProgress: Sendable {
     private struct State {
         var source: String?
         var arrival: SourceArrival?
+        var retry: RetryWish?
         var timings = AttemptTimings()
     }
 
@@ -21,6 +22,12 @@ final class AttemptProgress: Sendable {
     var arrival: SourceArrival? {
         get { state.withLock { $0.arrival } }
         set { state.withLock { $0.arrival = newValue } }
+    }
+
+    /// What the request wishes for the time after a failure.
+    var retry: RetryWish? {
+        get { state.withLock { $0.retry } }
+        set { state.withLock { $0.retry = newValue } }
     }
 
     var timings: AttemptTimings {

@@ -7,6 +7,10 @@ package struct JobOutcome: Sendable {
     /// How it ended.
     package enum Kind: Sendable {
         case completed(thumbnails: Int)
+        /// Completed without a rendering: its thumbnails existed, of the same bytes.
+        case unchanged(thumbnails: Int)
+        /// It was to wait again, but another job waits for the same thumbnails.
+        case superseded(by: Int64)
         case retried(JobFailure, after: Duration)
         case discarded(JobFailure)
         /// Given back at shutdown.

@@ -18,10 +18,11 @@ struct JobRunner: Sendable {
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
     let isEnding: @Sendable () -> Bool
 
-    /// What a successful render leaves to be stored.
-    private struct Product: Sendable {
-        let thumbnails: [RenderedThumbnail]
-        let provenance: Provenance
+    /// What a successful attempt leaves to be stored.
+    private enum Product: Sendable {
+        case rendered([RenderedThumbnail], Provenance)
+        /// Thumbnails that exist and need not be made again; nil: whatever they were made of.
+        case kept([ThumbnailID], SeenAgain?)
     }
 
     func run(_ control: JobControl) async -> JobOutcome {
@@ -50,6 +51,7 @@ struct JobRunner: Sendable {
             let product = try await control.run {
                 let request = try await request(of: control.job)
                 progress.source = request.source
+                progress.retry = request.retry
                 let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
                 return try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
@@ -84,7 +86,7 @@ struct JobRunner: Sendable {
     ) async throws -> Product {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
-        let (ticket, fetched) = try await fetchLimiter.run {
+        let (ticket, found) = try await fetchLimiter.run {
             let begun = try await store.beginFetch(job.claim, of: request)
             let ticket = FetchTicket(
                 number: begun.sourceSeen,
@@ -92,12 +94,17 @@ struct JobRunner: Sendable {
                 newestJob: begun.newestJob,
                 isFirstAttempt: begun.isFirstAttempt
             )
+            if request.refresh == .never, try await store.have(ids) { return (ticket, FetchedPictures?.none) }
             let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request, ticket) }
             return (ticket, fetched)
         }
+        guard let fetched = found else { return .kept(ids, nil) }
         progress.timings.sourceBytes = fetched.bytes
         progress.arrival = fetched.source.arrival
         warn(ofStale: fetched, job)
+        if request.refresh != .always, let seen = seen(fetched, request, ticket), try await store.have(ids, as: seen) {
+            return .kept(ids, seen)
+        }
         let picture = try await progress.timed(\.renderMilliseconds) {
             try await renderer.render(
                 request.renditions,
@@ -110,8 +117,8 @@ struct JobRunner: Sendable {
         }
         if let change = fetched.changeSinceOpened() { throw change }
         progress.timings.outputBytes = picture.renditions.reduce(0) { $0 + $1.bytes.count }
-        return Product(
-            thumbnails: zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
+        return .rendered(
+            zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
                 RenderedThumbnail(
                     id: id,
                     rendition: pair.0,
@@ -119,7 +126,7 @@ struct JobRunner: Sendable {
                     overlayDigest: fetched.overlayDigest(of: pair.0)
                 )
             },
-            provenance: Provenance(
+            Provenance(
                 source: identity,
                 sourceDigest: fetched.source.digest,
                 sourceSeen: fetched.sourceSeen(ticket),
@@ -139,6 +146,18 @@ struct JobRunner: Sendable {
                     "job": "\(job.claim.jobID)", "source": "\(SourceName.of(uri))",
                     "age_s": "\(age.components.seconds)", "reason": "\(trouble)",
                 ]
+            )
+        }
+    }
+
+    /// Nil while no renderer has said which version it is.
+    private func seen(_ fetched: FetchedPictures, _ request: ThumbnailRequest, _ ticket: FetchTicket) -> SeenAgain? {
+        renderer.rendererVersion.map { version in
+            SeenAgain(
+                sourceDigest: fetched.source.digest,
+                overlayDigests: request.renditions.map(fetched.overlayDigest(of:)),
+                sourceSeen: fetched.sourceSeen(ticket),
+                rendererVersion: version
             )
         }
     }
@@ -191,17 +210,14 @@ struct JobRunner: Sendable {
         var tries = 0
         while true {
             do throws(StoreError) {
-                try await store.complete(
-                    job.claim,
-                    storing: product.thumbnails,
-                    from: product.provenance,
-                    timings: progress.timings
-                )
-                return .completed(thumbnails: product.thumbnails.count)
+                return try await record(product, of: job, progress)
             } catch {
                 tries += 1
-                if case .leaseLost = error { return .leaseLost }
-                if case .refused = error { return await fail(job, failure(for: error), progress) }
+                switch error {
+                case .leaseLost: return .leaseLost
+                case .refused, .notFound: return await fail(job, failure(for: error), progress)
+                default: break
+                }
                 if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
                 if tries.isMultiple(of: 10) {
                     let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
@@ -210,6 +226,21 @@ struct JobRunner: Sendable {
                 await pause(delay)
                 delay = isEnding() ? delay : min(delay * 2, .seconds(5))
             }
+        }
+    }
+
+    private func record(
+        _ product: Product,
+        of job: ClaimedJob,
+        _ progress: AttemptProgress
+    ) async throws(StoreError) -> JobOutcome.Kind {
+        switch product {
+        case .rendered(let thumbnails, let provenance):
+            try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: progress.timings)
+            return .completed(thumbnails: thumbnails.count)
+        case .kept(let thumbnails, let seen):
+            try await store.complete(job.claim, keeping: thumbnails, seen: seen, timings: progress.timings)
+            return .unchanged(thumbnails: thumbnails.count)
         }
     }
 
@@ -235,12 +266,12 @@ struct JobRunner: Sendable {
     }
 
     private func fail(_ job: ClaimedJob, _ failure: JobFailure, _ progress: AttemptProgress) async -> JobOutcome.Kind {
-        let delay = configuration.retryPolicy.delay(
+        let delay = configuration.retryPolicy.adjusted(to: progress.retry).delay(
             afterAttempt: job.attempt,
             of: job.maxAttempts,
             failure: failure,
             previous: job.previousFailure,
-            jitter: configuration.random()
+            chance: configuration.random()
         )
         let retryAt = delay.map { store.clock.now().addingTimeInterval($0.seconds) }
         return await record { () throws(StoreError) in
@@ -260,14 +291,14 @@ struct JobRunner: Sendable {
 
     /// Tries until it is written or the claim is lost; when the worker is to end, only as long as its patience lasts.
     private func record(
-        _ write: () async throws(StoreError) -> Void,
+        _ write: () async throws(StoreError) -> Settlement,
         outcome: () -> JobOutcome.Kind
     ) async -> JobOutcome.Kind {
         let started = ContinuousClock.now
         var delay = Duration.milliseconds(100)
         while true {
             do throws(StoreError) {
-                try await write()
+                if case .superseded(let twin) = try await write() { return .superseded(by: twin) }
                 return outcome()
             } catch {
                 if case .leaseLost = error { return .leaseLost }

@@ -20,6 +20,12 @@ extension Worker {
         case .completed(let thumbnails):
             metadata["thumbnails"] = "\(thumbnails)"
             logger.info("completed", metadata: metadata)
+        case .unchanged(let thumbnails):
+            metadata["thumbnails"] = "\(thumbnails)"
+            logger.info("completed, unchanged", metadata: metadata)
+        case .superseded(let twin):
+            metadata["twin"] = "\(twin)"
+            logger.info("superseded by a job that waits for the same", metadata: metadata)
         case .retried(let failure, let delay):
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"

@@ -13,6 +13,8 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin retry --state discarded --code source.timeout
               cameo-admin cancel 19
               cameo-admin forget https://example.com/picture.png
+              cameo-admin snooze 20 --for 10m
+              cameo-admin limit --queue imports --max-running 2
               cameo-admin pause imports
               cameo-admin worker stop --all
               cameo-admin backup /backups/cameo-monday
@@ -23,8 +25,9 @@ struct CameoAdmin: AsyncParsableCommand {
             """,
         version: CameoVersion.current,
         subcommands: [
-            RetryCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, QueueCommand.self,
-            WorkerCommand.self, PruneCommand.self, VacuumCommand.self, BackupCommand.self, ForgetCommand.self,
+            RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
+            ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
+            BackupCommand.self, ForgetCommand.self,
             CheckCommand.self,
         ]
     )

@@ -27,7 +27,7 @@ struct CancelCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
         guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .cancel, done: "cancelled") }
-        try await jobs.changeEach { id in
+        try await changeEach(jobs.id) { id in
             let before = try await store.cancel(id)
             return before.isFinal ? "job \(id) had ended already: \(before.rawValue)" : "job \(id) is cancelled"
         }

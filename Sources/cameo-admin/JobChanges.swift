@@ -39,21 +39,21 @@ private struct BulkResult: Encodable {
     let passed: Int
 }
 
-extension ChosenJobs {
-    /// Changes every job of a list of numbers, and fails at the end if one was not there.
-    func changeEach(_ change: (Int64) async throws -> String) async throws {
-        var missing = 0
-        for id in id {
-            do {
-                Output.line(try await change(id))
-            } catch StoreError.noSuchJob {
-                Output.error("cameo-admin: there is no job \(id)")
-                missing += 1
-            }
+/// Changes every job of a list of numbers, and fails at the end if one was not there.
+func changeEach(_ ids: [Int64], _ change: (Int64) async throws -> String) async throws {
+    var missing = 0
+    for id in ids {
+        do {
+            Output.line(try await change(id))
+        } catch StoreError.noSuchJob {
+            Output.error("cameo-admin: there is no job \(id)")
+            missing += 1
         }
-        if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
+    if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+}
 
+extension ChosenJobs {
     /// Changes all that the selection meets. To meet none is no failure.
     func changeMany(in store: Store, by change: BulkChange, done: String) async throws {
         var filter = try selection.filter()

@@ -27,8 +27,12 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
         guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .retry, done: "available again") }
-        try await jobs.changeEach { id in
-            let before = try await store.retry(id)
+        try await changeEach(jobs.id) { id in
+            let retried = try await store.retry(id)
+            let before = retried.before
+            if case .superseded(let twin) = retried.settlement {
+                return "job \(id) was \(before.rawValue), is cancelled: job \(twin) waits for the same thumbnails"
+            }
             return BulkChange.retry.applies(to: before)
                 ? "job \(id) was \(before.rawValue), is available" : "job \(id) is \(before.rawValue) already"
         }

@@ -10,8 +10,9 @@ struct CameoEnqueue: AsyncParsableCommand {
         commandName: "cameo-enqueue",
         abstract: "Puts thumbnail jobs into the queue.",
         discussion: """
-            Prints one line a job: its id, its state and the URIs that its thumbnails will have. A worker \
-            (cameo-worker) makes them.
+            Prints one line a request: the job's id, its state and the URIs that its thumbnails will have. A worker \
+            (cameo-worker) makes them. A request for the same thumbnails as a job that still waits joins that job; one \
+            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh).
 
             An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
             passes by the sizes of other formats; if no size takes it, it is refused.
@@ -30,6 +31,8 @@ struct CameoEnqueue: AsyncParsableCommand {
               cameo-enqueue --size 1600x:jpeg --overlay logo.png --overlay-scale 0.2 --overlay-opacity 0.5 photo.jpg
               cameo-enqueue --size 320x --animated --max-bytes 500000 clip.gif
               cameo-enqueue --crop 10%,0%,80%x100% --grayscale --contrast 1.2 photo.jpg
+              cameo-enqueue --in 10m --refresh always https://example.com/webcam.jpg
+              cameo-enqueue --concurrency-key example.com --concurrency-limit 2 https://example.com/1.jpg
 
             EXIT CODES
               0 done, 1 a job failed (with --wait), 2 bad usage, 3 not finished in time, 4 the store cannot be opened
@@ -182,7 +185,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         Output.lines(
             try receipts.map { receipt in
                 if json { return String(decoding: try WireFormat.encode(receipt), as: UTF8.self) }
-                return "\(receipt.id)\t\(receipt.state.rawValue)\t"
+                return "\(receipt.id.map(String.init) ?? "-")\t\(receipt.state.rawValue)\t"
                     + receipt.thumbnails.map(\.uri).joined(separator: "\t")
             }
         )
@@ -190,15 +193,17 @@ struct CameoEnqueue: AsyncParsableCommand {
 
     private func finish(_ receipts: [EnqueueReceipt], in store: Store) async throws {
         let wait = JobWait(store: store, timeout: waitTimeout.map { .seconds($0) })
-        let states = try await wait.untilFinished(receipts.map(\.id))
+        // Several requests may have joined one job.
+        let ids = Set(receipts.compactMap(\.id)).sorted()
+        let states = try await wait.untilFinished(ids)
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
-        for receipt in receipts {
-            let job = try await store.job(receipt.id)
+        for id in ids {
+            let job = try await store.job(id)
             guard job.state != .completed else { continue }
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
             Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }
-        throw CommandFailure("\(failed) of \(receipts.count) jobs made no thumbnails", .failed)
+        throw CommandFailure("\(failed) of \(ids.count) jobs made no thumbnails", .failed)
     }
 }

@@ -17,14 +17,71 @@ struct JobOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Not before this time: 2030-01-31T12:00:00Z.", valueName: "time"))
     var at: String?
 
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Not before so much time has passed: 10m.", valueName: "duration")
+    )
+    var delay: DurationArgument?
+
     @Option(help: ArgumentHelp("A label to ask for these jobs together.", valueName: "label"))
     var batch: String?
 
     @Option(help: ArgumentHelp("Attempts before a job is given up, 1 to 25.", valueName: "number"))
     var maxAttempts: Int = ThumbnailRequest.defaultMaxAttempts
 
+    @Option(
+        help: ArgumentHelp(
+            "The wait before the second attempt; each further one is twice as long. (default: the worker's)",
+            valueName: "duration"
+        )
+    )
+    var retryBase: DurationArgument?
+
+    @Option(help: ArgumentHelp("The longest wait between attempts. (default: the worker's)", valueName: "duration"))
+    var retryCap: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Which part of a wait is left to chance, 0 to 1. (default: the worker's)",
+            valueName: "number"
+        )
+    )
+    var retryJitter: Double?
+
     @Option(help: ArgumentHelp("Seconds that one attempt may take. (default: the worker's)", valueName: "seconds"))
     var timeout: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            When thumbnails that exist already are made anew: never, if-changed (the source's bytes have changed), or \
+            always.
+            """,
+            valueName: "when"
+        )
+    )
+    var refresh: Refresh = .ifChanged
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests of one queue and key are one job while it waits. (default: those for the same thumbnails are)",
+            valueName: "key"
+        )
+    )
+    var uniqueKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Jobs of one key, as a tenant or a host, share a limit of running at once.",
+            valueName: "key"
+        )
+    )
+    var concurrencyKey: String?
+
+    @Option(
+        help: ArgumentHelp("The key's limit from now on. A new key has 1.", valueName: "number")
+    )
+    var concurrencyLimit: Int?
 
     @Option(
         name: .customLong("header"),
@@ -42,6 +99,10 @@ struct JobOptions: ParsableArguments {
     var given: [String] {
         [
             ("--queue", queue != ThumbnailRequest.defaultQueue), ("--priority", priority != 0), ("--at", at != nil),
+            ("--in", delay != nil), ("--retry-base", retryBase != nil), ("--retry-cap", retryCap != nil),
+            ("--retry-jitter", retryJitter != nil), ("--refresh", refresh != .ifChanged),
+            ("--unique-key", uniqueKey != nil), ("--concurrency-key", concurrencyKey != nil),
+            ("--concurrency-limit", concurrencyLimit != nil),
             ("--batch", batch != nil), ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
             ("--timeout", timeout != nil), ("--header", !headers.isEmpty), ("--metadata", metadata != nil),
         ]
@@ -54,6 +115,19 @@ struct JobOptions: ParsableArguments {
         request.batch = batch
         request.maxAttempts = maxAttempts
         request.timeout = timeout
+        request.refresh = refresh
+        request.uniqueKey = uniqueKey
+        request.concurrencyKey = concurrencyKey
+        request.concurrencyLimit = concurrencyLimit
+        if retryBase != nil || retryCap != nil || retryJitter != nil {
+            request.retry = RetryWish(
+                base: retryBase?.duration.seconds,
+                cap: retryCap?.duration.seconds,
+                jitter: retryJitter
+            )
+        }
+        guard at == nil || delay == nil else { throw CommandFailure("--at and --in: give one of them", .usage) }
+        if let delay { request.runAt = Date.now.addingTimeInterval(delay.duration.seconds) }
         if let at {
             guard let date = WireFormat.date(from: at) else {
                 throw CommandFailure("--at \(at): must be a time such as 2030-01-31T12:00:00Z", .usage)
@@ -78,3 +152,5 @@ struct JobOptions: ParsableArguments {
         }
     }
 }
+
+extension Refresh: ExpressibleByArgument {}

@@ -33,12 +33,12 @@ final class DrainTally: Sendable {
     func note(_ outcome: JobOutcome) {
         state.withLock { state in
             switch outcome.kind {
-            case .completed(let thumbnails):
+            case .completed(let thumbnails), .unchanged(let thumbnails):
                 state.completed += 1
                 state.thumbnails += thumbnails
             case .discarded: state.discarded += 1
             case .retried: state.retried += 1
-            case .released, .leaseLost: break
+            case .released, .leaseLost, .superseded: break
             case .unrecorded(let reason): state.unrecorded.append(reason)
             }
             let done = state.completed + state.discarded

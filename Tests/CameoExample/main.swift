@@ -18,7 +18,7 @@ print(thumbnail, job.state)
 
 // A worker on the same store makes it; wait for that, at most 30 seconds.
 let (small, _) = try await session.data(from: thumbnail.url(waiting: 30))
-if let facts = try await client.thumbnails(for: job.id)[0].facts {
+if let facts = try await client.thumbnails(for: job)[0].facts {
     let stored = try await client.data(for: facts.blob)
     print(small.count, "bytes", stored == small ? "as stored" : "not as stored")
 }

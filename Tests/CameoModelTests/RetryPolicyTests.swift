@@ -13,7 +13,7 @@ struct RetryPolicyTests {
     func waitIsBetweenHalfAndAllOfItsStep(attempt: Int, seconds: Int) throws {
         let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
         func delay(_ jitter: Double) -> Duration? {
-            policy.delay(afterAttempt: attempt, of: .max, failure: failure, previous: nil, jitter: jitter)
+            policy.delay(afterAttempt: attempt, of: .max, failure: failure, previous: nil, chance: jitter)
         }
         #expect(delay(0) == .seconds(seconds) / 2)
         #expect(delay(1) == .seconds(seconds))
@@ -31,7 +31,7 @@ struct RetryPolicyTests {
     func aServersWishIsWaitedOutAndSpread(attempt: Int, wish: Int, least: Double, most: Double) {
         let failure = JobFailure(.sourceHTTPStatus, at: .fetch, "503", retryAfter: .seconds(wish))
         func delay(_ jitter: Double) -> Duration? {
-            policy.delay(afterAttempt: attempt, of: .max, failure: failure, previous: nil, jitter: jitter)
+            policy.delay(afterAttempt: attempt, of: .max, failure: failure, previous: nil, chance: jitter)
         }
         #expect(delay(0) == .seconds(least))
         #expect(delay(1) == .seconds(most))
@@ -39,29 +39,29 @@ struct RetryPolicyTests {
 
     @Test func aServersWishGivesNoFurtherAttempt() {
         let last = JobFailure(.sourceHTTPStatus, at: .fetch, "503", retryAfter: .seconds(1))
-        #expect(policy.delay(afterAttempt: 5, of: 5, failure: last, previous: nil, jitter: 0) == nil)
+        #expect(policy.delay(afterAttempt: 5, of: 5, failure: last, previous: nil, chance: 0) == nil)
         let final = JobFailure(.sourceHTTPStatus, at: .fetch, "403", isRetryable: false, retryAfter: .seconds(1))
-        #expect(policy.delay(afterAttempt: 1, of: 5, failure: final, previous: nil, jitter: 0) == nil)
+        #expect(policy.delay(afterAttempt: 1, of: 5, failure: final, previous: nil, chance: 0) == nil)
     }
 
     @Test func lastAttemptIsNotFollowedByAnother() {
         let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
-        #expect(policy.delay(afterAttempt: 4, of: 5, failure: failure, previous: nil, jitter: 0) != nil)
-        #expect(policy.delay(afterAttempt: 5, of: 5, failure: failure, previous: nil, jitter: 0) == nil)
-        #expect(policy.delay(afterAttempt: 1, of: 1, failure: failure, previous: nil, jitter: 0) == nil)
-        #expect(policy.delay(afterAttempt: 6, of: 5, failure: failure, previous: nil, jitter: 0) == nil)
+        #expect(policy.delay(afterAttempt: 4, of: 5, failure: failure, previous: nil, chance: 0) != nil)
+        #expect(policy.delay(afterAttempt: 5, of: 5, failure: failure, previous: nil, chance: 0) == nil)
+        #expect(policy.delay(afterAttempt: 1, of: 1, failure: failure, previous: nil, chance: 0) == nil)
+        #expect(policy.delay(afterAttempt: 6, of: 5, failure: failure, previous: nil, chance: 0) == nil)
     }
 
     @Test(arguments: JobFailure.Code.allCases)
     func onlyRetryableFailuresAreRetried(code: JobFailure.Code) {
         let failure = JobFailure(code, at: .fetch, "m")
-        let delay = policy.delay(afterAttempt: 1, of: 5, failure: failure, previous: nil, jitter: 0)
+        let delay = policy.delay(afterAttempt: 1, of: 5, failure: failure, previous: nil, chance: 0)
         #expect((delay != nil) == code.isRetryable)
     }
 
     @Test func failureMayDecideOtherwiseThanItsCode() {
         let gone = JobFailure(.sourceHTTPStatus, at: .fetch, "410", isRetryable: false)
-        #expect(policy.delay(afterAttempt: 1, of: 5, failure: gone, previous: nil, jitter: 0) == nil)
+        #expect(policy.delay(afterAttempt: 1, of: 5, failure: gone, previous: nil, chance: 0) == nil)
     }
 
     @Test(arguments: [JobFailure.Code.renderCrashed, .renderTimedOut])
@@ -69,12 +69,12 @@ struct RetryPolicyTests {
         let failure = JobFailure(code, at: .render, "died")
         let slow = JobFailure(.sourceTimeout, at: .fetch, "slow")
         func delay(after previous: JobFailure?) -> Duration? {
-            policy.delay(afterAttempt: 3, of: 5, failure: failure, previous: previous, jitter: 0)
+            policy.delay(afterAttempt: 3, of: 5, failure: failure, previous: previous, chance: 0)
         }
         #expect(delay(after: nil) == .seconds(4))
         #expect(delay(after: slow) == .seconds(4))
         #expect(delay(after: JobFailure(.renderCrashed, at: .render, "died")) == nil)
         #expect(delay(after: JobFailure(.renderTimedOut, at: .render, "hung")) == nil)
-        #expect(policy.delay(afterAttempt: 3, of: 5, failure: slow, previous: failure, jitter: 0) == .seconds(4))
+        #expect(policy.delay(afterAttempt: 3, of: 5, failure: slow, previous: failure, chance: 0) == .seconds(4))
     }
 }

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -10,7 +11,7 @@ struct BatchTests {
         try await fixture.register()
         try await fixture.enqueue(8) { $0.batch = "holiday" }
         try await fixture.enqueue(3) { $0.batch = "other" }
-        fixture.clock.advance(seconds: 10)
+        fixture.clock.advance(seconds: 60)
         let jobs = try await fixture.store.claim(limit: 5, for: "w1")
         for (job, code) in zip(jobs, [JobFailure.Code.sourceNotFound, .imageCorrupt, .sourceNotFound]) {
             let failure = JobFailure(code, at: .fetch, "no")
@@ -30,7 +31,7 @@ struct BatchTests {
     @Test func aFinishedBatchHasNothingLeft() async throws {
         let fixture = try StoreFixture()
         let receipts = try await fixture.enqueue(2) { $0.batch = "b" }
-        for receipt in receipts { _ = try await fixture.store.cancel(receipt.id) }
+        for receipt in receipts { _ = try await fixture.store.cancel(receipt.jobID) }
         let report = try await fixture.store.batch("b")
         #expect(report.isFinished && report.secondsLeft == nil)
     }

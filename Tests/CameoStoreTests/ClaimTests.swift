@@ -12,9 +12,9 @@ struct ClaimTests {
         let fixture = try StoreFixture()
         let receipt = try await fixture.enqueue()[0]
         let claimed = try await fixture.store.claim(limit: 10, for: "w1")
-        #expect(claimed.map(\.claim.jobID) == [receipt.id])
+        #expect(try claimed.map(\.claim.jobID) == [receipt.jobID])
         #expect(claimed[0].attempt == 1)
-        let job = try await fixture.store.job(receipt.id)
+        let job = try await fixture.store.job(receipt.jobID)
         #expect(job.state == .running)
         #expect(job.worker == "w1")
         #expect(job.attempts?.map(\.outcome) == [.running])

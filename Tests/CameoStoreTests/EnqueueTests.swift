@@ -56,7 +56,7 @@ struct EnqueueTests {
         let metadata: [String: JSONValue] = ["order": .integer(7), "tags": .array([.string("a"), .null])]
         let receipt = try #require(try await fixture.enqueue { $0.metadata = metadata }.first)
         #expect(receipt.metadata == metadata)
-        guard case .object(let request) = try await fixture.store.job(receipt.id).request else {
+        guard case .object(let request) = try await fixture.store.job(receipt.jobID).request else {
             Issue.record("the request is no object")
             return
         }

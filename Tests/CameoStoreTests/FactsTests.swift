@@ -15,7 +15,7 @@ struct FactsTests {
         frames: Int = 1,
         from provenance: Provenance
     ) async throws -> Job {
-        try await fixture.enqueue()
+        try await fixture.enqueue { $0.source = "file:///pictures/a.jpg" }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let thumbnails = try StoreFixture.rendered(job).map {
             RenderedThumbnail(

@@ -1,8 +1,9 @@
 import CameoModel
-import CameoStore
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CameoStore
 
 @Suite(.timeLimit(.minutes(1)))
 struct OpeningTests {
@@ -14,7 +15,7 @@ struct OpeningTests {
     @Test func aNewerSchemaIsRefusedByName() async throws {
         let fixture = try StoreFixture()
         try await sql("PRAGMA user_version = 99", in: fixture.path)
-        let expected = StoreError.newerSchema(path: fixture.path, found: 99, supported: 2)
+        let expected = StoreError.newerSchema(path: fixture.path, found: 99, supported: Schema.currentVersion)
         #expect(throws: expected) { try Store(at: fixture.path) }
         #expect(throws: expected) { try Store(reading: fixture.path) }
         #expect(expected.description.contains("99"))

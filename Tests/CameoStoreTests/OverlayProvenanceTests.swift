@@ -14,7 +14,10 @@ struct OverlayProvenanceTests {
     }
 
     private func make(_ bytes: String, overlay: String?, seen: Int64) async throws -> String {
-        try await fixture.enqueue { $0.renditions[0].look.overlay = Rendition.Overlay(source: "file:///mark.png") }
+        try await fixture.enqueue {
+            $0.source = "file:///pictures/a.jpg"
+            $0.renditions[0].look.overlay = Rendition.Overlay(source: "file:///mark.png")
+        }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         try await fixture.store.complete(
             job.claim,

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SettleTests {
     private func claimOne(_ fixture: StoreFixture) async throws -> ClaimedJob {
-        try await fixture.enqueue()
+        _ = try await fixture.store.enqueue([StoreFixture.request("file:///pictures/0.jpg")])
         return try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
     }
 
@@ -111,7 +111,7 @@ struct SettleTests {
         let job = try await claimOne(fixture)
         let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
         try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
-        #expect(try await fixture.store.retry(job.claim.jobID) == .discarded)
+        #expect(try await fixture.store.retry(job.claim.jobID).before == .discarded)
         let report = try await fixture.store.job(job.claim.jobID)
         #expect((report.state, report.attempt, report.finalizedAt) == (.available, 0, nil))
         #expect(report.attempts?.count == 1)
@@ -157,7 +157,7 @@ struct SettleTests {
         let fixture = try StoreFixture()
         let job = try await claimOne(fixture)
         let request = try ThumbnailRequest(parsing: job.request.utf8)
-        let accepted = try #require(try await fixture.enqueue(3).last).id
+        let accepted = try #require(try await fixture.enqueue(3).last).jobID
         #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted)
         try await fixture.enqueue()
         #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted + 1)

@@ -8,6 +8,7 @@ import TestSupport
 struct StoreFixture {
     let folder: TemporaryFolder
     let clock = SettableClock()
+    private let sources = Counter()
     let store: Store
 
     init() throws {
@@ -26,10 +27,12 @@ struct StoreFixture {
         try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
     }
 
+    /// Every request has a source of its own, or it would join the job before.
     @discardableResult
     func enqueue(_ count: Int = 1, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws -> [EnqueueReceipt]
     {
-        try await store.enqueue((0..<count).map { Self.request("file:///pictures/\($0).jpg", change: change) })
+        let numbers = sources.next(count)
+        return try await store.enqueue(numbers.map { Self.request("file:///pictures/\($0).jpg", change: change) })
     }
 
     static func request(
@@ -114,5 +117,17 @@ final class SettableClock: Sendable {
             now: { self.times.withLock { $0.now } },
             uptime: { self.times.withLock { $0.uptime } }
         )
+    }
+}
+
+/// Numbers, each once.
+private final class Counter: Sendable {
+    private let last = Mutex(0)
+
+    func next(_ count: Int) -> Range<Int> {
+        last.withLock { last in
+            defer { last += count }
+            return last..<(last + count)
+        }
     }
 }

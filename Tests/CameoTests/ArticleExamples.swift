@@ -14,12 +14,12 @@ func makeThumbnails(_ client: Client, of picture: Data) async throws -> [Data] {
     )
     for thumbnail in job.thumbnails { print(thumbnail.name, thumbnail.uri) }
 
-    for try await status in client.events(of: job.id) {
+    for try await status in client.events(of: job) {
         print(status.state, status.failure?.message ?? "")
     }
 
     var pictures: [Data] = []
-    for thumbnail in try await client.thumbnails(for: job.id) where thumbnail.facts != nil {
+    for thumbnail in try await client.thumbnails(for: job) where thumbnail.facts != nil {
         pictures.append(try await client.data(for: thumbnail.uri))
     }
     return pictures

@@ -21,7 +21,7 @@ struct ClientTests {
         let job = try await client.enqueue(request())
         let worker = try await bench.register()
         var states: [JobState] = []
-        for try await status in client.events(of: job.id) {
+        for try await status in client.events(of: job) {
             states.append(status.state)
             switch status.state {
             case .available: try await bench.work(worker) { Workbench.picture($0) }
@@ -30,18 +30,18 @@ struct ClientTests {
             }
         }
         #expect(states.first == .available && states.last == .completed)
-        let thumbnail = try await client.thumbnails(for: job.id)[0]
+        let thumbnail = try await client.thumbnails(for: job)[0]
         #expect(thumbnail.name == "64x64-cover" && thumbnail.uri == job.thumbnails[0].uri)
         #expect(try await client.data(for: thumbnail.uri) == Workbench.picture(0))
         #expect(try await client.data(for: try #require(thumbnail.facts).blob) == Workbench.picture(0))
     }
 
     @Test func waitReturnsWhenTheJobHasEnded() async throws {
-        let job = try await client.enqueue(request())
-        await #expect(throws: CameoError.timedOut(jobID: job.id)) {
-            try await client.wait(for: job.id, timeout: .milliseconds(50))
+        let id = try #require(try await client.enqueue(request()).id)
+        await #expect(throws: CameoError.timedOut(jobID: id)) {
+            try await client.wait(for: id, timeout: .milliseconds(50))
         }
-        async let status = client.wait(for: job.id, timeout: .seconds(60))
+        async let status = client.wait(for: id, timeout: .seconds(60))
         let worker = try await bench.register()
         try await bench.work(worker) { Workbench.picture($0) }
         let state = try await status.state
@@ -49,21 +49,34 @@ struct ClientTests {
     }
 
     @Test func aWaitThatIsCancelledLeavesTheJob() async throws {
-        let job = try await client.enqueue(request())
-        let wait = Task { try await client.wait(for: job.id) }
+        let id = try #require(try await client.enqueue(request()).id)
+        let wait = Task { try await client.wait(for: id) }
         wait.cancel()
         await #expect(throws: CancellationError.self) { try await wait.value }
-        #expect(try await client.status(of: job.id).state == .available)
+        #expect(try await client.status(of: id).state == .available)
     }
 
     @Test func aCancelledJobEnds() async throws {
-        let job = try await client.enqueue(request())
-        #expect(try await client.cancel(job.id) == .available)
-        let status = try await client.wait(for: job.id, timeout: .seconds(60))
+        let id = try #require(try await client.enqueue(request()).id)
+        #expect(try await client.cancel(id) == .available)
+        let status = try await client.wait(for: id, timeout: .seconds(60))
         #expect(status.state == .cancelled && status.finalizedAt != nil)
-        #expect(try await client.cancel(job.id) == .cancelled)
+        #expect(try await client.cancel(id) == .cancelled)
         await #expect(throws: CameoError.noSuchJob(77)) { try await client.cancel(77) }
         await #expect(throws: CameoError.noSuchJob(77)) { try await client.wait(for: 77) }
+    }
+
+    @Test func whatIsFreshNeedsNoJob() async throws {
+        let request = ThumbnailRequest(source: "initials:AB", renditions: [Rendition(width: 64, height: 64)])
+        #expect(try await client.enqueue(request).outcome == .accepted)
+        #expect(try await client.enqueue(request).outcome == .joined)
+        let worker = try await bench.register()
+        try await bench.work(worker) { Workbench.picture($0) }
+        let job = try await client.enqueue(request)
+        #expect((job.outcome, job.id, job.state) == (.fresh, nil, .completed))
+        #expect(job.thumbnails[0].facts != nil)
+        for try await _ in client.events(of: job) { Issue.record("there is no job") }
+        #expect(try await client.thumbnails(for: job) == job.thumbnails)
     }
 
     @Test func bytesHandedOverAreTheJobsSource() async throws {

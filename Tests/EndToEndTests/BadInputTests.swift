@@ -31,9 +31,9 @@ extension EndToEnd {
             )
             #expect(drained.exitStatus == 1, "\(drained.errorText)")
             #expect(drained.outputText.contains("1 completed (1 thumbnails), 1 discarded"))
-            #expect(try await deployment.job(good.id).state == .completed)
+            #expect(try await deployment.job(good.jobID).state == .completed)
             #expect(try await deployment.status().thumbnails == 1)
-            return try await deployment.job(bad.id)
+            return try await deployment.job(bad.jobID)
         }
 
         private func expect(_ job: Job, _ code: JobFailure.Code, naming text: String) {
@@ -206,7 +206,7 @@ extension EndToEnd {
             )
             let drained = try await deployment.drain("--allow-network", "127.0.0.0/8", "--retry-base", "0.05")
             #expect(drained.exitStatus == 1)
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             #expect((job.state, job.attempt) == (.discarded, 3))
             #expect(job.attempts?.map(\.outcome) == [.retryable, .retryable, .discarded])
             #expect(try await origin.counts().requests["/status/503"] == 3)

@@ -87,7 +87,7 @@ extension EndToEnd {
 
         @Test func cancelAndRetryByHand() async throws {
             let deployment = try Deployment()
-            let id = try #require(try await deployment.enqueue("a.jpg").first).id
+            let id = try #require(try await deployment.enqueue("a.jpg").first).jobID
             #expect(
                 try await deployment.command("cameo-admin", ["cancel", "\(id)"]).outputText
                     == "job \(id) is cancelled\n"

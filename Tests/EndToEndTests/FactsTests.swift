@@ -26,7 +26,7 @@ extension EndToEnd {
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
 
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             #expect(job.thumbnails.map(\.format) == ["webp", "png", "jpeg"])
             #expect(job.thumbnails.map(\.hasAlpha) == [false, true, false])
             let width = try await Pictures.tool("vipsheader", ["-f", "width", photo])
@@ -43,12 +43,12 @@ extension EndToEnd {
                 #expect(thumbnail.dominantColor?.wholeMatch(of: #/#[0-9a-f]{6}/#) != nil)
             }
 
-            let view = try await deployment.sql("SELECT thumbnails FROM job_status WHERE id = \(receipt.id);")
+            let view = try await deployment.sql("SELECT thumbnails FROM job_status WHERE id = \(receipt.jobID);")
             let selected = try JSONValue(parsing: view)
             let reported = try JSONValue(parsing: WireFormat.encode(job.thumbnails))
             #expect(selected.withoutNulls == reported)
 
-            let text = try await deployment.command("cameo-status", ["job", "\(receipt.id)"]).outputText
+            let text = try await deployment.command("cameo-status", ["job", "\(receipt.jobID)"]).outputText
             #expect(text.contains("  picture     \(width)x\(height) JPEG\n"), "\(text)")
             #expect(text.contains("50x50 png, alpha, "), "\(text)")
             let color = try #require(job.thumbnails[0].dominantColor)
@@ -71,14 +71,14 @@ extension EndToEnd {
             let second = try #require(try await deployment.enqueue("--request", "-", input: Data(still.utf8)).first)
             let drained = try await deployment.drain("--tolerate", "truncated")
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let animated = try await deployment.job(first.id).thumbnails
+            let animated = try await deployment.job(first.jobID).thumbnails
             #expect(animated.map(\.frames) == [3, 1])
             #expect(animated.map(\.isAnimated) == [true, false])
             #expect(animated.allSatisfy { $0.source?.isAnimated == true && $0.source?.pages == 3 })
             #expect(animated.allSatisfy { $0.truncated == nil })
-            let tolerated = try await deployment.job(second.id).thumbnails
+            let tolerated = try await deployment.job(second.jobID).thumbnails
             #expect(tolerated.map(\.truncated) == [true])
-            let text = try await deployment.command("cameo-status", ["job", "\(second.id)"]).outputText
+            let text = try await deployment.command("cameo-status", ["job", "\(second.jobID)"]).outputText
             #expect(text.contains(" JPEG, truncated\n"), "\(text)")
         }
     }

@@ -63,10 +63,10 @@ extension EndToEnd {
                 try await deployment.enqueue(origin.url("/status/503?after=1000"), "--size", "20x").first
             )
             let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8", "--retry-base", "0")
-            try await deployment.waitUntil { try await $0.job(receipt.id).state == .retryable }
+            try await deployment.waitUntil { try await $0.job(receipt.jobID).state == .retryable }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             let attempted = try #require(job.attemptedAt)
             #expect((1_000.0...1_100).contains(job.availableAt.timeIntervalSince(attempted)))
             #expect(
@@ -94,7 +94,7 @@ extension EndToEnd {
             )
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
             #expect(!drained.errorText.contains("hunter"))
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             #expect(job.state == .completed)
             // Known when it was enqueued, by what the producer wrote.
             #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))

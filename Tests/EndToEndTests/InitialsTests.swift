@@ -52,7 +52,7 @@ extension EndToEnd {
             )
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            #expect(try await deployment.job(receipt.id).state == .completed)
+            #expect(try await deployment.job(receipt.jobID).state == .completed)
         }
 
         @Test func whatCannotBeDrawnIsRefusedBeforeItIsQueued() async throws {

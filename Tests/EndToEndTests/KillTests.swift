@@ -139,12 +139,12 @@ extension EndToEnd {
             // The first and, after the retry, the second renderer that takes it is killed by somebody else.
             for attempt in 1...2 {
                 try await deployment.waitUntil { store in
-                    let job = try await store.job(hang.id)
+                    let job = try await store.job(hang.jobID)
                     return job.attempt == attempt && job.state == .running && job.thumbnails.count == 1
                 }
-                try await killRenderers(of: worker, until: attempt, attemptsEndedOf: hang.id, deployment)
+                try await killRenderers(of: worker, until: attempt, attemptsEndedOf: hang.jobID, deployment)
             }
-            let job = try await deployment.job(hang.id)
+            let job = try await deployment.job(hang.jobID)
             #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
             #expect(job.attempts?.map(\.failure?.code) == [.renderCrashed, .renderCrashed])
             let good = try await deployment.command(
@@ -179,7 +179,7 @@ extension EndToEnd {
             let drained = try await deployment.drain("--render-timeout", "1", "--retry-base", "0.05")
             #expect(drained.exitStatus == 1)
             let bad = try #require(receipts.first { $0.source.hasSuffix("p3-bad.jpg") })
-            let job = try await deployment.job(bad.id)
+            let job = try await deployment.job(bad.jobID)
             #expect((job.state, job.failure?.code, job.attempt) == (.discarded, code, 2))
             #expect(job.failure?.message.contains("p3-bad.jpg") == true)
             #expect(try await deployment.status().count(.completed) == 10)
@@ -208,7 +208,7 @@ extension EndToEnd {
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
             #expect(job.attempts?.map(\.outcome) == [.released])
         }
@@ -226,8 +226,8 @@ extension EndToEnd {
                 "1"
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.id)"])
-            #expect(cancelled.outputText == "job \(receipt.id) is cancelled\n")
+            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
+            #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
             // The only slot is free again long before the renderer's deadline.
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             let next = try await deployment.command(
@@ -235,7 +235,7 @@ extension EndToEnd {
                 ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"]
             )
             #expect(next.exitStatus == 0, "\(next.errorText)")
-            #expect(try await deployment.job(receipt.id).state == .cancelled)
+            #expect(try await deployment.job(receipt.jobID).state == .cancelled)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
         }

@@ -30,7 +30,7 @@ extension EndToEnd {
             let status = try await deployment.status()
             #expect((status.count(.completed), status.count(.discarded), status.thumbnails) == (6, 0, 12))
             for receipt in receipts {
-                let job = try await deployment.job(receipt.id)
+                let job = try await deployment.job(receipt.jobID)
                 #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
                 #expect(job.thumbnails[0].width == 64 && job.thumbnails[0].height == 64)
                 for thumbnail in job.thumbnails {
@@ -91,7 +91,7 @@ extension EndToEnd {
                 #"INSERT INTO upload(data, request) VALUES (readfile('\#(picture)'), '{"renditions":[{"width":48,"height":48}]}');"#
             )
             #expect(try await deployment.drain().exitStatus == 0)
-            let uploaded = try await deployment.job(receipt.id + 1)
+            let uploaded = try await deployment.job(receipt.jobID + 1)
             #expect(uploaded.state == .completed)
             #expect(uploaded.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
             #expect(uploaded.source == "cameo://blob/\(SHA256.digest(of: data))")
@@ -106,7 +106,7 @@ extension EndToEnd {
                 try await deployment.enqueue(first.thumbnails[0].uri, "--size", "20x20:cover").first
             )
             #expect(try await deployment.drain().exitStatus == 0)
-            let job = try await deployment.job(second.id)
+            let job = try await deployment.job(second.jobID)
             #expect(job.thumbnails.map { [$0.width, $0.height] } == [[20, 20]])
         }
 

@@ -17,14 +17,14 @@ extension EndToEnd {
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }
             let other = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
-            try await deployment.waitUntil { try await $0.states(of: [other.id])[other.id] == .completed }
-            #expect(try await deployment.job(paused.id).state == .available)
+            try await deployment.waitUntil { try await $0.states(of: [other.jobID])[other.jobID] == .completed }
+            #expect(try await deployment.job(paused.jobID).state == .available)
             let list = try await deployment.command("cameo-admin", ["queue", "imports"])
             #expect(list.outputText.contains("1 available") && list.outputText.contains("paused"))
             let json = try await deployment.command("cameo-admin", ["queue", "--json"])
             #expect(json.outputText.split(separator: "\n").count == 2)
             #expect(try await deployment.command("cameo-admin", ["resume", "imports"]).exitStatus == 0)
-            try await deployment.waitUntil { try await $0.states(of: [paused.id])[paused.id] == .completed }
+            try await deployment.waitUntil { try await $0.states(of: [paused.jobID])[paused.jobID] == .completed }
         }
 
         @Test(arguments: [["pause", "none"], ["resume", "none"], ["queue", "none"]])

@@ -62,7 +62,7 @@ extension EndToEnd {
             )
             let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let job = try await deployment.job(receipt.id)
+            let job = try await deployment.job(receipt.jobID)
             var seen: Set<Data> = []
             for thumbnail in job.thumbnails {
                 #expect((thumbnail.width, thumbnail.height) == (120, 90))
@@ -86,7 +86,7 @@ extension EndToEnd {
             )
             let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            #expect(try await deployment.job(receipt.id).state == .completed)
+            #expect(try await deployment.job(receipt.jobID).state == .completed)
             #expect(try await origin.counts().requests == ["/mark.png": 1, "/photo.jpg": 1])
         }
 
@@ -97,7 +97,7 @@ extension EndToEnd {
                 let drained = try await deployment.drain()
                 #expect(drained.exitStatus == 0, "\(drained.errorText)")
                 var data: [Data] = []
-                for thumbnail in try await deployment.job(receipt.id).thumbnails {
+                for thumbnail in try await deployment.job(receipt.jobID).thumbnails {
                     data.append(try await bytes(thumbnail))
                 }
                 return data
@@ -125,7 +125,7 @@ extension EndToEnd {
             try (Data(contentsOf: path) + Data([0])).write(to: path)
             try await origin.release()
             #expect(try await drained.exitStatus == 1)
-            let failure = try #require(try await deployment.job(receipt.id).failure)
+            let failure = try #require(try await deployment.job(receipt.jobID).failure)
             #expect(failure.code == .sourceChanged)
             #expect(failure.message.contains("overlay") && failure.message.contains("/mark.png changed"))
         }
@@ -157,7 +157,7 @@ extension EndToEnd {
             )
             #expect(drained.exitStatus == 1, "\(drained.errorText)")
             for (receipt, (overlay, code, text)) in zip(receipts, cases) {
-                let job = try await deployment.job(receipt.id)
+                let job = try await deployment.job(receipt.jobID)
                 #expect((job.state, job.failure?.code) == (.discarded, code), "\(overlay)")
                 let message = try #require(job.failure?.message)
                 #expect(message.contains("overlay") && message.contains(text), "\(message)")
@@ -177,11 +177,11 @@ extension EndToEnd {
             let path = URL(filePath: "\(deployment.pictures)/other.webp")
             let fitting = try await enqueue(uri("mark.png"), uri("other.webp"))
             #expect(try await deployment.drain("--max-source-bytes", "\(limit)").exitStatus == 0)
-            #expect(try await deployment.job(fitting.id).state == .completed)
+            #expect(try await deployment.job(fitting.jobID).state == .completed)
             try (Data(contentsOf: path) + padding).write(to: path)
             let refused = try await enqueue(uri("mark.png"), uri("other.webp"))
             #expect(try await deployment.drain("--max-source-bytes", "\(limit)").exitStatus == 1)
-            let failure = try #require(try await deployment.job(refused.id).failure)
+            let failure = try #require(try await deployment.job(refused.jobID).failure)
             #expect(failure.code == .sourceTooLarge)
             #expect(failure.message.contains("overlays") && failure.message.contains("\(limit + 1) bytes"))
         }

@@ -28,7 +28,7 @@ extension EndToEnd {
                 """,
                 deployment
             )
-            let size = try #require(try await deployment.job(receipt.id).thumbnails[0].bytes)
+            let size = try #require(try await deployment.job(receipt.jobID).thumbnails[0].bytes)
             #expect(result.outputText == "read\n\(size)\nenqueue 4\nworker 4\n", "\(result.errorText)")
             #expect(result.errorText.contains("read-only"))
         }

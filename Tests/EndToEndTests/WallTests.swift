@@ -25,7 +25,7 @@ extension EndToEnd {
             let result = try await deployment.drain("--require-sandbox", "--renderer", renderer)
             #expect(result.exitStatus == 1)
             #expect(result.errorText.contains("sandbox lacks \(layer)"), "\(result.errorText)")
-            let waiting = try await deployment.job(job.id)
+            let waiting = try await deployment.job(job.jobID)
             #expect(waiting.state == .available)
             #expect(waiting.attempt == 0)
         }
@@ -72,7 +72,7 @@ extension EndToEnd {
                     "cameo-worker",
                     ["--drain", "--allow-root", deployment.pictures] + options
                 )
-                let done = try await deployment.job(job.id)
+                let done = try await deployment.job(job.jobID)
                 #expect(done.state == state)
                 if state == .discarded {
                     #expect(done.failure?.code == .imageUnsupportedFormat)
@@ -93,7 +93,7 @@ extension EndToEnd {
                     "cameo-worker",
                     ["--drain", "--allow-root", deployment.pictures] + options
                 )
-                #expect(try await deployment.job(job.id).state == state)
+                #expect(try await deployment.job(job.jobID).state == state)
             }
         }
 

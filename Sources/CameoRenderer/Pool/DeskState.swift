@@ -38,6 +38,8 @@ struct DeskState {
     var statistics = RendererStatistics()
     /// Of the first child that was ready: all run on one kernel.
     private(set) var sandbox: SandboxReport?
+    /// Of the child that became ready last.
+    private(set) var rendererVersion: String?
     private var waiting: [RenderTicket] = []
     private var phases: [RenderTicket.ID: Phase] = [:]
     private var lastID = 0
@@ -80,8 +82,9 @@ struct DeskState {
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || phases[id] == .cancelled }
 
-    mutating func note(_ sandbox: SandboxReport) {
+    mutating func note(_ sandbox: SandboxReport, version: String?) {
         if self.sandbox == nil { self.sandbox = sandbox }
+        rendererVersion = version
     }
 
     /// The next ticket for a slot that is ready for one; without one the slot counts as idle.

@@ -27,7 +27,9 @@ final class JobDesk: Sendable {
 
     var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
 
-    func note(_ sandbox: SandboxReport) { state.withLock { $0.note(sandbox) } }
+    var rendererVersion: String? { state.withLock { $0.rendererVersion } }
+
+    func note(_ sandbox: SandboxReport, version: String?) { state.withLock { $0.note(sandbox, version: version) } }
 
     var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
 

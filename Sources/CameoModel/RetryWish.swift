@@ -1,0 +1,47 @@
+/// What a request wants of its retries; what it leaves out is the worker's to say (``RetryPolicy``).
+package struct RetryWish: Hashable, Sendable {
+    /// Seconds.
+    package static let baseRange = 0.1...86_400.0
+    /// Seconds.
+    package static let capRange = 0.1...604_800.0
+    package static let jitterRange = 0.0...1.0
+    private static let fields = ["base", "cap", "jitter"]
+
+    /// Seconds before the second attempt; each further wait is twice the one before.
+    package var base: Double?
+    /// Seconds that no wait exceeds.
+    package var cap: Double?
+    /// Which part of a wait is left to chance.
+    package var jitter: Double?
+
+    package init(base: Double? = nil, cap: Double? = nil, jitter: Double? = nil) {
+        self.base = base
+        self.cap = cap
+        self.jitter = jitter
+    }
+
+    init(json: JSONValue) throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: "retry", fields: Self.fields)
+        base = try reader.number("base", in: Self.baseRange)
+        cap = try reader.number("cap", in: Self.capRange)
+        jitter = try reader.number("jitter", in: Self.jitterRange)
+    }
+
+    func validate() throws(InvalidRequest) {
+        for (field, value, range) in [
+            ("base", base, Self.baseRange), ("cap", cap, Self.capRange), ("jitter", jitter, Self.jitterRange),
+        ] {
+            guard let value, !range.contains(value) else { continue }
+            let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(value)"
+            throw InvalidRequest(path: "retry.\(field)", reason: reason)
+        }
+        if let base, let cap, cap < base {
+            throw InvalidRequest(path: "retry.cap", reason: "must not be below the base, \(base), but is \(cap)")
+        }
+    }
+
+    var json: JSONValue {
+        let members = ["base": base, "cap": cap, "jitter": jitter]
+        return .object(members.compactMapValues { $0.map(JSONValue.number) })
+    }
+}

@@ -1,0 +1,53 @@
+internal import CameoModel
+internal import GRDB
+
+// What the triggers and the claims keep true of unique keys and limits.
+extension Store {
+    static func limits(_ db: Database) throws -> CheckFinding {
+        let counts = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT key, running AS counted, (
+                    SELECT count(*) FROM job INDEXED BY job_running
+                    WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
+                FROM concurrency WHERE counted <> actual
+                """
+        )
+        // A key that is to be decided anew by the next claim may look odd until then.
+        let closed = try String.fetchAll(
+            db,
+            sql: """
+                SELECT key FROM concurrency WHERE changed = 0 AND max_running > running
+                  AND EXISTS (SELECT 1 FROM job INDEXED BY job_key
+                    WHERE state = 'available' AND concurrency_key = key)
+                  AND NOT EXISTS (SELECT 1 FROM job INDEXED BY job_key_open
+                    WHERE state = 'available' AND held = 0 AND concurrency_key = key)
+                """
+        )
+        return CheckFinding(
+            "limits",
+            counts.map { row in
+                "the concurrency key \(row["key"] as String) counts \(row["counted"] as Int) running jobs and has "
+                    + "\(row["actual"] as Int)"
+            } + closed.map { "the concurrency key \($0) has room, but all its jobs are held" },
+            ok: "every concurrency key counts the jobs that run",
+            mend: "`cameo-admin check --repair` counts anew; until then the key lets too many run, or too few"
+        )
+    }
+
+    /// A row that nobody named yet is no fault: the next claim or enqueue does it.
+    static func uniqueKeys(_ db: Database) throws -> CheckFinding {
+        let odd = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM job WHERE joinable = 1 AND state NOT IN ('scheduled', 'available', 'retryable')
+                """
+        )
+        return CheckFinding(
+            "uniqueness",
+            odd.map { "job \($0) stands for a unique key, but does not wait" },
+            ok: "of waiting jobs for the same thumbnails there is one",
+            mend: "Another program changed the tables; cancel and retry the job"
+        )
+    }
+}

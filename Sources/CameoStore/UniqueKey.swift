@@ -1,0 +1,23 @@
+internal import CameoModel
+
+/// What makes two requests one job while it waits: the queue, and the request's own key or else the thumbnails.
+struct UniqueKey: Hashable, Sendable {
+    let text: String
+
+    /// In any order and each once: which of them a request names first does not matter.
+    init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) throws {
+        var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
+        if let key = request.uniqueKey {
+            members["key"] = .string(key)
+        } else {
+            let ids = Set(try wanted.map { try $0.id.text })
+            members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
+        }
+        text = String(SHA256.digest(of: Array(JSONValue.object(members).canonicalText.utf8)).hex.prefix(32))
+    }
+
+    /// For a job whose request is invalid: nobody's twin.
+    init(ofInvalid id: Int64) {
+        text = "job:\(id)"
+    }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+struct LimitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limit",
+        abstract: "Sets how many jobs of a queue, or of a concurrency key, run at once over all workers.",
+        discussion: """
+            What runs goes on; the next claim keeps to the new limit. A key's limit that is set here stands whatever requests \
+            say (--concurrency-limit), until --none gives it back to them. Without an option, lists the keys in use.
+
+            EXAMPLES
+              cameo-admin limit --queue imports --max-running 2
+              cameo-admin limit --queue imports --none
+              cameo-admin limit --key example.com --max-running 8
+              cameo-admin limit
+
+            EXIT CODES
+              0 done, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(help: ArgumentHelp("The queue's name.", valueName: "name"))
+    var queue: String?
+
+    @Option(help: ArgumentHelp("The concurrency key.", valueName: "key"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Jobs that may run at once.", valueName: "number"))
+    var maxRunning: Int?
+
+    @Flag(help: "No limit of an operator's any more.")
+    var none = false
+
+    @Flag(help: "Prints one {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…} a line.")
+    var json = false
+
+    func validate() throws {
+        if queue == nil, key == nil {
+            guard maxRunning == nil, !none else { throw ValidationError("of what? give --queue or --key") }
+            return
+        }
+        guard queue == nil || key == nil else { throw ValidationError("--queue and --key: give one of them") }
+        guard (maxRunning == nil) == none else { throw ValidationError("give --max-running or --none") }
+        guard !json else { throw ValidationError("--json is for the list of keys") }
+        if let maxRunning, maxRunning < 1 {
+            throw ValidationError("--max-running \(maxRunning): must be at least 1; `cameo-admin pause` lets none run")
+        }
+        if let queue, !ThumbnailRequest.isLabel(queue) {
+            throw ValidationError("--queue \(queue): must be 1 to 64 of a-z 0-9 . _ -")
+        }
+    }
+
+    func run() async throws {
+        guard queue != nil || key != nil else { return try await list() }
+        let store = try Store(at: storeOptions.path, creating: false)
+        let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
+        if let queue {
+            try await store.limit(queue: queue, to: maxRunning)
+            Output.line("queue \(queue) runs \(limit)")
+        }
+        if let key {
+            try await store.limit(key: key, to: maxRunning)
+            Output.line("key \(TerminalText.escaped(key)) runs \(limit)")
+        }
+    }
+
+    private func list() async throws {
+        for limit in try await Store(reading: storeOptions.path).concurrencyLimits() {
+            if json {
+                try Output.message(limit)
+            } else {
+                let fixed = limit.isFixed ? ", set by an operator" : ""
+                Output.line(
+                    "\(TerminalText.escaped(limit.key))\t\(limit.running) of at most \(limit.maxRunning)\(fixed)"
+                )
+            }
+        }
+    }
+}

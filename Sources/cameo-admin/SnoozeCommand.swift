@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+
+struct SnoozeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snooze",
+        abstract: "Lets waiting jobs wait for longer.",
+        discussion: """
+            A job that runs or has ended stays as it is. A new request for the same thumbnails ends the snooze.
+
+            EXAMPLES
+              cameo-admin snooze 17 18 --for 10m
+              cameo-admin snooze 17 --until 2030-01-31T12:00:00Z
+
+            EXIT CODES
+              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "Numbers of jobs.")
+    var id: [Int64]
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("So long from now: 10m, 2h, 1d.", valueName: "duration"))
+    var duration: DurationArgument?
+
+    @Option(help: ArgumentHelp("Until this time: 2030-01-31T12:00:00Z.", valueName: "time"))
+    var until: String?
+
+    func validate() throws {
+        guard (duration == nil) != (until == nil) else { throw ValidationError("give --for or --until") }
+        if let until, WireFormat.date(from: until) == nil {
+            throw ValidationError("--until \(until): must be a time such as 2030-01-31T12:00:00Z")
+        }
+    }
+
+    func run() async throws {
+        let store = try Store(at: storeOptions.path, creating: false)
+        let length = duration?.duration.seconds ?? 0
+        let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
+        try await changeEach(id) { id in
+            let before = try await store.snooze(id, until: time)
+            return before.isFinal || before == .running
+                ? "job \(id) is \(before.rawValue): it does not wait"
+                : "job \(id) was \(before.rawValue), is scheduled for \(WireFormat.text(of: time))"
+        }
+    }
+}

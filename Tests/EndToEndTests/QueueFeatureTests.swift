@@ -1,0 +1,142 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What the queue offers to those who enqueue, with the commands as they are.
+    @Suite(.timeLimit(.minutes(5)))
+    struct QueueFeatureTests {
+        @Test func sixteenProcessesThatAskForTheSameMakeOneJob() async throws {
+            let deployment = try Deployment()
+            let receipts = try await withThrowingTaskGroup(of: [EnqueueReceipt].self) { group in
+                for index in 0..<16 {
+                    group.addTask {
+                        try await deployment.enqueue("a.jpg", "b.jpg", "--batch", "b\(index)", "--priority", "\(index)")
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(receipts.count == 32)
+            #expect(Set(receipts.map(\.id)).count == 2)
+            #expect(receipts.count { $0.outcome == .accepted } == 2)
+            #expect(try await deployment.status().count(.available) == 2)
+            #expect(try await deployment.job(1).priority == 15)
+            let batches = try await deployment.sql("SELECT count(DISTINCT batch), count(*) FROM batch_status;")
+            #expect(batches == "16|32")
+        }
+
+        /// The second job finds the same bytes: it completes, and no renderer sees them.
+        @Test(arguments: [("if-changed", false, true), ("if-changed", true, false), ("always", false, false)])
+        func unchangedSourceIsNotRenderedAgain(refresh: String, changes: Bool, isKept: Bool) async throws {
+            let deployment = try Deployment()
+            let path = "\(deployment.pictures)/a.png"
+            try Data(contentsOf: URL(filePath: try await Pictures.plain(40, 30))).write(to: URL(filePath: path))
+            _ = try await deployment.enqueue(path, "--size", "20x20:png")
+            #expect(try await deployment.drain().exitStatus == 0)
+            if changes {
+                try Data(contentsOf: URL(filePath: try await Pictures.plain(50, 30))).write(to: URL(filePath: path))
+            }
+            let receipt = try #require(
+                try await deployment.enqueue(path, "--size", "20x20:png", "--refresh", refresh).first
+            )
+            #expect(receipt.outcome == .accepted)
+            #expect(try await deployment.drain().exitStatus == 0)
+            let job = try await deployment.job(receipt.jobID)
+            #expect(job.state == .completed)
+            #expect((job.attempts?.first?.renderMilliseconds == nil) == isKept)
+            #expect(job.attempts?.first?.sourceBytes != nil, "it was looked at")
+            #expect(job.thumbnails[0].source?.width == (changes ? 50 : 40))
+        }
+
+        @Test func whatIsFreshIsAnsweredAtOnce() async throws {
+            let deployment = try Deployment()
+            let arguments = ["initials:AB", "--size", "20x20:png"]
+            _ = try await deployment.command("cameo-enqueue", arguments)
+            #expect(try await deployment.drain().exitStatus == 0)
+            let line = try await deployment.command("cameo-enqueue", arguments + ["--wait"])
+            #expect(line.outputText.hasPrefix("-\tcompleted\tcameo://thumb/"), "\(line.outputText)\(line.errorText)")
+            #expect(line.exitStatus == 0)
+            #expect(try await deployment.status().count(.completed) == 1)
+        }
+
+        @Test func aJobMayBeForLaterAndBePutOff() async throws {
+            let deployment = try Deployment()
+            let receipt = try #require(try await deployment.enqueue("a.jpg", "--in", "10m").first)
+            #expect(receipt.state == .scheduled)
+            #expect(abs(receipt.availableAt.timeIntervalSince(receipt.createdAt) - 600) < 5)
+            let snoozed = try await deployment.command(
+                "cameo-admin",
+                ["snooze", "1", "--until", "2090-01-31T12:00:00Z"]
+            )
+            #expect(snoozed.outputText == "job 1 was scheduled, is scheduled for 2090-01-31T12:00:00.000Z\n")
+            #expect(try await deployment.command("cameo-admin", ["snooze", "9", "--for", "1m"]).exitStatus == 1)
+            for arguments in [["snooze", "1"], ["snooze", "1", "--for", "1m", "--until", "2090-01-31T12:00:00Z"]] {
+                #expect(try await deployment.command("cameo-admin", arguments).exitStatus == 2)
+            }
+            let both = try await deployment.command(
+                "cameo-enqueue",
+                ["a.jpg", "--in", "1m", "--at", "2090-01-31T12:00:00Z"]
+            )
+            #expect(both.exitStatus == 2)
+        }
+
+        /// The request's own policy: no wait to speak of, and three attempts.
+        @Test func aRequestMayHaveARetryPolicyOfItsOwn() async throws {
+            let deployment = try Deployment()
+            let receipt = try #require(
+                try await deployment.enqueue(
+                    "http://127.0.0.1:9/a.jpg",
+                    "--max-attempts",
+                    "3",
+                    "--retry-base",
+                    "100ms",
+                    "--retry-cap",
+                    "100ms",
+                    "--retry-jitter",
+                    "0"
+                ).first
+            )
+            let started = ContinuousClock.now
+            let drain = try await deployment.drain("--allow-network", "127.0.0.1/32")
+            #expect(drain.exitStatus == 1)
+            let job = try await deployment.job(receipt.jobID)
+            #expect((job.state, job.attempt, job.failure?.code) == (.discarded, 3, .sourceUnreachable))
+            // The worker's own policy would wait for two seconds and then four.
+            #expect(started.duration(to: .now) < .seconds(5) || job.attempts?.count == 3)
+            let starts = job.attempts?.map(\.startedAt) ?? []
+            #expect(zip(starts, starts.dropFirst()).allSatisfy { $1.timeIntervalSince($0) < 1.5 }, "\(starts)")
+        }
+
+        @Test func limitsAreSetByHandAndByRequests() async throws {
+            let deployment = try Deployment()
+            let key = ["--concurrency-key", "tenant 7", "--concurrency-limit", "2"]
+            _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg"] + key)
+            let store = try Store(at: deployment.store)
+            #expect(try await store.claim(limit: 9, for: "w1").count == 2)
+            #expect(
+                try await deployment.command("cameo-admin", ["limit"]).outputText == "tenant 7\t2 of at most 2\n"
+            )
+            let raised = try await deployment.command(
+                "cameo-admin",
+                ["limit", "--key", "tenant 7", "--max-running", "3"]
+            )
+            #expect(raised.outputText == "key tenant 7 runs at most 3 at once\n")
+            #expect(try await store.claim(limit: 9, for: "w1").count == 1)
+            let queue = try await deployment.command(
+                "cameo-admin",
+                ["limit", "--queue", "default", "--max-running", "1"]
+            )
+            #expect(queue.exitStatus == 0)
+            #expect(try await deployment.status().queues.first?.maxRunning == 1)
+            for arguments in [
+                ["limit", "--max-running", "3"], ["limit", "--key", "k"],
+                ["limit", "--key", "k", "--max-running", "0"],
+                ["limit", "--queue", "A B", "--none"],
+            ] {
+                #expect(try await deployment.command("cameo-admin", arguments).exitStatus == 2, "\(arguments)")
+            }
+        }
+    }
+}
