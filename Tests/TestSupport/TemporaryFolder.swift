@@ -4,8 +4,12 @@ package import Foundation
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
-    package init() throws {
-        url = FileManager.default.temporaryDirectory
+    /// - Parameter parent: where to make it, such as a file system in memory; the usual place if that does not exist.
+    package init(in parent: String? = nil) throws {
+        let usual = FileManager.default.temporaryDirectory
+        let place = parent.flatMap { FileManager.default.fileExists(atPath: $0) ? URL(filePath: $0) : nil } ?? usual
+        url =
+            place
             .resolvingSymlinksInPath()
             .appending(path: "cameo-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

@@ -1,0 +1,170 @@
+import CameoModel
+
+// DESIGN. What the queue promises, written down as simply as possible: lists that are walked from end to end, no index,
+// no held jobs, no counters. Where the store and this model disagree, one of the two is wrong.
+struct QueueModel {
+    struct Worker {
+        var leaseUntil: Int64
+        var isAlive = true
+    }
+
+    var jobs: [Int64: ModelJob] = [:]
+    var paused: Set<String> = []
+    var queueLimits: [String: Int] = [:]
+    var keyLimits: [String: Int] = [:]
+    var workers: [String: Worker] = [:]
+    var lastID: Int64 = 0
+
+    private var ordered: [ModelJob] { jobs.values.sorted { $0.id < $1.id } }
+
+    // MARK: - Coming in
+
+    /// Nil: a new job, with the next id.
+    func standing(for key: String) -> ModelJob? {
+        jobs.values.first { $0.isStanding && $0.waits && $0.uniqueKey == key }
+    }
+
+    mutating func insert(_ job: ModelJob) {
+        jobs[job.id] = job
+        lastID = job.id
+        if let key = job.concurrencyKey, keyLimits[key] == nil { keyLimits[key] = 1 }
+    }
+
+    /// What every claim and every enqueue does first: rows that SQL inserted come to stand, or yield.
+    mutating func nameWaitingJobs(now: Int64) {
+        for job in ordered where job.waits && !job.isStanding {
+            jobs[job.id]?.isNamed = true
+            standOrYield(job.id, now: now)
+        }
+    }
+
+    mutating func join(_ id: Int64, priority: Int, time: Int64?, batches: Set<String>, now: Int64) {
+        guard let job = jobs[id] else { return }
+        jobs[id]?.priority = max(job.priority, priority)
+        var due = job.availableAt
+        if let time, job.state != .retryable { due = min(due, time) }
+        jobs[id]?.availableAt = due
+        if job.state == .scheduled, due <= now { jobs[id]?.state = .available }
+        jobs[id]?.batches.formUnion(batches)
+    }
+
+    private mutating func standOrYield(_ id: Int64, now: Int64) {
+        guard let job = jobs[id], job.isNamed else { return }
+        guard let twin = standing(for: job.uniqueKey), twin.id != id else {
+            jobs[id]?.isStanding = true
+            return
+        }
+        let time = job.state == .retryable ? nil : job.availableAt
+        join(twin.id, priority: job.priority, time: time, batches: job.batches, now: now)
+        jobs[id]?.batches = []
+        jobs[id]?.state = .cancelled
+        jobs[id]?.supersededBy = twin.id
+        jobs[id]?.isStanding = false
+    }
+
+    // MARK: - Claiming
+
+    mutating func claim(_ limit: Int, suspects: Bool, for worker: String, now: Int64) -> [Int64] {
+        nameWaitingJobs(now: now)
+        for job in ordered where [.scheduled, .retryable].contains(job.state) && job.availableAt <= now {
+            jobs[job.id]?.state = .available
+        }
+        var taken: [Int64] = []
+        while taken.count < limit, let next = next(suspects: suspects) {
+            jobs[next]?.state = .running
+            jobs[next]?.isStanding = false
+            jobs[next]?.attempt += 1
+            jobs[next]?.claims += 1
+            jobs[next]?.worker = worker
+            taken.append(next)
+        }
+        return taken
+    }
+
+    private func running(_ condition: (ModelJob) -> Bool) -> Int {
+        jobs.values.count { $0.state == .running && condition($0) }
+    }
+
+    private func next(suspects: Bool) -> Int64? {
+        let line = jobs.values.filter { $0.state == .available }.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
+        return line.first { job in
+            guard (job.crashCount >= 3) == suspects, !paused.contains(job.queue) else { return false }
+            if let limit = queueLimits[job.queue], running({ $0.queue == job.queue }) >= limit { return false }
+            guard let key = job.concurrencyKey else { return true }
+            let room = (keyLimits[key] ?? 1) - running { $0.concurrencyKey == key }
+            // Of each queue as many may be taken as the key has room for; a suspect among them keeps its place.
+            let before = line.prefix { $0.id != job.id }.count { $0.concurrencyKey == key && $0.queue == job.queue }
+            return before < room
+        }?.id
+    }
+
+    // MARK: - The end of an attempt
+
+    /// False: the claim no longer holds, and nothing changes.
+    func holds(_ id: Int64, _ claim: Int) -> Bool {
+        jobs[id].map { $0.state == .running && $0.claims == claim } ?? false
+    }
+
+    mutating func finish(_ id: Int64, as state: JobState) {
+        jobs[id]?.state = state
+        jobs[id]?.worker = nil
+        jobs[id]?.isStanding = false
+    }
+
+    mutating func putBack(_ id: Int64, retryAt: Int64?, charged: Bool, deaths: Int = 0, now: Int64) {
+        finish(id, as: retryAt == nil ? .available : .retryable)
+        if let retryAt { jobs[id]?.availableAt = retryAt }
+        if !charged { jobs[id]?.attempt -= 1 }
+        jobs[id]?.crashCount += deaths
+        standOrYield(id, now: now)
+    }
+
+    /// Rescues the jobs of the workers that are dead, or silent while they have jobs.
+    mutating func rescue(uptime: Int64, now: Int64) {
+        for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
+            let held = ordered.filter { $0.worker == name }
+            guard !worker.isAlive || (worker.leaseUntil < uptime && !held.isEmpty) else { continue }
+            let deaths = worker.isAlive ? 0 : 1
+            let (lost, saved) = (
+                held.filter { $0.crashCount + deaths >= 6 }, held.filter { $0.crashCount + deaths < 6 }
+            )
+            for job in lost {
+                jobs[job.id]?.crashCount += 1
+                finish(job.id, as: .discarded)
+            }
+            for job in saved { putBack(job.id, retryAt: nil, charged: false, deaths: deaths, now: now) }
+            if !worker.isAlive { workers[name] = nil }
+        }
+    }
+
+    // MARK: - By hand
+
+    mutating func cancel(_ id: Int64) {
+        guard let job = jobs[id], !job.state.isFinal else { return }
+        finish(id, as: .cancelled)
+    }
+
+    mutating func retry(_ id: Int64, now: Int64) {
+        guard let job = jobs[id], job.state != .available, job.state != .running else { return }
+        jobs[id]?.state = .available
+        jobs[id]?.attempt = 0
+        jobs[id]?.crashCount = 0
+        jobs[id]?.availableAt = now
+        jobs[id]?.supersededBy = nil
+        standOrYield(id, now: now)
+    }
+
+    mutating func snooze(_ id: Int64, until time: Int64) {
+        guard let job = jobs[id], job.waits else { return }
+        jobs[id]?.state = .scheduled
+        jobs[id]?.availableAt = time
+    }
+
+    // MARK: - Comparison
+
+    var text: String {
+        let rows = ordered.map(\.text)
+        let batches = ordered.flatMap { job in job.batches.sorted().map { "\(job.id) \($0)" } }
+        return (rows + batches).joined(separator: "\n")
+    }
+}
