@@ -97,6 +97,12 @@ let package = Package(
             name: "CameoRendererTests",
             dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]
         ),
+        // For deploy/bench.
+        .executableTarget(
+            name: "cameo-queue-bench",
+            dependencies: ["CameoModel", "CameoStore"],
+            path: "Tests/QueueBench"
+        ),
         // The program of the README.
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
         .testTarget(
