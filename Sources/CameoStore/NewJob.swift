@@ -35,14 +35,3 @@ struct NewJob: Sendable {
         )
     }
 }
-
-extension ThumbnailRequest {
-    /// Whether its source and overlays are named by what they are: bytes by their digest, a drawing by its text.
-    var cannotChange: Bool {
-        ([source] + overlaySources).allSatisfy { source in
-            if DataURI.isDataURI(source) || Initials.areNamed(by: source) { return true }
-            if case .blob = CameoURI(source) { return true }
-            return false
-        }
-    }
-}

@@ -107,16 +107,12 @@ extension Store {
     /// job is needed. A request for later wants to be looked at then.
     private static func answerAtOnce(_ new: NewJob, now: Int64, _ db: Database) throws -> EnqueueReceipt? {
         let request = new.request
-        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true,
-            request.refresh == .never || request.cannotChange
-        else { return nil }
+        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
+        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
         var thumbnails: [RequestedThumbnail] = []
         for wanted in new.wanted {
             let id = try wanted.id
-            // Without facts it is of an earlier version, and a job fills them in.
-            guard let thumbnail = try thumbnail(id, db), thumbnail.facts != nil || request.refresh == .never else {
-                return nil
-            }
+            guard let thumbnail = try thumbnail(id, db), freshness.holds(for: thumbnail) else { return nil }
             thumbnails.append(RequestedThumbnail(name: wanted.name, id: id, thumbnail: thumbnail))
         }
         let time = Date(milliseconds: now)

@@ -293,4 +293,37 @@ struct UniqueTests {
         }
         #expect(more.outcome == .accepted)
     }
+
+    /// By the cached answer, of which only the store's own words count: no server is asked.
+    @Test(arguments: [
+        ("fresh", EnqueueReceipt.Outcome.fresh), ("pinned", .fresh), ("stale", .accepted), ("other bytes", .accepted),
+        ("varies", .accepted), ("other scope", .accepted),
+    ])
+    func aCachedAnswerThatIsFreshAnswers(state: String, outcome: EnqueueReceipt.Outcome) async throws {
+        let fixture = try StoreFixture()
+        let uri = "https://pictures.example/a.jpg"
+        try await make(fixture, uri)
+        let bytes = Data((state == "other bytes" ? "another" : "picture").utf8)
+        let now = fixture.clock.storeClock.now()
+        let scope = state == "other scope" ? RequestScope(headers: ["Cookie": "a"]) : nil
+        let source = CachedSource(
+            key: SourceKey(uri: uri, scope: scope),
+            variant: state == "varies" ? "accept" : "",
+            finalURL: uri,
+            status: 200,
+            fields: [],
+            hops: [],
+            mediaType: nil,
+            textEncoding: nil,
+            requestTime: now,
+            responseTime: now,
+            freshUntil: now.addingTimeInterval(state == "stale" || state == "pinned" ? 0 : 60),
+            blob: SHA256.digest(of: bytes),
+            bytes: bytes.count,
+            sourceSeen: 9,
+            isPinned: state == "pinned"
+        )
+        try await fixture.store.keep(source, data: bytes, budget: nil)
+        #expect(try await enqueue(fixture) { $0.source = uri }.outcome == outcome)
+    }
 }

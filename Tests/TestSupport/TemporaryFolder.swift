@@ -4,7 +4,7 @@ package import Foundation
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
-    /// - Parameter parent: where to make it, such as a file system in memory; the usual place if that does not exist.
+    /// Makes it in `parent`, such as a file system in memory, or in the usual place if that does not exist.
     package init(in parent: String? = nil) throws {
         let usual = FileManager.default.temporaryDirectory
         let place = parent.flatMap { FileManager.default.fileExists(atPath: $0) ? URL(filePath: $0) : nil } ?? usual
