@@ -111,7 +111,7 @@ struct CommitQueueTests {
         for _ in 0..<40 {
             try await store.commit { db in
                 try db.execute(
-                    sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), 800000, zeroblob(800000), NULL, 0)"
+                    sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), 800000, zeroblob(800000), NULL, 0, 0)"
                 )
             }
         }

@@ -112,7 +112,7 @@ struct FactsTests {
         let other = SHA256.digest(of: Data("other".utf8)).hex
         try await fixture.store.commit { db in
             try db.execute(
-                sql: "INSERT INTO blob VALUES (?, 5, CAST('other' AS BLOB), NULL, 0)",
+                sql: "INSERT INTO blob VALUES (?, 5, CAST('other' AS BLOB), NULL, 0, 0)",
                 arguments: [other]
             )
             try db.execute(sql: "UPDATE thumbnail SET blob = ?", arguments: [other])

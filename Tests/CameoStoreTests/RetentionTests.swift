@@ -103,7 +103,7 @@ struct RetentionTests {
         let store = fixture.store
         let pruned = try await store.prune(retention, in: turn, pause: .milliseconds(500)) { step in
             guard step.jobs == 100 else { return }
-            Task { retry.yield(try await store.retry(101)) }
+            Task { retry.yield(try await store.retry(101).before) }
         }
         #expect(await retried.first { _ in true } == .cancelled)
         #expect(pruned.cancelled == 100)
