@@ -32,6 +32,7 @@ final class BlobFiles: Sendable {
         let isInline = data.count <= Self.inlineLimit
         if !isInline {
             try await perform { [self] directory in try write(data, as: digest, in: directory) }
+            KillPoint.afterBlobSync.pass()
         }
         return PreparedBlob(
             digest: digest,

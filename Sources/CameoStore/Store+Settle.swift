@@ -29,7 +29,9 @@ extension Store {
             for (thumbnail, blob) in blobs {
                 try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
             }
+            KillPoint.insideTransaction.pass()
         }
+        KillPoint.afterCommit.pass()
     }
 
     /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.

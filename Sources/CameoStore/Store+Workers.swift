@@ -24,10 +24,6 @@ package struct LostJob: Hashable, Sendable {
 }
 
 extension Store {
-    /// How long a worker may be silent before its jobs are given to others, in milliseconds. A dead process is seen at
-    /// once by its lock; this is for one that hangs.
-    package static let leaseMilliseconds: Int64 = 30_000
-
     /// Enters a worker. Its lease must be extended well within ``leaseMilliseconds``.
     package func register(
         id: String,

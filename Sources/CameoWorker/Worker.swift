@@ -148,6 +148,7 @@ package final class Worker: Service {
     }
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        KillPoint.afterClaim.pass()
         let control = JobControl(job)
         running.insert(control)
         group.addTask {

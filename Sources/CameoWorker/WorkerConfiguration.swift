@@ -23,7 +23,7 @@ package struct WorkerConfiguration: Sendable {
     /// How often locks of other workers and the worker's own claims are looked at.
     package var sweepInterval = Duration.milliseconds(250)
     /// How often the lease is extended.
-    package var leaseInterval = Duration.seconds(10)
+    package var leaseInterval = Duration.milliseconds(Store.leaseMilliseconds / 3)
     /// Bytes of cached originals that may stay; nil leaves them alone.
     package var cacheBudget: Int?
     /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.

@@ -57,11 +57,15 @@ struct Deployment {
         try await command("cameo-worker", ["--drain", "--allow-root", pictures] + arguments)
     }
 
-    func startWorker(_ arguments: String...) throws -> ChildProcess {
+    func startWorker(_ arguments: String..., environment: [String: String?] = [:]) throws -> ChildProcess {
+        try startWorker(arguments, environment: environment)
+    }
+
+    func startWorker(_ arguments: [String], environment: [String: String?]) throws -> ChildProcess {
         try ChildProcess(
             try Self.executable("cameo-worker"),
             ["--allow-root", pictures] + arguments,
-            environment: ["CAMEO_STORE": store],
+            environment: ["CAMEO_STORE": store].merging(environment) { $1 },
             currentDirectory: folder.url
         )
     }

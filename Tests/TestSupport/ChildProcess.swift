@@ -111,10 +111,14 @@ package final class ChildProcess: Sendable {
 
     /// SIGKILL to it and to everything that it started in its group; false when it has ended.
     @discardableResult
-    package func killGroup() -> Bool {
+    package func killGroup() -> Bool { sendGroup(SIGKILL) }
+
+    /// Sends a signal to it and to everything that it started in its group; false when it has ended.
+    @discardableResult
+    package func sendGroup(_ signal: Int32) -> Bool {
         state.withLock { state in
             guard case .running = state else { return false }
-            return kill(-processID, SIGKILL) == 0
+            return kill(-processID, signal) == 0
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoModel
 internal import Glibc
 
 // Every callback gets the handle itself as its user data, unretained: libcurl calls only while the handle is in a
@@ -18,6 +19,7 @@ extension EasyHandle {
         }
         let length = size * count
         guard length > 0 else { return 0 }
+        KillPoint.midFetch.pass()
         // Any number but the one it was given tells libcurl to stop.
         return delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
     }

@@ -76,6 +76,7 @@ final class FileSource: SourceProvider {
         as opened: OpenedFile,
         unless cancellation: CancellationFlag
     ) throws -> BlobDigest {
+        KillPoint.midFetch.pass()
         var hash = SHA256()
         var buffer = [UInt8](repeating: 0, count: 262_144)
         var offset = 0

@@ -27,6 +27,7 @@ struct JobSender {
             guard count > 0 else { throw Errno() }
             rest = rest.dropFirst(count)
             descriptors = []
+            if rest.isEmpty { KillPoint.midRender.pass() }
         }
     }
 }

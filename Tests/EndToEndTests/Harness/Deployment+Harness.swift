@@ -1,0 +1,112 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+// What the tests that attack a store share: jobs to lose, and the questions that find a loss.
+extension Deployment {
+    /// Enqueues jobs whose two thumbnails nobody else has: one that stands in a file of its own, one in its row.
+    @discardableResult
+    func enqueueDistinct(_ count: Int, from first: Int = 0, in store: Store) async throws -> [EnqueueReceipt] {
+        let photo = "\(pictures)/photo.jpg"
+        if !FileManager.default.fileExists(atPath: photo) {
+            try add(try await Pictures.photo("jpg"), as: "photo.jpg")
+        }
+        return try await store.enqueue(
+            (first..<first + count).map { index in
+                ThumbnailRequest(
+                    source: "file://\(photo)",
+                    renditions: [
+                        Rendition(width: 360 + index % 400, height: 900 + index, format: .png),
+                        Rendition(width: 16 + index % 400, height: 900 + index, format: .webp),
+                    ]
+                )
+            }
+        )
+    }
+
+    /// A worker that has entered the store, found nothing to do, and then was frozen.
+    func startFrozenWorker(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ChildProcess {
+        let worker = try startWorker(arguments, environment: environment)
+        try await waitUntil { try await $0.status().workers.contains { $0.pid == Int(worker.processID) } }
+        worker.send(SIGSTOP)
+        try await worker.hasStopped()
+        while try await !isWritable() {
+            worker.send(SIGCONT)
+            worker.send(SIGSTOP)
+            try await worker.hasStopped()
+        }
+        return worker
+    }
+
+    /// False while somebody has SQLite's write lock; a worker that is frozen with it holds up everybody.
+    func isWritable() async throws -> Bool {
+        let attempt = try await run("sqlite3", ["\(store)/cameo.sqlite", "BEGIN IMMEDIATE; ROLLBACK;"])
+        return attempt.exitStatus == 0
+    }
+
+    /// Files of blobs that no row names: those that are whole, and those that a writer has not finished.
+    func unnamedFiles() async throws -> (whole: Set<String>, unfinished: Set<String>) {
+        let named = Set(
+            try await sql("SELECT digest FROM blob WHERE data IS NULL;").split(separator: "\n").map(String.init)
+        )
+        var (whole, unfinished): (Set<String>, Set<String>) = ([], [])
+        let files = FileManager.default.enumerator(atPath: "\(store)/blobs")
+        while let path = files?.nextObject() as? String {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: "\(store)/blobs/\(path)", isDirectory: &isFolder),
+                !isFolder.boolValue
+            else { continue }
+            if path.hasPrefix("tmp/") {
+                unfinished.insert(path)
+            } else if !named.contains(path.replacing("/", with: "")) {
+                whole.insert(path)
+            }
+        }
+        return (whole, unfinished)
+    }
+
+    /// Waits until nothing is left to do, then looks for whatever must not be: jobs that are missing or not completed,
+    /// completed twice, thumbnails that are missing or damaged.
+    func expectCompletedOnce(
+        _ receipts: [EnqueueReceipt],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await waitUntil { try await $0.unfinishedJobs(queues: nil) == 0 }
+        let jobs = """
+            SELECT state, completed, count(*) FROM (
+              SELECT state, (SELECT count(*) FROM attempt WHERE job_id = job.id AND outcome = 'completed') AS completed
+              FROM job WHERE id IN (\(Self.list(receipts)))) GROUP BY 1, 2;
+            """
+        #expect(try await sql(jobs) == "completed|1|\(receipts.count)", sourceLocation: sourceLocation)
+        let made = Set(try await sql("SELECT id FROM thumbnail;").split(separator: "\n").map(String.init))
+        for receipt in receipts {
+            for thumbnail in receipt.thumbnails {
+                #expect(made.contains(String(thumbnail.uri.suffix(32))), sourceLocation: sourceLocation)
+            }
+        }
+        try await expectSound(sourceLocation: sourceLocation)
+    }
+
+    /// No attempt counts but the one that completed the job: deaths of workers are not its own.
+    func expectUncharged(
+        _ receipts: [EnqueueReceipt],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let charged = "SELECT count(*) FROM job WHERE id IN (\(Self.list(receipts))) AND attempt <> 1;"
+        #expect(try await sql(charged) == "0", sourceLocation: sourceLocation)
+        let others = "SELECT group_concat(outcome) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
+        #expect(try await sql(others) == "", sourceLocation: sourceLocation)
+    }
+
+    private static func list(_ receipts: [EnqueueReceipt]) -> String {
+        receipts.map { "\($0.id)" }.joined(separator: ",")
+    }
+
+    /// `cameo-admin check` finds nothing wrong.
+    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let check = try await command("cameo-admin", ["check"])
+        #expect(check.exitStatus == 0, "\(check.outputText)\(check.errorText)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+
+extension ChildProcess {
+    /// Returns when it stands still, by a signal of its own or of somebody else; at once if it has ended.
+    func hasStopped() async throws {
+        while isMoving(processID) { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    /// Returns when every command of ours in its group stands still. A shell above them need not: it writes nothing, and
+    /// while it starts a command it only waits.
+    func commandsHaveStopped() async throws {
+        while true {
+            let members = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+                .filter { getpgid($0) == processID && isCommand($0) }
+            guard members.contains(where: isMoving) else { return }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    private func isCommand(_ process: Int32) -> Bool {
+        (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8))?.hasPrefix("cameo-") ?? false
+    }
+
+    private func isMoving(_ process: Int32) -> Bool {
+        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let state = stat.split(separator: ")").last?.first(where: { $0 != " " })
+        else { return false }
+        return !"TtZX".contains(state)
+    }
+
+    /// Returns when it has written this to its standard error; at once if it has ended.
+    func hasSaid(_ text: String) async throws {
+        while !String(decoding: standardError, as: UTF8.self).contains(text), kill(processID, 0) == 0 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
