@@ -79,7 +79,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
-            exclude: ["nameserver.py", "origin.py", "rude.py"]
+            exclude: ["faults.c", "nameserver.py", "origin.py", "rude.py"]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),

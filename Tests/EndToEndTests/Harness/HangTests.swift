@@ -1,0 +1,174 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Workers that stand still, clocks that jump, stores that refuse for a while.
+    @Suite(.timeLimit(.minutes(3)), .serialized)
+    struct HangTests {
+        private static let shortLease: [String: String?] = ["CAMEO_TEST_LEASE_MS": "1000"]
+        private static let refusal = "the job is no longer this worker's"
+
+        private func everything(_ deployment: Deployment) async throws -> String {
+            try await deployment.sql("SELECT * FROM job; SELECT * FROM attempt; SELECT * FROM thumbnail;")
+        }
+
+        /// A worker that stands still between the render and the commit of the only job. Tries again if another of its
+        /// threads was just writing: that is another test.
+        private func startSleeper() async throws -> (Deployment, Store, [EnqueueReceipt], ChildProcess) {
+            while true {
+                let deployment = try Deployment()
+                let store = try Store(at: deployment.store)
+                let receipts = try await deployment.enqueueDistinct(1, in: store)
+                let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
+                let sleeper = try deployment.startWorker(environment: Self.shortLease.merging(freeze) { $1 })
+                try await sleeper.hasStopped()
+                if try await deployment.isWritable() { return (deployment, store, receipts, sleeper) }
+                sleeper.killGroup()
+            }
+        }
+
+        @Test func aWorkerThatWakesAfterItsLeaseFindsItsJobDoneAndChangesNothing() async throws {
+            let (deployment, store, receipts, sleeper) = try await startSleeper()
+            let heir = try deployment.startWorker(environment: Self.shortLease)
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            let job = try await store.job(receipts[0].id)
+            // A machine may sleep: its jobs are not to blame.
+            #expect((job.crashCount, job.attempts?.map(\.outcome)) == (0, [.interrupted, .completed]))
+            let before = try await everything(deployment)
+            sleeper.send(SIGCONT)
+            try await sleeper.hasSaid(Self.refusal)
+            #expect(try await everything(deployment) == before)
+            for worker in [sleeper, heir] {
+                worker.send(SIGTERM)
+                #expect(await worker.ending == .exited(0))
+            }
+        }
+
+        @Test func aWorkerThatWakesAfterItsLeaseCannotFinishTheJobOfItsHeir() async throws {
+            let (deployment, _, receipts, sleeper) = try await startSleeper()
+            // The heir has the job, and a lease that outlasts the test, when the sleeper comes back with its result.
+            let heir = try deployment.startWorker(environment: ["CAMEO_TEST_FREEZE_POINT": "after-claim:1"])
+            try await heir.hasStopped()
+            let before = try await everything(deployment)
+            sleeper.send(SIGCONT)
+            try await sleeper.hasSaid(Self.refusal)
+            #expect(try await everything(deployment) == before)
+            sleeper.send(SIGTERM)
+            #expect(await sleeper.ending == .exited(0))
+            heir.send(SIGCONT)
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            heir.send(SIGTERM)
+            #expect(await heir.ending == .exited(0))
+        }
+
+        /// SQLite has one writer. One that stands still with the lock holds up all others, and nothing worse.
+        @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let receipts = try await deployment.enqueueDistinct(3, in: store)
+            let heir = try await deployment.startFrozenWorker(environment: Self.shortLease)
+            let sleeper = try deployment.startWorker(
+                "--concurrency",
+                "1",
+                environment: Self.shortLease.merging(["CAMEO_TEST_FREEZE_POINT": "inside-transaction:1"]) { $1 }
+            )
+            try await sleeper.hasStopped()
+            heir.send(SIGCONT)
+            async let late = deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--size", "33x33"])
+            // Twice the lease; nothing can happen meanwhile, so nothing can signal that it has.
+            try await Task.sleep(for: .seconds(2))
+            sleeper.send(SIGCONT)
+            let enqueued = try await late
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            try await deployment.expectCompletedOnce(receipts)
+            for worker in [sleeper, heir] {
+                worker.send(SIGTERM)
+                #expect(await worker.ending == .exited(0))
+                #expect(!String(decoding: worker.standardError, as: UTF8.self).contains("locked"))
+            }
+        }
+
+        @Test(arguments: [86_400, -86_400])
+        func aClockThatJumpsEndsNoLeaseAndFreezesNone(seconds: Int) async throws {
+            let deployment = try Deployment()
+            let disk = try await FaultyDisk(in: deployment)
+            let environment = disk.environment.merging(["CAMEO_TEST_LEASE_MS": "3000"]) { $1 }
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
+            let holder = try deployment.startWorker(
+                "--render-timeout",
+                "100",
+                "--render-concurrency",
+                "2",
+                environment: environment
+            )
+            try await deployment.waitUntil { try await $0.job(hang.id).state == .running }
+            let heir = try await deployment.startFrozenWorker("--render-timeout", "100", environment: environment)
+            heir.send(SIGCONT)
+
+            try disk.setClock(ahead: seconds)
+            let store = try Store(at: deployment.store)
+            let now = try await deployment.enqueueDistinct(2, in: store)
+            let due = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + Double(seconds)).rounded() + 4)
+            let enqueued = try await deployment.command(
+                "cameo-enqueue",
+                ["pictures/photo.jpg", "--json", "--at", due.formatted(.iso8601)],
+                environment: environment
+            )
+            let later = try WireFormat.decode(EnqueueReceipt.self, from: enqueued.standardOutput)
+            #expect(later.state == .scheduled)
+            // A scheduled job comes when the workers' clock says so: by then the lease was extended, or has run out.
+            try await deployment.waitUntil { try await $0.job(later.id).state == .completed }
+            #expect(Date().addingTimeInterval(Double(seconds)) >= due)
+            for receipt in now { #expect(try await store.job(receipt.id).state == .completed) }
+            let held = try await store.job(hang.id)
+            #expect((held.state, held.attempts?.count) == (.running, 1))
+
+            // And a worker that does fall silent is found out, on whatever day.
+            holder.send(SIGSTOP)
+            try await deployment.waitUntil { try await $0.job(hang.id).attempts?.count == 2 }
+            #expect(try await store.job(hang.id).attempts?.first?.outcome == .interrupted)
+            holder.killGroup()
+            heir.killGroup()
+        }
+
+        enum Relief: CaseIterable {
+            case theDiskIsMended, theJobIsCancelled
+        }
+
+        @Test(arguments: ["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], Relief.allCases)
+        func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
+            let deployment = try Deployment()
+            let disk = try await FaultyDisk(in: deployment)
+            let store = try Store(at: deployment.store)
+            let receipts = try await deployment.enqueueDistinct(1, in: store)
+            let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
+            let worker = try deployment.startWorker(environment: disk.environment.merging(freeze) { $1 })
+            try await worker.hasStopped()
+            try disk.fail(rule, count: 1_000_000)
+            worker.send(SIGCONT)
+            // A first try and retries, each of them twice: in its group, and by itself.
+            try await disk.waitForFailures(6)
+            let job = try await store.job(receipts[0].id)
+            #expect((job.state, job.attempt) == (.running, 1))
+            if relief == .theJobIsCancelled { _ = try await store.cancel(job.id) }
+            try disk.heal()
+            if relief == .theDiskIsMended {
+                try await deployment.expectCompletedOnce(receipts)
+                try await deployment.expectUncharged(receipts)
+            } else {
+                try await worker.hasSaid(Self.refusal)
+                let job = try await store.job(receipts[0].id)
+                #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
+                #expect(try await deployment.sql("SELECT count(*) FROM thumbnail;") == "0")
+            }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+    }
+}
