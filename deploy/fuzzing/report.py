@@ -61,6 +61,12 @@ def show(report):
         print(f"  unnamed: {line}")
 
 
+def tell(line):
+    """On a terminal over the line before, else below it."""
+    onto = sys.stderr.isatty()
+    print(f"\r\033[K{line}" if onto else line, end="" if onto else "\n", file=sys.stderr, flush=True)
+
+
 class Progress:
     """One line that is rewritten on a terminal; elsewhere a line a minute."""
 
@@ -78,9 +84,4 @@ class Progress:
             f"{run.ended / max(seconds, 0.1):.0f}/s, {run.outcomes['completed']:,} completed, "
             f"{sum(run.deaths.values())} renderer deaths, {run.timeouts} timeouts, {run.worker_deaths} worker deaths"
         )
-        print(
-            f"\r\033[K{line}" if sys.stderr.isatty() else line,
-            end="" if sys.stderr.isatty() else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
+        tell(line)

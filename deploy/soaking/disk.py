@@ -1,0 +1,77 @@
+"""A disk that fails on request, and the account of what it was told to keep (Tests/TestSupport/faults.c)."""
+
+import collections
+import os
+import pathlib
+import shutil
+import subprocess
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "Tests/TestSupport/faults.c"
+
+# Name: rule without its counts.
+FAULTS = {
+    "log write fails": "write EIO -wal",
+    "log sync fails": "sync EIO -wal",
+    "disk full for the log": "write ENOSPC -wal",
+    "half a write to the log": "write SHORT -wal",
+    "blob write fails": "write EIO /blobs/",
+    "blob sync fails": "sync EIO /blobs/",
+    "disk full for a blob": "write ENOSPC /blobs/",
+    "half a write to a blob": "write SHORT /blobs/",
+}
+
+
+class Disk:
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir()
+        self.library = folder / "faults.so"
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", self.library, SOURCE], check=True)
+
+    @property
+    def environment(self):
+        return {"LD_PRELOAD": str(self.library), "CAMEO_FAULTS": str(self.folder)}
+
+    def fail(self, name, count):
+        """From now on: in each process the next calls of that kind fail."""
+        new = self.folder / "rules.new"
+        new.write_text(f"{FAULTS[name]} 0 {count}\n")
+        new.rename(self.folder / "rules")
+
+    def heal(self):
+        (self.folder / "rules").unlink(missing_ok=True)
+
+    def fired(self):
+        """Failures so far, by fault."""
+        path = self.folder / "fired"
+        lines = path.read_text().splitlines() if path.exists() else []
+        counts = collections.Counter()
+        for name, rule in FAULTS.items():
+            call, error, part = rule.split()
+            counts[name] = sum(1 for line in lines if line.startswith(f"{call} {error} ") and part in line)
+        return counts
+
+    def copy_after_power_cut(self, store, copy):
+        """What is left of a store whose writers stand still, had the power failed now."""
+        copy.mkdir(mode=0o700)
+        shutil.copy(store / "cameo.sqlite", copy)
+        log = copy / "cameo.sqlite-wal"
+        if (store / log.name).exists():
+            shutil.copy(store / log.name, log)
+            durable = self.folder / "durable"
+            end = int.from_bytes(durable.read_bytes(), "little") if durable.exists() else 0
+            # Scrambled bytes behind the end are worth no more than none.
+            rest = max(0, log.stat().st_size - end)
+            os.truncate(log, min(end, log.stat().st_size))
+            with open(log, "ab") as file:
+                file.write(os.urandom(min(rest, 65_536)))
+        synced = self.folder / "synced"
+        kept = set(synced.read_text().split()) if synced.exists() else set()
+        for path in (store / "blobs").rglob("*"):
+            target = copy / "blobs" / path.relative_to(store / "blobs")
+            if path.is_dir():
+                target.mkdir(parents=True, exist_ok=True, mode=0o700)
+            elif str(path.stat().st_ino) in kept:
+                os.link(path, target)  # blobs are immutable
+            else:
+                target.touch()
