@@ -50,11 +50,8 @@ struct FaultyDisk {
         let size = try files.attributesOfItem(atPath: log)[.size] as? Int ?? 0
         let end = min(size, durableBytes)
         try scramble(log, from: end, to: size)
-        let synced = Set(
-            try String(contentsOfFile: "\(folder)/synced", encoding: .utf8).split(separator: "\n").compactMap {
-                Int($0)
-            }
-        )
+        let account = (try? String(contentsOfFile: "\(folder)/synced", encoding: .utf8)) ?? ""
+        let synced = Set(account.split(separator: "\n").compactMap { Int($0) })
         for path in try files.subpathsOfDirectory(atPath: "\(store)/blobs") {
             let attributes = try files.attributesOfItem(atPath: "\(store)/blobs/\(path)")
             guard attributes[.type] as? FileAttributeType == .typeRegular,

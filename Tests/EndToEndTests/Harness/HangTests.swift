@@ -30,6 +30,12 @@ extension EndToEnd {
             }
         }
 
+        /// Waits for the worker's line on the job's end, whatever it says.
+        private func expectRefusal(of job: EnqueueReceipt, to worker: ChildProcess) async throws {
+            try await worker.hasSaid("job=\(job.id) ")
+            #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
+        }
+
         @Test func aWorkerThatWakesAfterItsLeaseFindsItsJobDoneAndChangesNothing() async throws {
             let (deployment, store, receipts, sleeper) = try await startSleeper()
             let heir = try deployment.startWorker(environment: Self.shortLease)
@@ -40,7 +46,7 @@ extension EndToEnd {
             #expect((job.crashCount, job.attempts?.map(\.outcome)) == (0, [.interrupted, .completed]))
             let before = try await everything(deployment)
             sleeper.send(SIGCONT)
-            try await sleeper.hasSaid(Self.refusal)
+            try await expectRefusal(of: receipts[0], to: sleeper)
             #expect(try await everything(deployment) == before)
             for worker in [sleeper, heir] {
                 worker.send(SIGTERM)
@@ -55,7 +61,7 @@ extension EndToEnd {
             try await heir.hasStopped()
             let before = try await everything(deployment)
             sleeper.send(SIGCONT)
-            try await sleeper.hasSaid(Self.refusal)
+            try await expectRefusal(of: receipts[0], to: sleeper)
             #expect(try await everything(deployment) == before)
             sleeper.send(SIGTERM)
             #expect(await sleeper.ending == .exited(0))
@@ -162,7 +168,7 @@ extension EndToEnd {
                 try await deployment.expectCompletedOnce(receipts)
                 try await deployment.expectUncharged(receipts)
             } else {
-                try await worker.hasSaid(Self.refusal)
+                try await expectRefusal(of: receipts[0], to: worker)
                 let job = try await store.job(receipts[0].id)
                 #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
                 #expect(try await deployment.sql("SELECT count(*) FROM thumbnail;") == "0")
