@@ -30,7 +30,8 @@ package enum KillPoint: String, CaseIterable, Sendable {
             guard let chosen = Self.chosen, chosen.point == self,
                 Self.passages.add(1, ordering: .relaxed).newValue == chosen.passage
             else { return }
-            kill(getpid(), chosen.signal)
+            // To this thread: a signal to the process may stop another thread first, while this one goes on for a while.
+            raise(chosen.signal)
         }
 
         private static let passages = Atomic<Int>(0)
