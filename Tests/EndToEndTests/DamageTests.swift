@@ -108,14 +108,14 @@ extension EndToEnd {
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 1)
             for receipt in [receipts[0], receipts[1], overlaid[0]] {
-                let job = try await deployment.job(receipt.id)
+                let job = try await deployment.job(receipt.jobID)
                 #expect(job.state == .discarded)
                 #expect(job.attempt == 1)
                 #expect(job.failure?.code == .sourceNotFound, "\(job.failure?.message ?? "")")
                 #expect(job.failure?.stage == .fetch)
                 #expect(job.failure?.message.contains("damaged") == true, "\(job.failure?.message ?? "")")
             }
-            #expect(try await deployment.job(receipts[2].id).state == .completed)
+            #expect(try await deployment.job(receipts[2].jobID).state == .completed)
         }
 
         /// The source is there still: its thumbnail is made anew.

@@ -25,7 +25,7 @@ extension EndToEnd {
             let receipts = try await deployment.enqueue(Array(urls) + ["--max-attempts", "2", "--size", "32x32"])
             let report = try await PrivateNetwork(names: names).run(script, deployment)
             var jobs: [Job] = []
-            for receipt in receipts { jobs.append(try await deployment.job(receipt.id)) }
+            for receipt in receipts { jobs.append(try await deployment.job(receipt.jobID)) }
             return (jobs, report)
         }
 

@@ -28,7 +28,7 @@ extension EndToEnd {
             let arguments = [source, "--size", "\(width)x", "--json"] + more
             let result = try await deployment.command("cameo-enqueue", arguments)
             try #require(result.exitStatus == 0, "\(result.errorText)")
-            return try WireFormat.decode(EnqueueReceipt.self, from: result.standardOutput).id
+            return try WireFormat.decode(EnqueueReceipt.self, from: result.standardOutput).jobID
         }
 
         private func state(_ id: Int64) async throws -> JobState { try await deployment.job(id).state }

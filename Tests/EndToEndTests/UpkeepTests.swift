@@ -20,7 +20,7 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.discarded) == 1)
             let cat = try await deployment.command("cameo-status", ["cat", receipt.thumbnails[0].uri])
             #expect(cat.exitStatus == 0 && !cat.standardOutput.isEmpty)
-            #expect(try await deployment.command("cameo-status", ["job", "\(receipt.id)"]).exitStatus == 1)
+            #expect(try await deployment.command("cameo-status", ["job", "\(receipt.jobID)"]).exitStatus == 1)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains("pruned"))
@@ -28,7 +28,7 @@ extension EndToEnd {
 
         @Test func pruneTellsFirstAndRemovesThen() async throws {
             let deployment = try Deployment()
-            let id = try #require(try await deployment.enqueue("a.jpg").first).id
+            let id = try #require(try await deployment.enqueue("a.jpg").first).jobID
             _ = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
             let arguments = ["prune", "--keep-cancelled", "0ms", "--json"]
             let removed = #"{"blobBytes":0,"blobs":0,"cancelled":1,"completed":0,"discarded":0}"# + "\n"

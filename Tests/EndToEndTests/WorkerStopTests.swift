@@ -30,7 +30,7 @@ extension EndToEnd {
 
         private func enqueueHeld(_ deployment: Deployment, _ origin: Origin, size: String) async throws -> Int64 {
             let url = origin.url("/held?file=photo.jpg")
-            return try #require(try await deployment.enqueue(url, "--size", size).first).id
+            return try #require(try await deployment.enqueue(url, "--size", size).first).jobID
         }
 
         @Test(arguments: ["--drain", "--now"])

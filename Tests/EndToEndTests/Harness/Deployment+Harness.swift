@@ -77,7 +77,7 @@ extension Deployment {
         let jobs = """
             SELECT state, completed, count(*) FROM (
               SELECT state, (SELECT count(*) FROM attempt WHERE job_id = job.id AND outcome = 'completed') AS completed
-              FROM job WHERE id IN (\(Self.list(receipts)))) GROUP BY 1, 2;
+              FROM job WHERE id IN (\(try Self.list(receipts)))) GROUP BY 1, 2;
             """
         #expect(try await sql(jobs) == "completed|1|\(receipts.count)", sourceLocation: sourceLocation)
         let made = Set(try await sql("SELECT id FROM thumbnail;").split(separator: "\n").map(String.init))
@@ -94,14 +94,14 @@ extension Deployment {
         _ receipts: [EnqueueReceipt],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let charged = "SELECT count(*) FROM job WHERE id IN (\(Self.list(receipts))) AND attempt <> 1;"
+        let charged = "SELECT count(*) FROM job WHERE id IN (\(try Self.list(receipts))) AND attempt <> 1;"
         #expect(try await sql(charged) == "0", sourceLocation: sourceLocation)
         let others = "SELECT group_concat(outcome) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
         #expect(try await sql(others) == "", sourceLocation: sourceLocation)
     }
 
-    private static func list(_ receipts: [EnqueueReceipt]) -> String {
-        receipts.map { "\($0.id)" }.joined(separator: ",")
+    private static func list(_ receipts: [EnqueueReceipt]) throws -> String {
+        try receipts.map { "\(try $0.jobID)" }.joined(separator: ",")
     }
 
     /// `cameo-admin check` finds nothing wrong.

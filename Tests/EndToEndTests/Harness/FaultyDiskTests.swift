@@ -36,7 +36,7 @@ extension EndToEnd {
             try disk.fail("sync EIO /blobs/", count: 1_000_000)
             let worker = try deployment.startWorker(environment: disk.environment)
             try await disk.waitForFailures(4)
-            #expect(try await store.job(receipts[0].id).state == .running)
+            #expect(try await store.job(receipts[0].jobID).state == .running)
             #expect(try await deployment.sql("SELECT count(*) FROM blob;") == "0")
             try disk.heal()
             try await deployment.expectCompletedOnce(receipts)

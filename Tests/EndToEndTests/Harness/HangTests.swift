@@ -32,7 +32,7 @@ extension EndToEnd {
 
         /// Waits for the worker's line on the job's end, whatever it says.
         private func expectRefusal(of job: EnqueueReceipt, to worker: ChildProcess) async throws {
-            try await worker.hasSaid("job=\(job.id) ")
+            try await worker.hasSaid("job=\(try job.jobID) ")
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
         }
 
@@ -41,7 +41,7 @@ extension EndToEnd {
             let heir = try deployment.startWorker(environment: Self.shortLease)
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
-            let job = try await store.job(receipts[0].id)
+            let job = try await store.job(receipts[0].jobID)
             // A machine may sleep: its jobs are not to blame.
             #expect((job.crashCount, job.attempts?.map(\.outcome)) == (0, [.interrupted, .completed]))
             let before = try await everything(deployment)
@@ -113,7 +113,7 @@ extension EndToEnd {
                 "2",
                 environment: environment
             )
-            try await deployment.waitUntil { try await $0.job(hang.id).state == .running }
+            try await deployment.waitUntil { try await $0.job(hang.jobID).state == .running }
             let heir = try await deployment.startFrozenWorker("--render-timeout", "100", environment: environment)
             heir.send(SIGCONT)
 
@@ -129,16 +129,16 @@ extension EndToEnd {
             let later = try WireFormat.decode(EnqueueReceipt.self, from: enqueued.standardOutput)
             #expect(later.state == .scheduled)
             // A scheduled job comes when the workers' clock says so: by then the lease was extended, or has run out.
-            try await deployment.waitUntil { try await $0.job(later.id).state == .completed }
+            try await deployment.waitUntil { try await $0.job(later.jobID).state == .completed }
             #expect(Date().addingTimeInterval(Double(seconds)) >= due)
-            for receipt in now { #expect(try await store.job(receipt.id).state == .completed) }
-            let held = try await store.job(hang.id)
+            for receipt in now { #expect(try await store.job(receipt.jobID).state == .completed) }
+            let held = try await store.job(hang.jobID)
             #expect((held.state, held.attempts?.count) == (.running, 1))
 
             // And a worker that does fall silent is found out, on whatever day.
             holder.send(SIGSTOP)
-            try await deployment.waitUntil { try await $0.job(hang.id).attempts?.count == 2 }
-            #expect(try await store.job(hang.id).attempts?.first?.outcome == .interrupted)
+            try await deployment.waitUntil { try await $0.job(hang.jobID).attempts?.count == 2 }
+            #expect(try await store.job(hang.jobID).attempts?.first?.outcome == .interrupted)
             holder.killGroup()
             heir.killGroup()
         }
@@ -160,7 +160,7 @@ extension EndToEnd {
             worker.send(SIGCONT)
             // A first try and retries, each of them twice: in its group, and by itself.
             try await disk.waitForFailures(6)
-            let job = try await store.job(receipts[0].id)
+            let job = try await store.job(receipts[0].jobID)
             #expect((job.state, job.attempt) == (.running, 1))
             if relief == .theJobIsCancelled { _ = try await store.cancel(job.id) }
             try disk.heal()
@@ -169,7 +169,7 @@ extension EndToEnd {
                 try await deployment.expectUncharged(receipts)
             } else {
                 try await expectRefusal(of: receipts[0], to: worker)
-                let job = try await store.job(receipts[0].id)
+                let job = try await store.job(receipts[0].jobID)
                 #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
                 #expect(try await deployment.sql("SELECT count(*) FROM thumbnail;") == "0")
             }
