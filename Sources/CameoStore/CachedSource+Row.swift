@@ -32,7 +32,7 @@ extension CachedSource {
             [
                 finalURL, status, String(decoding: try JSONEncoder().encode(fields), as: UTF8.self),
                 String(decoding: try JSONEncoder().encode(hops), as: UTF8.self), mediaType, textEncoding,
-                requestTime.milliseconds, responseTime.milliseconds, freshUntil.milliseconds, sourceSeen,
+                requestTime.wholeMilliseconds, responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
             ]
         }
     }
@@ -41,4 +41,9 @@ extension CachedSource {
 extension SourceKey {
     /// The column's value.
     var scopeText: String { scope?.text ?? "" }
+}
+
+extension Date {
+    /// Never later than it was: an answer that is to be asked about at once must not be fresh for half a millisecond.
+    fileprivate var wholeMilliseconds: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded(.down)) }
 }

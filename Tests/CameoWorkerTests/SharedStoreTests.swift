@@ -67,7 +67,8 @@ struct SharedStoreTests {
         try await origin.release()
         _ = try await older.value
         #expect(try await bench.store.cachedSources(SourceKey(uri: uri, scope: nil)).count == 2)
-        #expect(try await bench.outcome(uri) == "fetched newest")
+        let outcome = try await bench.outcome(uri)
+        #expect(outcome == "fetched newest")
     }
 
     /// Each thumbnail carries the number of the fetch that its bytes come from, not of the job that used them.
