@@ -92,7 +92,8 @@ struct JobRunner: Sendable {
                 number: begun.sourceSeen,
                 job: job.claim.jobID,
                 newestJob: begun.newestJob,
-                isFirstAttempt: begun.isFirstAttempt
+                isFirstAttempt: begun.isFirstAttempt,
+                asksServer: request.refresh == .always
             )
             if request.refresh == .never, try await store.have(ids) { return (ticket, FetchedPictures?.none) }
             let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request, ticket) }

@@ -30,6 +30,34 @@ struct SharedStoreTests {
         #expect(try await bench.outcome(uri, with: bench.anotherFetcher()) == "cached one")
     }
 
+    /// `refresh: always`: a fresh answer does not do, a remembered failure neither, nor a stale one if nobody is there.
+    @Test func aJobThatInsistsAsksTheServer() async throws {
+        let uri = origin.url("/scripted/a")
+        let fields = ["Cache-Control: max-age=60", "ETag: \"v1\""]
+        try await origin.script(
+            "/scripted/a",
+            ScriptedAnswer(200, fields, body: "one"),
+            ScriptedAnswer(304, fields),
+            ScriptedAnswer(503, body: "busy"),
+            ScriptedAnswer(200, fields, body: "two")
+        )
+        func outcome() async throws -> String {
+            let number = try await bench.store.nextSourceSeen()
+            let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: true, asksServer: true)
+            do {
+                let source = try await bench.fetcher.fetch(uri, ticket: ticket)
+                return "\(source.arrival.name) \(try source.text())"
+            } catch let failure as JobFailure {
+                return failure.code.rawValue
+            }
+        }
+        #expect(try await bench.outcome(uri) == "fetched one")
+        #expect(try await bench.outcome(uri) == "cached one")
+        #expect(try await outcome() == "revalidated one")
+        #expect(try await outcome() == "source.httpStatus")
+        #expect(try await outcome() == "fetched two")
+    }
+
     /// Invariant I4: the fetch that began first ends last.
     @Test func anOlderFetchNeverTakesTheNewersPlace() async throws {
         let uri = origin.url("/scripted/a")

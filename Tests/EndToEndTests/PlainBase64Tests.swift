@@ -48,9 +48,11 @@ extension EndToEnd {
 
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let job = try await deployment.job(9)
+            // Whatever way it came, it joined the one that waited.
+            let job = try await deployment.job(1)
             #expect(job.state == .completed)
             #expect(job.thumbnails.map(\.uri) == [uris[0]])
+            #expect(try await deployment.job(2).failure?.code == .jobSuperseded)
             #expect(try await deployment.status().thumbnails == 1)
         }
 

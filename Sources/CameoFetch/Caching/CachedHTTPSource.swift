@@ -83,7 +83,9 @@ final class CachedHTTPSource: SourceProvider {
 
     /// Only the newest counts, also where an older one has more time left (section 4).
     private func fresh(_ candidates: [CandidateAnswer], for visitor: CacheVisitor) async throws -> FetchedSource? {
-        guard let candidate = candidates.first else { return nil }
+        guard let candidate = candidates.first, !visitor.ticket.asksServer || candidate.answer.isPinned else {
+            return nil
+        }
         let (answer, time) = (candidate.answer, now())
         let isFresh =
             answer.isPinned || visitor.policy.reuse(of: answer.chain, for: candidate.sent, at: time) == .fresh
@@ -94,7 +96,7 @@ final class CachedHTTPSource: SourceProvider {
 
     /// What was found out a moment ago. A job's later attempt is a wish to have it tried again.
     private func remembered(_ candidates: [CandidateAnswer], for visitor: CacheVisitor) async throws -> FetchedSource? {
-        guard visitor.ticket.isFirstAttempt, memory.base > .zero,
+        guard visitor.ticket.isFirstAttempt, !visitor.ticket.asksServer, memory.base > .zero,
             let remembered = await cache.rememberedFailure(of: visitor.key)
         else { return nil }
         let failure = remembered.repeated(at: now())
@@ -110,7 +112,8 @@ final class CachedHTTPSource: SourceProvider {
         _ failure: JobFailure,
         _ trouble: CachePolicy.Trouble
     ) async throws -> FetchedSource? {
-        guard let candidate = candidates.first else { return nil }
+        // Who insists on the server's word wants no other (RFC 9111, section 5.2.1.4).
+        guard let candidate = candidates.first, !visitor.ticket.asksServer else { return nil }
         let (answer, time) = (candidate.answer, now())
         guard visitor.policy.mayServeStale(answer.chain, for: candidate.sent, after: trouble, at: time),
             let data = await cache.bytes(of: answer)

@@ -14,16 +14,21 @@ package struct FetchTicket: Hashable, Sendable {
     /// Whether this is the job's first attempt. An operator's retry is a new wish for the source as it is then, and the
     /// job's number says nothing of when that was.
     package let isFirstAttempt: Bool
+    /// Whether the source's server is to be asked however fresh what is cached may be.
+    package let asksServer: Bool
 
-    package init(number: Int64, job: Int64, newestJob: Int64, isFirstAttempt: Bool) {
+    package init(number: Int64, job: Int64, newestJob: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
         self.number = number
         self.job = job
         self.newestJob = newestJob
         self.isFirstAttempt = isFirstAttempt
+        self.asksServer = asksServer
     }
 
-    /// Whether the other's fetch, which is under way, began after this one's job was accepted.
+    /// Whether the other's fetch, which is under way, began after this one's job was accepted, and asks where this one
+    /// would ask.
     package func mayJoin(_ other: FetchTicket) -> Bool {
-        other.number > number || (isFirstAttempt && job <= other.newestJob)
+        guard other.asksServer || !asksServer else { return false }
+        return other.number > number || (isFirstAttempt && job <= other.newestJob)
     }
 }
