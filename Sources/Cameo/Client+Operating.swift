@@ -30,13 +30,14 @@ extension Client {
         JobState(try await asking { () throws(StoreError) in try await store.snooze(id, until: time) })
     }
 
-    /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for.
+    /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for. The queue need
+    /// not have had a job yet.
     public func limit(queue: String, to count: Int?) async throws(CameoError) {
         guard CameoModel.ThumbnailRequest.isLabel(queue) else {
             throw .invalidRequest(field: "queue", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
         try Self.check(limit: count)
-        try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count) }
+        try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count, unknown: .created) }
     }
 
     /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again.

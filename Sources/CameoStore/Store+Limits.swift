@@ -92,20 +92,6 @@ extension Store {
 
     // MARK: - For operators
 
-    /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for. What runs goes
-    /// on. The queue need not have had a job yet.
-    package func limit(queue: String, to count: Int?) async throws(StoreError) {
-        try await commit { db in
-            try db.execute(
-                sql: """
-                    INSERT INTO queue(name, max_running) VALUES (?, ?)
-                    ON CONFLICT(name) DO UPDATE SET max_running = excluded.max_running
-                    """,
-                arguments: [queue, count]
-            )
-        }
-    }
-
     /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again, from
     /// the limit that it has now.
     package func limit(key: String, to count: Int?) async throws(StoreError) {

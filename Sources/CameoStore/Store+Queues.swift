@@ -37,14 +37,14 @@ extension Store {
     /// above a lower limit goes on.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``
-    package func setMaxRunning(
-        _ limit: Int?,
-        of queue: String,
+    package func limit(
+        queue: String,
+        to count: Int?,
         unknown: UnknownQueue = .refused
     ) async throws(StoreError) {
         try await commit { db in
             try Self.require(queue, unknown, db)
-            try db.execute(sql: "UPDATE queue SET max_running = ? WHERE name = ?", arguments: [limit, queue])
+            try db.execute(sql: "UPDATE queue SET max_running = ? WHERE name = ?", arguments: [count, queue])
         }
     }
 

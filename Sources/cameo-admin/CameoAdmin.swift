@@ -14,7 +14,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin cancel 19
               cameo-admin forget https://example.com/picture.png
               cameo-admin snooze 20 --for 10m
-              cameo-admin limit --queue imports --max-running 2
+              cameo-admin limit --key example.com --max-running 8
               cameo-admin pause imports
               cameo-admin worker stop --all
               cameo-admin backup /backups/cameo-monday

@@ -6,15 +6,15 @@ internal import CommandSupport
 struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Sets how many jobs of a queue, or of a concurrency key, run at once over all workers.",
+        abstract: "Sets how many jobs of a concurrency key run at once over all workers.",
         discussion: """
             What runs goes on; the next claim keeps to the new limit. A key's limit that is set here stands whatever requests \
-            say (--concurrency-limit), until --none gives it back to them. Without an option, lists the keys in use.
+            say (--concurrency-limit), until --none gives it back to them. Without an option, lists the keys in use. A queue's \
+            limit is set by `cameo-admin queue`.
 
             EXAMPLES
-              cameo-admin limit --queue imports --max-running 2
-              cameo-admin limit --queue imports --none
               cameo-admin limit --key example.com --max-running 8
+              cameo-admin limit --key example.com --none
               cameo-admin limit
 
             EXIT CODES
@@ -23,9 +23,6 @@ struct LimitCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var storeOptions: StoreOptions
-
-    @Option(help: ArgumentHelp("The queue's name.", valueName: "name"))
-    var queue: String?
 
     @Option(help: ArgumentHelp("The concurrency key.", valueName: "key"))
     var key: String?
@@ -40,33 +37,22 @@ struct LimitCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if queue == nil, key == nil {
-            guard maxRunning == nil, !none else { throw ValidationError("of what? give --queue or --key") }
+        guard key != nil else {
+            guard maxRunning == nil, !none else { throw ValidationError("of what? give --key") }
             return
         }
-        guard queue == nil || key == nil else { throw ValidationError("--queue and --key: give one of them") }
         guard (maxRunning == nil) == none else { throw ValidationError("give --max-running or --none") }
         guard !json else { throw ValidationError("--json is for the list of keys") }
         if let maxRunning, maxRunning < 1 {
-            throw ValidationError("--max-running \(maxRunning): must be at least 1; `cameo-admin pause` lets none run")
-        }
-        if let queue, !ThumbnailRequest.isLabel(queue) {
-            throw ValidationError("--queue \(queue): must be 1 to 64 of a-z 0-9 . _ -")
+            throw ValidationError("--max-running \(maxRunning): must be at least 1")
         }
     }
 
     func run() async throws {
-        guard queue != nil || key != nil else { return try await list() }
-        let store = try Store(at: storeOptions.path, creating: false)
+        guard let key else { return try await list() }
+        try await Store(at: storeOptions.path, creating: false).limit(key: key, to: maxRunning)
         let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
-        if let queue {
-            try await store.limit(queue: queue, to: maxRunning)
-            Output.line("queue \(queue) runs \(limit)")
-        }
-        if let key {
-            try await store.limit(key: key, to: maxRunning)
-            Output.line("key \(TerminalText.escaped(key)) runs \(limit)")
-        }
+        Output.line("key \(TerminalText.escaped(key)) runs \(limit)")
     }
 
     private func list() async throws {

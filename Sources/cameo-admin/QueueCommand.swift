@@ -44,7 +44,7 @@ struct QueueCommand: AsyncParsableCommand {
         if let name, let maxRunning {
             try naming.check(name)
             let store = try Store(at: storeOptions.path, creating: false)
-            try await store.setMaxRunning(maxRunning.limit, of: name, unknown: naming.unknown)
+            try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown)
         }
         let queues = try await Store(reading: storeOptions.path).queues()
         let shown = queues.filter { name == nil || $0.name == name }

@@ -22,13 +22,13 @@ struct LimitTests {
     @Test func aQueueRunsNoMoreThanItsLimitOverAllWorkers() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(5)
-        try await fixture.store.limit(queue: "default", to: 2)
+        try await fixture.store.limit(queue: "default", to: 2, unknown: .created)
         let first = try await fixture.store.claim(limit: 9, for: "w1")
         #expect(first.count == 2)
         #expect(try await fixture.anotherStore().claim(limit: 9, for: "w2").isEmpty)
         try await finish(first[0], fixture)
         #expect(try await fixture.store.claim(limit: 9, for: "w2").count == 1)
-        try await fixture.store.limit(queue: "default", to: nil)
+        try await fixture.store.limit(queue: "default", to: nil, unknown: .created)
         #expect(try await fixture.store.claim(limit: 9, for: "w2").count == 2)
     }
 
@@ -146,7 +146,7 @@ struct LimitTests {
 
     @Test func limitsAreInTheReportOfTheQueue() async throws {
         let fixture = try StoreFixture()
-        try await fixture.store.limit(queue: "imports", to: 3)
+        try await fixture.store.limit(queue: "imports", to: 3, unknown: .created)
         #expect(try await fixture.store.queues().map(\.maxRunning) == [3])
     }
 

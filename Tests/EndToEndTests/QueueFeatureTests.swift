@@ -126,14 +126,13 @@ extension EndToEnd {
             #expect(try await store.claim(limit: 9, for: "w1").count == 1)
             let queue = try await deployment.command(
                 "cameo-admin",
-                ["limit", "--queue", "default", "--max-running", "1"]
+                ["queue", "default", "--max-running", "1"]
             )
             #expect(queue.exitStatus == 0)
             #expect(try await deployment.status().queues.first?.maxRunning == 1)
             for arguments in [
                 ["limit", "--max-running", "3"], ["limit", "--key", "k"],
                 ["limit", "--key", "k", "--max-running", "0"],
-                ["limit", "--queue", "A B", "--none"],
             ] {
                 #expect(try await deployment.command("cameo-admin", arguments).exitStatus == 2, "\(arguments)")
             }

@@ -300,7 +300,7 @@ struct ModelRun {
             model.keyLimits[key] = count
         } else if let queue = Self.queues.randomElement(using: &random) {
             let limit = count == 4 ? nil : count
-            try await store.limit(queue: queue, to: limit)
+            try await store.limit(queue: queue, to: limit, unknown: .created)
             model.queueLimits[queue] = limit
         }
     }
