@@ -30,7 +30,8 @@ extension Store {
                 let open = try Self.openQueues(db, queues)
                 let choice = try Self.choose(limit - jobs.count, kind, from: open, db)
                 jobs += try Self.take(choice.ids, for: worker, now: now, in: db)
-                isCutShort = choice.isCutShort
+                // Only what was taken can change the next round: under the write lock nobody may go round in circles.
+                isCutShort = choice.isCutShort && !choice.ids.isEmpty
             }
             return jobs
         }
