@@ -55,7 +55,7 @@ struct SchemaAgreementTests {
             "\u{7F}", "a\tb", "data:", "data:,%", "data:,%0", "data:,%0g", "cameo:", "cameo://", "cameo://thumb",
             "cameo://thumb/0123456789ABCDEF0123456789ABCDEF", "cameo://thumb/0123456789abcdef0123456789abcdef/",
             "cameo://blob/0000", "cameo://source/", "cameo://source/%2", "Cameo:thumb",
-            String(repeating: "s", count: 8_193), "/work/" + String(repeating: "s", count: 8_193),
+            String(repeating: "s", count: 8_193), "/world/" + String(repeating: "s", count: 8_193),
         ])
         + requests([
             #""queue":"a b""#, #""queue":"a\n""#, #""queue":"ä""#, #""queue":null"#, #""priority":-101"#,
