@@ -9,10 +9,16 @@ extension CachePolicy {
 
     /// How long after its origin made it the answer is fresh (section 4.2.1), between zero and 2³¹ seconds.
     package func freshnessLifetime(of response: CacheableResponse) -> Duration {
+        if let lifetime = explicitLifetime(of: response) { return lifetime }
+        let said = CacheDirectives(of: response.fields)
+        return injectedLifetime(of: response, said) ?? heuristicLifetime(of: response, said)
+    }
+
+    /// The lifetime that the answer itself names; nil where it leaves it to others.
+    package func explicitLifetime(of response: CacheableResponse) -> Duration? {
         let said = CacheDirectives(of: response.fields)
         if audience == .shared, let lifetime = said.least(.sMaxAge) { return lifetime }
-        return said.least(.maxAge) ?? response.expiresAfter ?? injectedLifetime(of: response, said)
-            ?? heuristicLifetime(of: response, said)
+        return said.least(.maxAge) ?? response.expiresAfter
     }
 
     /// How long ago the answer's origin made it or vouched for it (section 4.2.3). A clock that was put back adds

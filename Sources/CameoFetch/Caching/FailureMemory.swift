@@ -24,7 +24,7 @@ struct FailureMemory: Sendable {
         guard let response else { return failure.isOfTheSource ? base : nil }
         guard Self.mayBeRepeated(response, policy) else { return nil }
         var duration = base
-        if [404, 410].contains(response.status), let lifetime = Self.explicitLifetime(of: response, policy) {
+        if [404, 410].contains(response.status), let lifetime = policy.explicitLifetime(of: response) {
             duration = lifetime
         }
         if let wish = failure.retryAfter { duration = max(duration, wish) }
@@ -38,13 +38,6 @@ struct FailureMemory: Sendable {
         case .refused: return false
         }
         return policy.reuse(of: response, for: HTTPFields(), at: response.responseTime) != .stale(.noCache)
-    }
-
-    /// What the answer itself says, not what its dates let guess.
-    private static func explicitLifetime(of response: CacheableResponse, _ policy: CachePolicy) -> Duration? {
-        let directives = response.fields["Cache-Control"]?.lowercased() ?? ""
-        let says = ["max-age", "s-maxage"].contains { directives.contains($0) } || response.fields["Expires"] != nil
-        return says ? policy.freshnessLifetime(of: response) : nil
     }
 }
 
