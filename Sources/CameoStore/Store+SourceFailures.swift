@@ -2,13 +2,6 @@ package import CameoModel
 package import Foundation
 internal import GRDB
 
-/// That a source could not be had, as it was found out a moment ago.
-package struct RememberedFailure: Hashable, Sendable {
-    package let failure: JobFailure
-    package let since: Date
-    package let until: Date
-}
-
 extension Store {
     /// Remembers a failure until a time. One of a newer fetch stays, and so does an answer that was kept since.
     package func remember(
@@ -55,7 +48,7 @@ extension Store {
                 let failure = try JobFailure.from(stored: row["failure"])
             else { return nil }
             return RememberedFailure(
-                failure: failure,
+                failure,
                 since: Date(milliseconds: row["since"]),
                 until: Date(milliseconds: row["until"])
             )

@@ -3,18 +3,12 @@ internal import CameoHTTPCache
 internal import CameoStore
 
 // What the fetcher calls an answer is a row of the store, which knows nothing of HTTP.
-extension SourceKey {
-    init(_ key: SourceCacheKey) {
-        self.init(uri: key.uri, scope: key.scope)
-    }
-}
-
 extension CachedAnswer {
     /// Nil for a row whose variant is written in a way that this version does not read.
     init?(_ source: CachedSource) {
         guard let variant = Variant(text: source.variant) else { return nil }
         self.init(
-            key: SourceCacheKey(uri: source.key.uri, scope: source.key.scope),
+            key: source.key,
             variant: variant,
             finalURL: source.finalURL,
             head: CacheableResponse(
@@ -45,7 +39,7 @@ extension CachedAnswer {
 extension CachedSource {
     init(_ answer: CachedAnswer) {
         self.init(
-            key: SourceKey(answer.key),
+            key: answer.key,
             variant: answer.variant.text,
             finalURL: answer.finalURL,
             status: answer.head.status,

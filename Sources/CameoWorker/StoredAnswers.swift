@@ -18,9 +18,9 @@ package struct StoredAnswers: SourceCache {
         self.logger = logger
     }
 
-    package func answers(for key: SourceCacheKey) async -> [CachedAnswer] {
+    package func answers(for key: SourceKey) async -> [CachedAnswer] {
         await reported("cannot look into the source cache", key) { () throws(StoreError) in
-            try await store.cachedSources(SourceKey(key)).compactMap(CachedAnswer.init)
+            try await store.cachedSources(key).compactMap(CachedAnswer.init)
         } ?? []
     }
 
@@ -50,7 +50,7 @@ package struct StoredAnswers: SourceCache {
         await reported("cannot keep a source in the cache", answer.key) { () throws(StoreError) in
             guard try await store.keep(CachedSource(answer), data: bytes, budget: budget) == .tooLarge else { return }
             // The older answer, which this one would have replaced, has had its day.
-            for old in try await store.cachedSources(SourceKey(answer.key)) where old.variant == answer.variant.text {
+            for old in try await store.cachedSources(answer.key) where old.variant == answer.variant.text {
                 try await store.dropCachedSource(old)
             }
         }
@@ -69,17 +69,15 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
-    package func remember(_ failure: JobFailure, of key: SourceCacheKey, until: Date, number: Int64) async {
+    package func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64) async {
         await reported("cannot remember a source's failure", key) { () throws(StoreError) in
-            try await store.remember(failure, of: SourceKey(key), until: until, seen: number)
+            try await store.remember(failure, of: key, until: until, seen: number)
         }
     }
 
-    package func rememberedFailure(of key: SourceCacheKey) async -> RememberedSourceFailure? {
+    package func rememberedFailure(of key: SourceKey) async -> RememberedFailure? {
         await reported("cannot look into the source cache", key) { () throws(StoreError) in
-            try await store.rememberedFailure(of: SourceKey(key)).map {
-                RememberedSourceFailure($0.failure, since: $0.since, until: $0.until)
-            }
+            try await store.rememberedFailure(of: key)
         } ?? nil
     }
 
@@ -87,7 +85,7 @@ package struct StoredAnswers: SourceCache {
     @discardableResult
     private func reported<Value: Sendable>(
         _ what: Logger.Message,
-        _ key: SourceCacheKey,
+        _ key: SourceKey,
         _ body: () async throws(StoreError) -> Value
     ) async -> Value? {
         do throws(StoreError) {
@@ -98,7 +96,7 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
-    private func warn(_ what: Logger.Message, _ key: SourceCacheKey, _ error: StoreError) {
+    private func warn(_ what: Logger.Message, _ key: SourceKey, _ error: StoreError) {
         logger.warning(what, metadata: ["source": "\(SourceName.of(key.uri))", "reason": "\(error)"])
     }
 }

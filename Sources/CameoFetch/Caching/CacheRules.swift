@@ -1,4 +1,5 @@
 internal import CameoHTTPCache
+internal import CameoModel
 
 /// What an operator grants and asks of the cache beyond RFC 9111.
 package struct CacheRules: Sendable {
@@ -45,7 +46,7 @@ struct CachePolicies: Sendable {
     }
 
     /// `url` is the source's; nil for one that is no HTTP URL before its rewriting.
-    func policy(for key: SourceCacheKey, url: HTTPURL?) -> CachePolicy {
+    func policy(for key: SourceKey, url: HTTPURL?) -> CachePolicy {
         let own = url.flatMap { url in byHost.last { $0.host.covers(url) }?.lifetime }
         return CachePolicy(
             audience: key.scope == nil ? .shared : .oneTenant,

@@ -6,7 +6,7 @@ internal import Foundation
 struct CacheVisitor: Sendable {
     let request: SourceRequest
     let ticket: FetchTicket
-    let key: SourceCacheKey
+    let key: SourceKey
     let policy: CachePolicy
     /// What goes to the target itself.
     let fields: HTTPFields

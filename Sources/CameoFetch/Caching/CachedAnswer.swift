@@ -4,7 +4,7 @@ package import Foundation
 
 /// An answer with status 200 as a cache keeps it, with the redirects that led to it; its bytes are apart.
 package struct CachedAnswer: Hashable, Sendable {
-    package let key: SourceCacheKey
+    package let key: SourceKey
     /// Which of the key's requests it is for.
     package let variant: Variant
     package let finalURL: String
@@ -23,7 +23,7 @@ package struct CachedAnswer: Hashable, Sendable {
     package let isPinned: Bool
 
     package init(
-        key: SourceCacheKey,
+        key: SourceKey,
         variant: Variant,
         finalURL: String,
         head: CacheableResponse,

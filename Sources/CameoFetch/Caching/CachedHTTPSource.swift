@@ -56,7 +56,7 @@ final class CachedHTTPSource: SourceProvider {
 
     private func visitor(_ request: SourceRequest, _ ticket: FetchTicket) throws(JobFailure) -> CacheVisitor {
         let first = try origin.route(of: request, through: [])[0]
-        let key = SourceCacheKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
+        let key = SourceKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
         return CacheVisitor(
             request: request,
             ticket: ticket,

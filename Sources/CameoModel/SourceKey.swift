@@ -1,8 +1,6 @@
-package import CameoModel
-
 /// Under what a cached original is kept.
 package struct SourceKey: Hashable, Sendable {
-    /// Exactly as it was requested.
+    /// Exactly as it was requested, before any rewriting.
     package let uri: String
     /// Of the credentials that it was fetched with; nil without any.
     package let scope: RequestScope?

@@ -1,0 +1,14 @@
+package import Foundation
+
+/// What a source's server said, or that it could not be reached, a moment ago.
+package struct RememberedFailure: Hashable, Sendable {
+    package let failure: JobFailure
+    package let since: Date
+    package let until: Date
+
+    package init(_ failure: JobFailure, since: Date, until: Date) {
+        self.failure = failure
+        self.since = since
+        self.until = until
+    }
+}
