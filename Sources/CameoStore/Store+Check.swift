@@ -8,16 +8,24 @@ extension Store {
 
     /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
     package func check() async throws(StoreError) -> [CheckFinding] {
-        var findings = try await read { db in
+        let database = try await read { db in [try Self.sqliteVersion(db), try Self.integrity(db)] }
+        do throws(StoreError) {
+            return database + (try await content()) + [fileSystem(), Self.sandbox()]
+        } catch {
+            // What lies behind damaged pages cannot be looked at. That they are damaged is the finding.
+            guard database.contains(where: { $0.severity == .error }) else { throw error }
+            return database + [fileSystem(), Self.sandbox()]
+        }
+    }
+
+    private func content() async throws(StoreError) -> [CheckFinding] {
+        let rows = try await read { db in
             [
-                try Self.sqliteVersion(db), try Self.integrity(db), try Self.foreignKeys(db), try Self.counters(db),
-                try Self.limits(db), try Self.uniqueKeys(db), try Self.unfinishedAttempts(db),
+                try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.uniqueKeys(db),
+                try Self.unfinishedAttempts(db),
             ]
         }
-        findings.append(try await blobs())
-        findings.append(try await unnamedFiles())
-        findings.append(try await deadWorkers())
-        return findings + [fileSystem(), Self.sandbox()]
+        return rows + [try await blobs(), try await unnamedFiles(), try await deadWorkers()]
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
@@ -35,10 +43,19 @@ extension Store {
     private static func integrity(_ db: Database) throws -> CheckFinding {
         CheckFinding(
             "database",
-            try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" },
+            try damage(db),
             ok: "its pages and indexes are sound",
-            mend: "Restore a backup, or recover what can be read with `sqlite3 cameo.sqlite .recover`"
+            mend: StoreError.mendingDatabase
         )
+    }
+
+    /// What SQLite finds wrong with its pages, indexes and constraints.
+    static func damage(_ db: Database) throws -> [String] {
+        do {
+            return try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return [error.message ?? "its pages cannot be read"]
+        }
     }
 
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
@@ -102,7 +119,8 @@ extension Store {
             "files",
             problems,
             ok: "every file belongs to a blob",
-            mend: "A process died between the file and its row; \(Self.repair) removes those that are an hour old",
+            mend:
+                "A process died between the file and its row, or a repair removed the row; \(Self.repair) removes those that are an hour old",
             severity: .warning
         )
     }

@@ -9,18 +9,27 @@ extension Store {
     /// Age of a file from which it belongs to no process that is about to name it, in seconds.
     private static let settledAge = 3_600.0
 
-    /// Mends what can be mended.
+    /// Mends what can be mended; of a database with damaged pages, which only a backup mends, what can be reached.
     ///
     /// - Parameter turn: that nobody copies or prunes meanwhile.
     /// - Returns: what was done; empty if nothing had to be.
     /// - Throws: ``StoreError``
     package func repair(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
-        let now = nowMilliseconds
         var mended: [CheckFinding] = []
-        func note(_ subject: String, _ count: Int, _ text: String) {
-            if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+        do throws(StoreError) {
+            try await mend { subject, count, text in
+                if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+            }
+        } catch {
+            // The check that follows names the damage, and says what is left to do.
+            guard try await !read({ db in try Self.damage(db) }).isEmpty else { throw error }
         }
+        return mended
+    }
+
+    private func mend(_ note: (_ subject: String, _ count: Int, _ text: String) -> Void) async throws(StoreError) {
+        let now = nowMilliseconds
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
@@ -32,7 +41,6 @@ extension Store {
         note("blobs", lost, "damaged blobs removed that nothing needs")
         note("files", try await removeUnnamedFiles(), "files removed that no row named")
         note("counters", try await commit { db in try Counters.rebuild(db) }, "counters set right")
-        return mended
     }
 
     private static func removeDanglingRows(_ db: Database) throws -> Int {

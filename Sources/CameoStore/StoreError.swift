@@ -62,6 +62,9 @@ extension StoreError: CustomStringConvertible {
         }
     }
 
+    /// What is left to do for a database whose pages are damaged.
+    static let mendingDatabase = "Restore a backup, or recover what can be read with `sqlite3 cameo.sqlite .recover`"
+
     /// Turns whatever a database closure threw into the store's own words.
     init(_ error: any Error, path: String) {
         switch error {
@@ -78,6 +81,8 @@ extension StoreError: CustomStringConvertible {
         case .SQLITE_READONLY: self = .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
         case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case .SQLITE_CORRUPT:
+            self = .failed("the database in \(path) is damaged. \(Self.mendingDatabase)")
         case .SQLITE_CANTOPEN: self = .cannotOpen(path: path, reason: error.message ?? "unknown reason")
         case .SQLITE_CONSTRAINT: self = .refused(reason: error.message ?? "unknown reason")
         default: self = .failed("\(error.message ?? "unknown reason") (\(error.extendedResultCode))")

@@ -1,0 +1,62 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Pages of the database that are no longer what SQLite wrote, as after a failing disk.
+@Suite(.timeLimit(.minutes(1)))
+struct DamagedDatabaseTests {
+    /// Overwrites the root page of a table or an index, with nobody near the file.
+    private func store(withDamaged tree: String) async throws -> (TemporaryFolder, Store) {
+        let folder = try TemporaryFolder()
+        let path = folder.path("store")
+        let offset = try await offset(of: tree, inNewStoreAt: path)
+        let file = try FileHandle(forWritingTo: URL(filePath: "\(path)/cameo.sqlite"))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(repeating: 0x41, count: 64))
+        try file.close()
+        return (folder, try Store(at: path))
+    }
+
+    private func offset(of tree: String, inNewStoreAt path: String) async throws -> UInt64 {
+        let store = try Store(at: path)
+        _ = try await store.enqueue([StoreFixture.request()])
+        let page = try await store.read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [tree])
+        }
+        store.close()
+        return UInt64((try #require(page) - 1) * Connection.pageSize)
+    }
+
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "job_state"])
+    func aCheckNamesTheDamageAndWhatIsLeftToDo(tree: String) async throws {
+        let (folder, store) = try await store(withDamaged: tree)
+        defer { withExtendedLifetime(folder) {} }
+        let findings = try await store.check()
+        let database = try #require(findings.first { $0.subject == "database" })
+        #expect(database.severity == .error)
+        #expect(database.message.contains(".recover"), "\(database.message)")
+        #expect(findings.contains { $0.subject == "sandbox" }, "what needs no page of it is looked at still")
+    }
+
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "job_state"])
+    func aRepairLeavesItToTheCheckToNameTheDamage(tree: String) async throws {
+        let (folder, store) = try await store(withDamaged: tree)
+        defer { withExtendedLifetime(folder) {} }
+        _ = try await store.repair(in: try #require(try store.maintenanceTurn()))
+        #expect(try await store.check().contains { $0.subject == "database" && $0.severity == .error })
+    }
+
+    @Test func whatCannotBeReadSaysWhatIsLeftToDo() async throws {
+        let (folder, store) = try await store(withDamaged: "thumbnail")
+        defer { withExtendedLifetime(folder) {} }
+        let error = await #expect(throws: StoreError.self) {
+            try await store.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM thumbnail") }
+        }
+        #expect(error?.description.contains(store.directory.path) == true)
+        #expect(error?.description.contains(".recover") == true)
+    }
+}
