@@ -16,7 +16,8 @@ extension Store {
         let new = try requests.map { try NewJob($0) }
         try await nameWaitingJobs()
         let now = nowMilliseconds
-        return try await commit { db in try new.map { try Self.accept($0, now: now, in: db) } }
+        let damaged = try await damagedThumbnails(of: new, now: now)
+        return try await commit { db in try new.map { try Self.accept($0, except: damaged, now: now, in: db) } }
     }
 
     /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
@@ -37,6 +38,7 @@ extension Store {
         try await nameWaitingJobs()
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
+        let damaged = try await damagedThumbnails(of: [new], now: now)
         return try await commit { db in
             if let cacheKey {
                 let source = CachedSource(
@@ -49,14 +51,32 @@ extension Store {
             } else {
                 try blob.insert(in: db, at: now)
             }
-            let receipt = try Self.accept(new, now: now, in: db)
+            let receipt = try Self.accept(new, except: damaged, now: now, in: db)
             if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
             return receipt
         }
     }
 
-    private static func accept(_ new: NewJob, now: Int64, in db: Database) throws -> EnqueueReceipt {
-        if let receipt = try answerAtOnce(new, now: now, db) { return receipt }
+    /// Of the thumbnails that would be the answer at once, those whose bytes are gone or damaged: they need a job. Looked
+    /// for before the transaction, because it reads them all.
+    private func damagedThumbnails(of new: [NewJob], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
+        let files = files
+        return try await read { db in
+            try new.reduce(into: []) { damaged, new in
+                for thumbnail in try Self.freshThumbnails(of: new, now: now, db) ?? [] {
+                    if try !Self.isSound(thumbnail.blob, files, db) { damaged.insert(thumbnail.blob) }
+                }
+            }
+        }
+    }
+
+    private static func accept(
+        _ new: NewJob,
+        except damaged: Set<BlobDigest>,
+        now: Int64,
+        in db: Database
+    ) throws -> EnqueueReceipt {
+        if let receipt = try answerAtOnce(new, except: damaged, now: now, db) { return receipt }
         if let id = try standing(for: new.key, db) {
             try join(id, new.joining(now: now), now: now, db)
             return try receipt(.joined, new, id, db)
@@ -103,19 +123,31 @@ extension Store {
         )
     }
 
-    /// The receipt for a request whose thumbnails are made and, by what the store knows, fresh (invariant I5); nil if a
-    /// job is needed. A request for later wants to be looked at then.
-    private static func answerAtOnce(_ new: NewJob, now: Int64, _ db: Database) throws -> EnqueueReceipt? {
+    /// The thumbnails of a request that are made and, by what the store knows, fresh (invariant I5); nil if a job is
+    /// needed. A request for later wants to be looked at then.
+    private static func freshThumbnails(of new: NewJob, now: Int64, _ db: Database) throws -> [Thumbnail]? {
         let request = new.request
         guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
         let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
-        var thumbnails: [RequestedThumbnail] = []
+        var thumbnails: [Thumbnail] = []
         for wanted in new.wanted {
-            let id = try wanted.id
-            guard let thumbnail = try thumbnail(id, db), freshness.holds(for: thumbnail) else { return nil }
-            thumbnails.append(RequestedThumbnail(name: wanted.name, id: id, thumbnail: thumbnail))
+            guard let thumbnail = try thumbnail(try wanted.id, db), freshness.holds(for: thumbnail) else { return nil }
+            thumbnails.append(thumbnail)
         }
-        let time = Date(milliseconds: now)
+        return thumbnails
+    }
+
+    /// The receipt for a request that needs no job, nil for one that does.
+    private static func answerAtOnce(
+        _ new: NewJob,
+        except damaged: Set<BlobDigest>,
+        now: Int64,
+        _ db: Database
+    ) throws -> EnqueueReceipt? {
+        guard let thumbnails = try freshThumbnails(of: new, now: now, db),
+            damaged.isDisjoint(with: thumbnails.map(\.blob))
+        else { return nil }
+        let (request, time) = (new.request, Date(milliseconds: now))
         return EnqueueReceipt(
             outcome: .fresh,
             id: nil,
@@ -125,7 +157,9 @@ extension Store {
             batch: request.batch,
             createdAt: time,
             availableAt: time,
-            thumbnails: thumbnails,
+            thumbnails: zip(new.wanted, thumbnails).map { wanted, thumbnail in
+                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
+            },
             metadata: request.metadata.isEmpty ? nil : request.metadata
         )
     }

@@ -25,9 +25,22 @@ package struct SeenAgain: Hashable, Sendable {
 
 // Jobs that end without a rendering.
 extension Store {
-    /// Whether all these thumbnails exist, of whatever bytes.
+    /// Whether all these thumbnails exist, made of whatever bytes, and their own bytes are sound.
     package func have(_ thumbnails: [ThumbnailID]) async throws(StoreError) -> Bool {
-        try await read { db in try thumbnails.allSatisfy { try Self.thumbnail($0, db) != nil } }
+        let files = files
+        return try await read { db in
+            try thumbnails.allSatisfy { id in
+                guard let thumbnail = try Self.thumbnail(id, db) else { return false }
+                return try Self.isSound(thumbnail.blob, files, db)
+            }
+        }
+    }
+
+    /// Whether a blob is there with the bytes that its digest names. Reads them all.
+    static func isSound(_ digest: BlobDigest, _ files: BlobFiles, _ db: Database) throws -> Bool {
+        let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
+        guard let row = try Row.fetchOne(find, arguments: [digest.hex]) else { return false }
+        return files.isSound(digest, inline: row["data"])
     }
 
     /// Whether all these thumbnails were made of the same bytes by the same renderer, and their own bytes are sound.

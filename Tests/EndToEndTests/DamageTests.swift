@@ -118,6 +118,21 @@ extension EndToEnd {
             #expect(try await deployment.job(receipts[2].jobID).state == .completed)
         }
 
+        /// Without a job it would be answered at once: nothing newer could be made of a drawing, nor is anything asked for.
+        @Test(arguments: Damage.allCases, ["if-changed", "never"])
+        func aDamagedThumbnailIsHealedByTheSameRequestAgain(damage: Damage, refresh: String) async throws {
+            let deployment = try Deployment()
+            let size = damage == .rowIsChanged ? "32x32:png" : "2400x2400:png"
+            let request = ["initials:Ada%20Lovelace", "--size", size, "--blur", "20", "--refresh", refresh]
+            let uri = try #require(try await deployment.enqueue(request).first).thumbnails[0].uri
+            #expect(try await deployment.drain().exitStatus == 0)
+            #expect(try await deployment.enqueue(request).first?.id == nil, "it is there, and sound")
+            try await Self.damage(try #require(try await deployment.job(1).thumbnails[0].blob), damage, deployment)
+            #expect(try await deployment.enqueue(request).first?.id == 2)
+            #expect(try await deployment.drain().exitStatus == 0)
+            #expect(try await deployment.command("cameo-status", ["cat", uri]).exitStatus == 0)
+        }
+
         /// The source is there still: its thumbnail is made anew.
         @Test(arguments: Damage.allCases)
         func aDamagedThumbnailIsHealedByAnotherJobForIt(damage: Damage) async throws {
