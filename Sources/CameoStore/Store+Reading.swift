@@ -38,10 +38,17 @@ extension Store {
         }
     }
 
-    /// The states of these jobs; ids that do not exist are left out.
+    /// What became of these jobs so far: of one that was superseded, the state of the job that took its place. Ids that
+    /// do not exist are left out.
     package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
         try await read { db in
-            let statement = try db.cachedStatement(sql: "SELECT state FROM job WHERE id = ?")
+            let statement = try db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE place(id) AS (
+                      VALUES (?) UNION SELECT superseded_by FROM job JOIN place USING (id) WHERE superseded_by NOT NULL)
+                    SELECT state FROM place JOIN job USING (id) WHERE superseded_by IS NULL
+                    """
+            )
             return try ids.reduce(into: [:]) { states, id in
                 if let state = try String.fetchOne(statement, arguments: [id]) {
                     states[id] = try JobState(stored: state)

@@ -198,9 +198,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         let states = try await wait.untilFinished(ids)
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
-        for id in ids {
+        for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
             let job = try await store.job(id)
-            guard job.state != .completed else { continue }
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
             Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }

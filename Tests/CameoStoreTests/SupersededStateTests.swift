@@ -1,0 +1,37 @@
+import CameoModel
+import Foundation
+import Testing
+
+@testable import CameoStore
+
+/// Whoever waits for a job that another took the place of waits for that other.
+@Suite(.timeLimit(.minutes(1)))
+struct SupersededStateTests {
+    @Test func aSupersededJobBecomesWhatItsTwinBecomes() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        let request = StoreFixture.request()
+        let first = try #require(try await fixture.store.enqueue([request])[0].id)
+        let claimed = try await fixture.store.claim(limit: 1, for: "w1")
+        let second = try #require(try await fixture.store.enqueue([request])[0].id)
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow", isRetryable: true)
+        let settlement = try await fixture.store.fail(
+            claimed[0].claim,
+            with: failure,
+            retryAt: Date.distantFuture,
+            timings: AttemptTimings()
+        )
+        #expect(settlement == .superseded(by: second))
+        #expect(try await fixture.store.job(first).state == .cancelled)
+        #expect(try await fixture.store.states(of: [first, second, 99]) == [first: .available, second: .available])
+
+        let twin = try await fixture.store.claim(limit: 1, for: "w1")
+        try await fixture.store.complete(
+            twin[0].claim,
+            storing: try StoreFixture.rendered(twin[0]),
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.store.states(of: [first]) == [first: .completed])
+    }
+}
