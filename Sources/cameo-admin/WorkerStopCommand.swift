@@ -28,7 +28,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
 
         static func help(for value: Mode) -> ArgumentHelp? {
             value == .drain
-                ? "Finishes the jobs that it has begun, however long they take. (default)"
+                ? "Finishes the jobs that it has begun, however long they take."
                 : "Gives the jobs that it has begun back at once, uncharged."
         }
     }
@@ -58,12 +58,26 @@ struct WorkerStopCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
         let ids = all ? try await store.status().workers.filter(\.isAlive).map(\.id) : id
+        var missing = 0
         for id in ids {
-            let isAlive = try await store.stopWorker(id, mode.stop)
-            let how = mode == .drain ? "finishes what it runs and ends" : "gives back what it runs and ends"
-            Output.line("worker \(id) \(isAlive ? how : "has died already; another takes its jobs back")")
+            do {
+                Output.line(try await stop(id, in: store))
+            } catch let error as StoreError where error == .noSuch(.worker, id) {
+                if all { continue }  // it has ended by itself since they were listed
+                Output.error("cameo-admin: \(TerminalText.escaped(error.description))")
+                missing += 1
+            }
         }
         if wait { try await untilEnded(ids, in: store) }
+        if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func stop(_ id: String, in store: Store) async throws -> String {
+        guard try await store.stopWorker(id, mode.stop) else {
+            return "worker \(id) has died already; another takes its jobs back"
+        }
+        return "worker \(id) "
+            + (mode == .drain ? "finishes what it runs and ends" : "gives back what it runs and ends")
     }
 
     private func untilEnded(_ ids: [String], in store: Store) async throws {

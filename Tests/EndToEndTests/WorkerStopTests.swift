@@ -49,6 +49,17 @@ extension EndToEnd {
             #expect(try await deployment.status().workers.isEmpty)
         }
 
+        @Test func aMistypedIDDoesNotSpareTheWorkersBehindIt() async throws {
+            let deployment = try Deployment()
+            let (worker, id) = try await startedWorker(deployment)
+            defer { worker.killGroup() }
+            let stop = try await deployment.command("cameo-admin", ["worker", "stop", "typo", id])
+            #expect(stop.exitStatus == 1)
+            #expect(stop.errorText == "cameo-admin: there is no worker typo\n")
+            #expect(stop.outputText.hasPrefix("worker \(id) finishes"))
+            #expect(await worker.ending == .exited(0))
+        }
+
         @Test func drainFinishesWhatRunsAndClaimsNothingMore() async throws {
             let deployment = try Deployment()
             let origin = try await origin(deployment)
