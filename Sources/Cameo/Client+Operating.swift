@@ -42,8 +42,12 @@ extension Client {
 
     /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again.
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
+        guard CameoModel.ThumbnailRequest.isName(key) else {
+            let reason = "must be 1 to 200 characters without control characters"
+            throw .invalidRequest(field: "concurrencyKey", reason: reason)
+        }
         try Self.check(limit: count)
-        try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
+        _ = try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
     }
 
     private static func check(limit: Int?) throws(CameoError) {

@@ -73,11 +73,13 @@ extension ThumbnailRequest {
         }
     }
 
-    private static func isName(_ text: String) -> Bool {
+    /// Of a batch, a unique key or a concurrency key.
+    package static func isName(_ text: String) -> Bool {
         (1...200).contains(text.unicodeScalars.count)
             && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     }
 
+    /// Of a queue.
     package static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -94,10 +94,14 @@ extension Store {
 
     /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again, from
     /// the limit that it has now.
-    package func limit(key: String, to count: Int?) async throws(StoreError) {
+    ///
+    /// - Returns: false if there was no operator's limit to take away.
+    @discardableResult
+    package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
         try await commit { db in
             guard let count else {
-                return try db.execute(sql: "UPDATE concurrency SET fixed = 0 WHERE key = ?", arguments: [key])
+                try db.execute(sql: "UPDATE concurrency SET fixed = 0 WHERE key = ? AND fixed = 1", arguments: [key])
+                return db.changesCount == 1
             }
             try db.execute(
                 sql: """
@@ -106,10 +110,11 @@ extension Store {
                     """,
                 arguments: [key, count]
             )
+            return true
         }
     }
 
-    /// The concurrency keys whose jobs have not all ended, or that an operator has limited, by name.
+    /// The concurrency keys with due or running jobs, and those that an operator has limited, by name.
     package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
         try await read { db in
             let rows = try Row.fetchAll(

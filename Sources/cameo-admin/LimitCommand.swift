@@ -27,7 +27,7 @@ struct LimitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The concurrency key.", valueName: "key"))
     var key: String?
 
-    @Option(help: ArgumentHelp("Jobs that may run at once.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, 1 to 10000.", valueName: "number"))
     var maxRunning: Int?
 
     @Flag(help: "No limit of an operator's any more.")
@@ -37,22 +37,29 @@ struct LimitCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard key != nil else {
+        guard let key else {
             guard maxRunning == nil, !none else { throw ValidationError("of what? give --key") }
             return
         }
         guard (maxRunning == nil) == none else { throw ValidationError("give --max-running or --none") }
         guard !json else { throw ValidationError("--json is for the list of keys") }
-        if let maxRunning, maxRunning < 1 {
-            throw ValidationError("--max-running \(maxRunning): must be at least 1")
+        guard ThumbnailRequest.isName(key) else {
+            throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
+        }
+        let range = ThumbnailRequest.concurrencyLimitRange
+        if let maxRunning, !range.contains(maxRunning) {
+            throw ValidationError(
+                "--max-running \(maxRunning): must be between \(range.lowerBound) and \(range.upperBound)"
+            )
         }
     }
 
     func run() async throws {
         guard let key else { return try await list() }
-        try await Store(at: storeOptions.path, creating: false).limit(key: key, to: maxRunning)
+        let isNews = try await Store(at: storeOptions.path, creating: false).limit(key: key, to: maxRunning)
         let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
-        Output.line("key \(TerminalText.escaped(key)) runs \(limit)")
+        let name = TerminalText.escaped(key)
+        Output.line(isNews ? "key \(name) runs \(limit)" : "key \(name) had no operator's limit")
     }
 
     private func list() async throws {
