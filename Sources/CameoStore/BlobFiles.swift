@@ -6,8 +6,8 @@ internal import Synchronization
 
 // DESIGN. Bytes are durable before the transaction that names them (invariant I2): a large blob is written under a
 // temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves a file that no row
-// names; one with a temporary name is removed when a worker starts an hour later. Writing over a blob that exists is harmless (same bytes) and renews its age, which
-// keeps the collector away from it.
+// names; one with a temporary name is removed when a worker starts an hour later. Writing over a blob that exists is
+// harmless (same bytes) and renews its age, which keeps the collector away from it.
 //
 // Threads: syncing blocks, so files are written and read on a queue of this room's own, not in the cooperative pool.
 final class BlobFiles: Sendable {

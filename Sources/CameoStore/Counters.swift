@@ -24,7 +24,8 @@ enum Counters {
     static let wrongKeys = """
         SELECT key, running, actual FROM (
           SELECT key, running,
-            (SELECT count(*) FROM job WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
+            (SELECT count(*) FROM job INDEXED BY job_running
+              WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
           FROM concurrency)
         WHERE running <> actual
         """

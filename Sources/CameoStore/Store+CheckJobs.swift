@@ -4,15 +4,7 @@ internal import GRDB
 // What the triggers and the claims keep true of unique keys and limits.
 extension Store {
     static func limits(_ db: Database) throws -> CheckFinding {
-        let counts = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT key, running AS counted, (
-                    SELECT count(*) FROM job INDEXED BY job_running
-                    WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
-                FROM concurrency WHERE counted <> actual
-                """
-        )
+        let counts = try Row.fetchAll(db, sql: Counters.wrongKeys)
         // A key that is to be decided anew by the next claim may look odd until then.
         let closed = try String.fetchAll(
             db,
@@ -27,7 +19,7 @@ extension Store {
         return CheckFinding(
             "limits",
             counts.map { row in
-                "the concurrency key \(row["key"] as String) counts \(row["counted"] as Int) running jobs and has "
+                "the concurrency key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has "
                     + "\(row["actual"] as Int)"
             } + closed.map { "the concurrency key \($0) has room, but all its jobs are held" },
             ok: "every concurrency key counts the jobs that run",

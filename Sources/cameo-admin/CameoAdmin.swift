@@ -27,8 +27,7 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackupCommand.self, ForgetCommand.self,
-            CheckCommand.self,
+            BackupCommand.self, ForgetCommand.self, CheckCommand.self,
         ]
     )
 
