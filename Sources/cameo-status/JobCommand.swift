@@ -8,7 +8,15 @@ struct JobCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job",
         abstract: "Everything about one job: its state, its failure, its thumbnails, each attempt.",
-        discussion: "Exit 1 if the job was discarded or cancelled, or is not there."
+        discussion: """
+            EXAMPLES
+              cameo-status job 17
+              cameo-status job 17 --wait --timeout 60 --json
+
+            EXIT CODES
+              0 done, 1 the job was discarded or cancelled, or is not there, 2 bad usage, 3 not finished in time, 4 the \
+            store cannot be opened
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions

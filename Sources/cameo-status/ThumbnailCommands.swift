@@ -8,12 +8,20 @@ internal import Foundation
 struct CatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
-        abstract: "Writes the bytes that a cameo: URI names to standard output or a file."
+        abstract: "Writes the bytes that a cameo: URI names to standard output or a file.",
+        discussion: """
+            EXAMPLES
+              cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
+              cameo-status cat cameo://source/https%3A%2F%2Fexample.com%2Fcat.jpg --output cat.jpg
+
+            EXIT CODES
+              0 done, 1 nothing is there, or its bytes are damaged, 2 bad usage, 4 the store cannot be opened
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "cameo://thumb/… or cameo://blob/sha256-…")
+    @Argument(help: "cameo://thumb/…, cameo://blob/sha256-… or cameo://source/…")
     var uri: String
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Writes into this file, which must not exist.", valueName: "file"))
@@ -38,7 +46,16 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes thumbnails into a folder as SOURCE.RENDITION.EXT. Overwrites nothing.",
-        discussion: "Goes on when one cannot be read or its name is taken, names it, and ends with exit 1."
+        discussion: """
+            Goes on when one cannot be read or its name is taken, and names it.
+
+            EXAMPLES
+              cameo-status export thumbnails --batch holiday
+              cameo-status export all --json
+
+            EXIT CODES
+              0 done, 1 one could not be read or written, 2 bad usage, 4 the store cannot be opened
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions
@@ -96,7 +113,15 @@ struct SheetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sheet",
         abstract: "Writes a contact sheet: one HTML file with the thumbnails inside.",
-        discussion: "A thumbnail that cannot be read has a tile that says so, and makes it end with exit 1."
+        discussion: """
+            A thumbnail that cannot be read has a tile that says so.
+
+            EXAMPLES
+              cameo-status sheet holiday.html --batch holiday
+
+            EXIT CODES
+              0 done, 1 one could not be read, 2 bad usage, 4 the store cannot be opened
+            """
     )
 
     @OptionGroup var storeOptions: StoreOptions
