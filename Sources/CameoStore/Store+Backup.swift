@@ -18,7 +18,7 @@ extension Store {
     ///   - turn: that nobody removes blobs meanwhile.
     ///   - report: told of its progress, from any thread.
     /// - Returns: what the copy holds, and what it lacks because the store lacks it.
-    /// - Throws: ``StoreError/refused(reason:)`` for a place where no backup can be; ``StoreError/full(path:)``.
+    /// - Throws: ``StoreError/noPlace(path:reason:)``; ``StoreError/full(path:)``.
     package func backUp(
         to path: String,
         in turn: MaintenanceTurn,
@@ -43,12 +43,12 @@ extension Store {
 
     private func requirePlace(_ target: String) throws(StoreError) {
         guard !(target + "/").hasPrefix(directory.path + "/") else {
-            throw .refused(reason: "\(target) lies in the store itself")
+            throw .noPlace(path: target, reason: "that is in the store itself")
         }
         let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
         let content = try? FileManager.default.contentsOfDirectory(atPath: target)
         guard !isThere || content?.isEmpty == true else {
-            throw .refused(reason: "\(target) is there already, and a backup overwrites nothing")
+            throw .noPlace(path: target, reason: "something is there already, and a backup overwrites nothing")
         }
     }
 

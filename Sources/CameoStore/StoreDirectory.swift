@@ -63,13 +63,13 @@ package struct StoreDirectory: Hashable, Sendable {
                 }
             } catch {
                 // Foundation's error hides which of the reasons it was; ask the system again for its own words.
-                throw mkdir(path, 0o700) == 0 || errno == EEXIST
+                throw mkdir(path, 0o700) == 0 || (errno == EEXIST && access(path + "/.", W_OK | X_OK) == 0)
                     ? StoreError.cannotOpen(path: path, reason: error.localizedDescription)
                     : StoreError.cannotOpen(path: path, reason: "\(Errno())")
             }
         } else if !files.fileExists(atPath: path + "/cameo.sqlite") {
-            throw access(path, X_OK) != 0 && errno == EACCES
-                ? StoreError.cannotOpen(path: path, reason: "\(Errno(EACCES))") : StoreError.missing(path: path)
+            throw access(path + "/.", X_OK) != 0 && errno != ENOENT
+                ? StoreError.cannotOpen(path: path, reason: "\(Errno())") : StoreError.missing(path: path)
         }
     }
 

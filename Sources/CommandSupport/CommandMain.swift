@@ -75,6 +75,7 @@ extension StoreError {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .refused, .failed:
             .store
+        case .noPlace: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
         }
     }

@@ -8,6 +8,9 @@ package enum SourceArgument {
         guard !arguments.contains(where: { $0.contains("\u{FFFD}") }) else {
             throw CommandFailure("a SOURCE is not UTF-8; name it by a file: URI with its bytes percent-encoded", .usage)
         }
+        guard !arguments.contains("") else {
+            throw CommandFailure("a SOURCE is empty; it must be a path, a pattern or a URI", .usage)
+        }
         var sources: [String] = []
         for argument in arguments {
             if argument == "-" {

@@ -12,6 +12,11 @@ package struct StoreOptions: ParsableArguments {
 
     package init() {}
 
+    /// An empty name would mean the working directory: that is a shell's variable without a value, not a wish.
+    package func validate() throws {
+        guard store?.isEmpty != true else { throw ValidationError("--store: must name a folder, and is empty") }
+    }
+
     package var path: String {
         StoreDirectory.chosen(option: store, environment: ProcessInfo.processInfo.environment)
     }

@@ -27,7 +27,10 @@ struct QueueCommand: AsyncParsableCommand {
     @Argument(help: "Only this queue.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Jobs of it that may run at once, or none for no limit.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Jobs of it that may run at once, 1 or more, or none for no limit.", valueName: "number")
+    )
     var maxRunning: RunningLimit?
 
     @OptionGroup var naming: QueueNaming

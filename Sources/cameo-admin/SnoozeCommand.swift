@@ -25,7 +25,11 @@ struct SnoozeCommand: AsyncParsableCommand {
     @Argument(help: "Numbers of jobs.")
     var id: [Int64]
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("So long from now: 10m, 2h, 1d.", valueName: "duration"))
+    @Option(
+        name: .customLong("for"),
+        parsing: .unconditional,
+        help: ArgumentHelp("So long from now: 10m, 2h, 1d; at most 36500d.", valueName: "duration")
+    )
     var duration: DurationArgument?
 
     @Option(help: ArgumentHelp("Until this time: 2030-01-31T12:00:00Z.", valueName: "time"))

@@ -19,7 +19,8 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Not before so much time has passed: 10m.", valueName: "duration")
+        parsing: .unconditional,
+        help: ArgumentHelp("Not before so much time has passed: 10m; at most 36500d.", valueName: "duration")
     )
     var delay: DurationArgument?
 

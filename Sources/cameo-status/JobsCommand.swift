@@ -25,7 +25,7 @@ struct JobsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only jobs before this one: the last of the page before.", valueName: "id"))
     var before: Int64?
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
     var limit = 50
 
     @Flag(help: "Prints one job (JSON) a line.")
