@@ -1,0 +1,107 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Jobs that worker after worker died of.
+    @Suite(.timeLimit(.minutes(2)))
+    struct SuspectTests {
+        private let deployment: Deployment
+        /// Two servers, so that each group of jobs is held and released by itself.
+        private let origin: Origin
+        private let suspectsOrigin: Origin
+
+        init() async throws {
+            deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            origin = try await Origin.start(serving: deployment.pictures)
+            suspectsOrigin = try await Origin.start(serving: deployment.pictures)
+        }
+
+        private func enqueue(_ source: String, width: Int) async throws -> Int64 {
+            try #require(try await deployment.enqueue(source, "--size", "\(width)x").first).jobID
+        }
+
+        /// So many workers die as soon as they have claimed; there must be only one job.
+        private func killWorkers(_ count: Int) async throws {
+            for _ in 0..<count {
+                let worker = try deployment.startWorker(environment: ["CAMEO_TEST_KILL_POINT": "after-claim:1"])
+                #expect(await worker.ending == .signalled(SIGKILL))
+            }
+        }
+
+        private func startWorker(
+            _ arguments: String...,
+            environment: [String: String?] = ["CAMEO_TEST_LEASE_MS": "1500"]
+        ) throws -> ChildProcess {
+            try deployment.startWorker(arguments + ["--allow-network", "127.0.0.0/8"], environment: environment)
+        }
+
+        /// Returns when the only worker has extended its lease twice: it has looked for jobs in between.
+        private func workerHasLookedAround() async throws {
+            for _ in 0..<2 {
+                let lease = try await deployment.sql("SELECT lease_until FROM worker;")
+                while try await deployment.sql("SELECT lease_until FROM worker;") == lease {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+        }
+
+        private func waitUntilCompleted(_ jobs: Int64...) async throws {
+            try await deployment.waitUntil { store in
+                try await store.states(of: jobs).values.allSatisfy { $0 == .completed }
+            }
+        }
+
+        @Test func aJobThatWorkerAfterWorkerDiedOfIsDiscardedByName() async throws {
+            let id = try await enqueue("pictures/photo.jpg", width: 20)
+            try await killWorkers(ClaimKind.discardAfterCrashes)
+            let drained = try await deployment.drain()
+            #expect(drained.exitStatus == 1, "\(drained.outputText)")
+            let job = try await deployment.job(id)
+            #expect((job.state, job.failure?.code, job.crashCount) == (.discarded, .workerLost, 6))
+        }
+
+        /// Neither does it begin while others run, nor do others begin while it runs: whoever dies, it is known of what.
+        @Test func aSuspectRunsWithNothingBesideIt() async throws {
+            let suspect = try await enqueue(suspectsOrigin.url("/held?file=photo.jpg"), width: 20)
+            try await killWorkers(ClaimKind.suspectAfterCrashes)
+            let innocent = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
+            let worker = try startWorker("--concurrency", "4")
+            try await origin.awaitArrivals(of: "/held")
+            try await workerHasLookedAround()
+            #expect(try await deployment.job(suspect).state == .available)
+
+            try await origin.release()
+            try await suspectsOrigin.awaitArrivals(of: "/held")
+            let late = try await enqueue("pictures/photo.jpg", width: 40)
+            try await workerHasLookedAround()
+            #expect(try await deployment.job(late).state == .available)
+
+            try await suspectsOrigin.release()
+            try await waitUntilCompleted(innocent, suspect, late)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        /// Innocents go first, but not for ever.
+        @Test func aSuspectThatHasWaitedForAMinuteGoesFirst() async throws {
+            let suspect = try await enqueue("pictures/photo.jpg", width: 20)
+            try await killWorkers(ClaimKind.suspectAfterCrashes)
+            let running = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
+            let disk = try await FaultyDisk(in: deployment)
+            let worker = try startWorker("--concurrency", "1", environment: disk.environment)
+            try await origin.awaitArrivals(of: "/held")
+            let waiting = try await enqueue("pictures/photo.jpg", width: 40)
+            try disk.setClock(ahead: 3_600)
+            try await origin.release()
+            try await waitUntilCompleted(running, suspect, waiting)
+            let order = "SELECT job_id FROM attempt WHERE outcome = 'completed' ORDER BY started_at;"
+            #expect(try await deployment.sql(order) == "\(running)\n\(suspect)\n\(waiting)")
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+    }
+}
