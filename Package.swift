@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "CameoWorkerTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoWorker", "TestSupport", logging,
+                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoRenderer", "CameoWorker",
+                "TestSupport", "cameo-renderer", logging,
             ]
         ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),

@@ -1,13 +1,13 @@
 import CameoModel
 import CameoRenderer
 import Foundation
+import TestSupport
 import Testing
 
 /// Real pools of real `cameo-renderer` processes.
 enum Renderers {
     /// The program that was built beside this test bundle.
-    static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appending(path: "cameo-renderer").path
+    static let executable = Repository.builtProduct("cameo-renderer")
 
     /// For tests that do nothing to their renderer; lives as long as the process.
     static let shared = Result { try RendererPool(configuration()) }

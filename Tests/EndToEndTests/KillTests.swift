@@ -185,6 +185,20 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.completed) == 10)
         }
 
+        /// The request's own limit counts before the worker's.
+        @Test(arguments: [(["--timeout", "1"], ["--job-timeout", "90"]), ([], ["--job-timeout", "1"])])
+        func anAttemptBeyondItsTimeIsTheNamedFailureOfItsJob(request: [String], worker: [String]) async throws {
+            let deployment = try Deployment()
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let hang = ["pictures/hang.jpg", "--max-attempts", "1"]
+            let receipt = try #require(try await deployment.enqueue(hang + request).first)
+            let options = ["--drain", "--allow-root", deployment.pictures, "--render-timeout", "60"]
+            #expect(try await deployment.command("cameo-worker", options + worker).exitStatus == 1)
+            let job = try await deployment.job(receipt.jobID)
+            #expect((job.state, job.failure?.code, job.failure?.stage) == (.discarded, .jobTimedOut, .worker))
+            #expect(job.failure?.message.contains("hang.jpg") == true)
+        }
+
         @Test func gracefulShutdownFinishesWhatRunsAndLeavesTheRest() async throws {
             let deployment = try Deployment()
             for index in 0..<100 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }

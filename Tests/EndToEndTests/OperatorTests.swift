@@ -110,5 +110,13 @@ extension EndToEnd {
             #expect(failed.outputText.contains("source.notFound"))
             #expect(try await deployment.command("cameo-status", ["batch", "nothing"]).exitStatus == 1)
         }
+
+        @Test func aBatchThatWasCalledOffIsOne() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("pictures/photo.jpg", "--batch", "holiday")
+            #expect(try await deployment.command("cameo-status", ["batch", "holiday"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-admin", ["cancel", "1"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-status", ["batch", "holiday", "--wait"]).exitStatus == 1)
+        }
     }
 }

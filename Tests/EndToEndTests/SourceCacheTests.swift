@@ -80,6 +80,17 @@ extension EndToEnd {
             #expect(failure.message.contains("is not in the source cache"))
         }
 
+        @Test func onlyAJobThatInsistsAsksTheServerAgain() async throws {
+            let photo = origin.url("/picture.jpg?file=photo.jpg")
+            _ = try await enqueue(photo, width: 64)
+            _ = try await drain("--cache-time", "1d")
+            let content = try await enqueue(photo, width: 128, "--refresh", "if-changed")
+            let insistent = try await enqueue(photo, width: 256, "--refresh", "always")
+            _ = try await drain("--cache-time", "1d", "--concurrency", "1")
+            for id in [content, insistent] { #expect(try await state(id) == .completed) }
+            #expect(try await origin.counts().requests["/picture.jpg"] == 2)
+        }
+
         @Test func aSmallerBudgetIsKeptToWithoutAJob() async throws {
             let photo = origin.url("/picture.jpg?file=photo.jpg")
             _ = try await enqueue(photo, width: 64)

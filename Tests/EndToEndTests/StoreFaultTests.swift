@@ -62,6 +62,25 @@ extension EndToEnd {
             #expect(status.count(.completed) + status.count(.discarded) == 40)
             #expect(status.count(.completed) > 0)
         }
+
+        /// Somebody's own rule in the store forbids every end of a job; the drain must not wait for it for ever.
+        @Test func aDrainThatCannotRecordAnEndSaysSo() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
+            _ = try await deployment.sql(
+                """
+                CREATE TRIGGER forbidden BEFORE UPDATE OF state ON job WHEN OLD.state = 'running'
+                BEGIN SELECT RAISE(ABORT, 'it shall not end'); END;
+                """
+            )
+            let forbidden = try await deployment.drain()
+            #expect(forbidden.exitStatus == 4, "\(forbidden.outputText)")
+            #expect(forbidden.errorText.contains("it shall not end"), "\(forbidden.errorText)")
+            _ = try await deployment.sql("DROP TRIGGER forbidden;")
+            #expect(try await deployment.drain().exitStatus == 0)
+            #expect(try await deployment.job(receipt.jobID).state == .completed)
+        }
     }
 }
 

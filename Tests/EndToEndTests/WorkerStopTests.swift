@@ -63,7 +63,7 @@ extension EndToEnd {
         @Test func drainFinishesWhatRunsAndClaimsNothingMore() async throws {
             let deployment = try Deployment()
             let origin = try await origin(deployment)
-            let (worker, id) = try await startedWorker(deployment, "--grace", "0", "--concurrency", "1")
+            let (worker, id) = try await startedWorker(deployment, "--grace", "0", "--concurrency", "2")
             defer { worker.killGroup() }
             let running = try await enqueueHeld(deployment, origin, size: "20x")
             try await origin.awaitArrivals(of: "/held")

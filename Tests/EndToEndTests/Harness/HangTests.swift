@@ -143,6 +143,54 @@ extension EndToEnd {
             heir.killGroup()
         }
 
+        /// A worker that stands still at a point, with a disk that is full as soon as it goes on.
+        private func startWorkerWithFullDisk(at point: KillPoint, _ deployment: Deployment) async throws -> (
+            ChildProcess, FaultyDisk
+        ) {
+            let disk = try await FaultyDisk(in: deployment)
+            let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "\(point.rawValue):1"]
+            let worker = try deployment.startWorker(
+                "--retry-base",
+                "0",
+                environment: disk.environment.merging(freeze) { $1 }
+            )
+            try await worker.hasStopped()
+            try disk.fail("write ENOSPC -wal", count: 1_000_000)
+            worker.send(SIGCONT)
+            return (worker, disk)
+        }
+
+        @Test func aFailureIsRecordedAsSoonAsTheDiskTakesIt() async throws {
+            let deployment = try Deployment()
+            try Data("no picture".utf8).write(to: URL(filePath: "\(deployment.pictures)/bad.jpg"))
+            let id = try #require(try await deployment.enqueue("pictures/bad.jpg").first).jobID
+            let (worker, disk) = try await startWorkerWithFullDisk(at: .midFetch, deployment)
+            try await disk.waitForFailures(6)
+            #expect(try await deployment.job(id).state == .running)
+            try disk.heal()
+            try await worker.hasSaid("job=\(id) ")
+            let job = try await deployment.job(id)
+            #expect((job.state, job.failure?.code) == (.discarded, .imageUnsupportedFormat))
+            #expect(job.attempts?.map(\.outcome) == [.discarded])
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        /// A disk that is full before there is anything to store is not the job's fault.
+        @Test func aJobThatCannotEvenBeginIsGivenBackUncharged() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let receipts = try await deployment.enqueueDistinct(1, in: store)
+            let (worker, disk) = try await startWorkerWithFullDisk(at: .afterClaim, deployment)
+            try await disk.waitForFailures(4)
+            try disk.heal()
+            try await deployment.expectCompletedOnce(receipts)
+            let job = try await store.job(receipts[0].jobID)
+            #expect((job.attempt, job.attempts?.map(\.outcome)) == (1, [.released, .completed]))
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
         enum Relief: CaseIterable {
             case theDiskIsMended, theJobIsCancelled
         }
