@@ -32,6 +32,15 @@ struct SessionTests {
         #expect(URLSessionConfiguration.default.protocolClasses?.contains { $0 is CameoURLProtocol.Type } != true)
     }
 
+    @Test func aStoreThatTookThePlaceOfAnotherIsTheOneThatIsRead() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("store")
+        _ = try URLSession.cameo(store: path)
+        try FileManager.default.removeItem(atPath: path)
+        let stored = try await Client(store: path).store(Workbench.picture(1))
+        #expect(try await URLSession.cameo(store: path).data(from: stored.url).0 == Workbench.picture(1))
+    }
+
     @Test func nothingIsAddedToTheRequestsOfOtherSchemes() throws {
         let configuration = try URLSessionConfiguration.cameo(store: try Workbench().path)
         #expect(configuration.httpAdditionalHeaders?.isEmpty ?? true)

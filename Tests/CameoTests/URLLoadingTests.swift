@@ -62,6 +62,16 @@ struct URLLoadingTests {
         #expect(try await get(unknown.url).1.mimeType == "application/octet-stream")
     }
 
+    /// That costs a look at one row: these bytes could not be read.
+    @Test func whoHasTheBytesNeedsNoneOfTheStore() async throws {
+        let picture = Workbench.picture(8)
+        let uri = try await client.store(picture)
+        let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))
+        try await bench.damage(picture)
+        #expect(try await get(uri.url, ["If-None-Match": tag]).1.statusCode == 304)
+        await #expect(throws: CameoURLError.self) { try await get(uri.url) }
+    }
+
     @Test func whoHasTheBytesGets304() async throws {
         let uri = try await thumbnail(Workbench.picture(3))
         let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))

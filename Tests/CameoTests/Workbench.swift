@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import TestSupport
+import Testing
 
 /// A store of one test's own, and a worker's hand in it: jobs are completed with bytes that a test chooses, by the calls
 /// that a real worker makes.
@@ -20,6 +21,18 @@ struct Workbench {
     func blobFile(of data: Data) throws -> URL {
         let hex = SHA256.digest(of: data).hex
         return URL(filePath: "\(path)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
+    }
+
+    /// Puts other bytes into the place of these.
+    func damage(_ data: Data) async throws {
+        let file = try blobFile(of: data)
+        guard !FileManager.default.fileExists(atPath: file.path) else {
+            return try Data("damaged".utf8).write(to: file)
+        }
+        let statement = "UPDATE blob SET data = zeroblob(size) WHERE digest = '\(SHA256.digest(of: data).hex)';"
+        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(statement)\n"
+        let result = try await run("sqlite3", ["\(path)/cameo.sqlite"], input: Data(script.utf8))
+        try #require(result.exitStatus == 0, "\(result.errorText)")
     }
 
     func register(_ worker: String = "worker") async throws -> String {

@@ -54,8 +54,7 @@ struct SourceShelf: Sendable {
         do {
             let sources = try await store.cachedSources(asked.key)
             let matching = sources.first { source in
-                // Workers keep pictures, and so does this: whoever reads these rows may take them for one.
-                source.status == 200 && Variant(text: source.variant)?.matches(asked.selecting, digest: digest) == true
+                Variant(text: source.variant)?.matches(asked.selecting, digest: digest) == true
             }
             guard let source = matching else {
                 return .nothing(sources.isEmpty ? .missingURI : .missingVariant, detail: nil)
@@ -110,6 +109,7 @@ struct SourceShelf: Sendable {
     ) async -> Keeping {
         let (last, policy) = (visit.last, policy(for: asked))
         do throws(StoreError) {
+            // Workers keep pictures, and so does this: whoever reads these rows may take them for one.
             guard last.head.status == 200, policy.storing(visit.chain, of: asked.selecting) == .allowed,
                 let variant = Variant(of: visit.chain.map(\.fields), for: asked.selecting, digest: digest)
             else {

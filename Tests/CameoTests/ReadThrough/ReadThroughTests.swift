@@ -62,6 +62,46 @@ struct ReadThroughTests {
         #expect(try await reader.count(path) == 2)
     }
 
+    /// A tag says something to the server alone that gave it.
+    @Test func aStaleAnswerIsValidatedWhereItCameFromAndNowhereOnTheWay() async throws {
+        let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
+        let location = ["Cache-Control: max-age=600", "Location: \(end)"]
+        try await reader.origin.script(path, ScriptedAnswer(301, location))
+        try await reader.origin.script(
+            end,
+            ScriptedAnswer(200, Self.stale, body: "picture"),
+            ScriptedAnswer(304, Self.stale)
+        )
+        for _ in 0..<2 { #expect(try await reader.get(path).text == "picture") }
+        #expect(try await reader.origin.requests(of: path).map { $0["if-none-match"] } == [nil, nil])
+        #expect(try await reader.origin.requests(of: end).map { $0["if-none-match"] } == [nil, "\"one\""])
+    }
+
+    @Test func aNotModifiedAboutOtherBytesIsNoAnswer() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.stale, body: "old"),
+            ScriptedAnswer(304, ["ETag: \"two\""]),
+            ScriptedAnswer(200, Self.fresh, body: "new")
+        )
+        for expected in ["old", "new", "new"] { #expect(try await reader.get(path).text == expected) }
+        #expect(try await reader.origin.requests(of: path).map { $0["if-none-match"] } == [nil, "\"one\"", nil])
+    }
+
+    @Test func aNotModifiedThatForbidsKeepingTakesTheAnswerAway() async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(200, Self.stale, body: "picture"),
+            ScriptedAnswer(304, ["Cache-Control: no-store", "ETag: \"one\""])
+        )
+        _ = try await reader.get(path)
+        let last = try await reader.get(path)
+        #expect(last.text == "picture" && last.cacheStatus == "Cameo; fwd=stale; fwd-status=304")
+        await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
+    }
+
     @Test func aNewAnswerTakesThePlaceOfTheStaleOne() async throws {
         let (reader, path) = (try Reader(), Reader.path())
         try await reader.origin.script(

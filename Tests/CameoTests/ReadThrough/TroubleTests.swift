@@ -102,21 +102,48 @@ struct TroubleTests {
         await #expect(throws: (any Error).self) { try await load.value }
     }
 
-    @Test func damagedBytesAreLoadedAnew() async throws {
+    /// Somebody answers, who is not the server.
+    @Test func aCertificateThatCannotBeTrustedIsNoAbsence() async throws {
+        let folder = try TemporaryFolder()
+        let origin = try await Origin.start(tls: folder.path)
+        let reader = try Reader(ReadThrough(staleIfError: .seconds(600)), at: origin)
+        let url = try reader.url("/scripted/a", host: "localhost")
+        try await reader.bench.keep(url.absoluteString, Data("old".utf8), freshFor: -1)
+        await #expect(throws: URLError.self) { try await reader.get(url) }
+        await origin.end()
+        #expect(try await reader.get(url).text == "old")
+    }
+
+    /// Small blobs stand in the database, large ones in files.
+    @Test(arguments: [200, 200_000])
+    func damagedBytesAreLoadedAnew(bytes: Int) async throws {
         let (reader, path) = (try Reader(), Reader.path())
-        let body = String(repeating: "0123456789", count: 20_000)
+        let body = String(repeating: "0123456789", count: bytes / 10)
         let fields = ["Cache-Control: max-age=600", "Content-Type: image/png"]
         try await reader.origin.script(path, ScriptedAnswer(200, fields, body: body))
         _ = try await reader.get(path)
-        let file = try reader.bench.blobFile(of: Data(body.utf8))
-        try Data("damaged".utf8).write(to: file)
+        try await reader.bench.damage(Data(body.utf8))
         let again = try await reader.get(path)
         #expect(
             again.text == body && again.cacheStatus.hasPrefix("Cameo; fwd=miss; stored; detail=\"the stored bytes of")
         )
-        #expect(try Data(contentsOf: file) == Data(body.utf8))
         #expect(try await reader.get(path).cacheStatus.hasPrefix("Cameo; hit"))
         #expect(try await reader.count(path) == 2)
+    }
+
+    /// Nothing comes to take its place, and it is gone all the same.
+    @Test func aDamagedAnswerIsDroppedAlsoWhenItsServerIsAway() async throws {
+        let (origin, path) = (try await Origin.start(), Reader.path())
+        let reader = try Reader(ReadThrough(), at: origin)
+        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
+        _ = try await reader.get(path)
+        try await reader.bench.damage(Data("picture".utf8))
+        await origin.end()
+        await #expect(throws: URLError.self) { try await reader.get(path) }
+        let url = try reader.url(path).absoluteString
+        let name = try #require(url.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let source = try #require(CameoURI("cameo://source/\(name)"))
+        await #expect(throws: CameoURLError.noDataAvailable(source.description)) { try await reader.get(source.url) }
     }
 
     @Test func aStoreThatMayNotBeWrittenCostsATransferAndNoLoad() async throws {
