@@ -106,6 +106,16 @@ struct OfflineTests {
         #expect(try await origin.requests(of: "/scripted/a").count == 2)
     }
 
+    /// Nothing comes to take its place, and it is gone all the same.
+    @Test func aDamagedCopyIsDroppedAlsoWhenItsServerIsAway() async throws {
+        try await answer("CC: max-age=60")
+        let digest = try await bench.fetch(uri).digest
+        try await bench.sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(digest.hex)';")
+        await origin.end()
+        #expect(try await bench.outcome(uri) == "source.unreachable")
+        #expect(try await bench.store.cachedSources(SourceKey(uri: uri, scope: nil)).isEmpty)
+    }
+
     @Test func aMissingCopyIsFetchedAnewAlsoWhereA304WouldHaveDone() async throws {
         let body = String(repeating: "x", count: 200_000)
         try await answer("CC: max-age=60", "ETag: \"v1\"", body: body)

@@ -152,6 +152,17 @@ struct SharedStoreTests {
         for _ in 0..<2 { #expect(try await bench.outcome(origin.url("/scripted/a")) == "fetched four") }
     }
 
+    @Test func anAnswerThatGrewBeyondTheBudgetTakesItsElderAway() async throws {
+        let bench = try CacheBench(budget: 3)
+        let uri = origin.url("/scripted/a")
+        try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "abc"))
+        #expect(try await bench.outcome(uri) == "fetched abc")
+        bench.clock.advance(61)
+        try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "four"))
+        #expect(try await bench.outcome(uri) == "fetched four")
+        #expect(try await bench.store.cachedSources(SourceKey(uri: uri, scope: nil)).isEmpty)
+    }
+
     /// A cache in trouble costs a download and a warning.
     @Test func aStoreThatRefusesFailsNoFetch() async throws {
         let uri = origin.url("/scripted/a")

@@ -71,6 +71,17 @@ struct VaryTests {
         #expect(try await origin.requests(of: path).last?["if-none-match"] == nil)
     }
 
+    @Test func aNotModifiedThatVariesByMoreTakesTheAnswerAway() async throws {
+        let path = "/scripted/varies-now"
+        let fields = ["Cache-Control: max-age=60", "ETag: \"v1\""]
+        try await origin.script(path, ScriptedAnswer(200, fields, body: "one"))
+        #expect(try await bench.outcome(origin.url(path)) == "fetched one")
+        bench.clock.advance(61)
+        try await origin.script(path, ScriptedAnswer(304, fields + ["Vary: User-Agent"]))
+        #expect(try await bench.outcome(origin.url(path)) == "revalidated one")
+        #expect(try await bench.store.cachedSources(.init(uri: origin.url(path), scope: nil)).isEmpty)
+    }
+
     @Test func aRedirectThatVariesMakesItsChainVary() async throws {
         let path = "/scripted/hop"
         let end = "/scripted/hop-end"
