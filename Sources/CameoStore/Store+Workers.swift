@@ -43,7 +43,7 @@ extension Store {
         do {
             files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
             let registration = try WorkerRegistration(row, in: directory)
-            _ = try await extendLease(registration)
+            try await extendLease(registration)
             return registration
         } catch {
             throw StoreError(error, path: directory.path)
@@ -51,11 +51,9 @@ extension Store {
     }
 
     /// Tells that the worker is well.
-    ///
-    /// - Returns: the claim tokens that are still its own; what it runs beyond them was cancelled or given away.
-    package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) -> Set<String> {
+    package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) {
         let (row, lease) = (registration.row, clock.uptime() + Self.leaseMilliseconds)
-        return try await commit { db in
+        try await commit { db in
             // Inserts it again should another have taken it for dead: a worker without a row would never be rescued.
             try db.execute(
                 sql: """
@@ -66,11 +64,10 @@ extension Store {
                     row.id, row.host, row.pid, row.version, row.concurrency, row.startedAt, BootIdentity.current, lease,
                 ]
             )
-            return try Self.claimTokens(of: row.id, db)
         }
     }
 
-    /// The claim tokens that are the worker's own.
+    /// The claim tokens that are still the worker's own; what it runs beyond them was cancelled or given away.
     package func claimTokens(of registration: WorkerRegistration) async throws(StoreError) -> Set<String> {
         try await read { db in try Self.claimTokens(of: registration.id, db) }
     }

@@ -191,8 +191,7 @@ package final class Worker: Service {
                     wake.yield()
                 }
                 if ContinuousClock.now >= nextLease {
-                    let held = running.tokens
-                    running.stop(held, notIn: try await store.extendLease(registration))
+                    try await store.extendLease(registration)
                     nextLease = .now + configuration.leaseInterval
                 }
                 // A worker that is full is woken by its own jobs; polling would only take time from its renderers.

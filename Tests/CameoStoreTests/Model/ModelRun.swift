@@ -178,7 +178,7 @@ struct ModelRun {
 
     private mutating func claim() async throws {
         let name = try await worker()
-        if let registration = registrations[name] { _ = try await store.extendLease(registration) }
+        if let registration = registrations[name] { try await store.extendLease(registration) }
         model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Store.leaseMilliseconds
         let (limit, areSuspects) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
         let jobs = try await store.claim(limit: limit, kind: areSuspects ? .suspect : .usual, for: name)
