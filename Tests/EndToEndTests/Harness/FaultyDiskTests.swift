@@ -85,6 +85,36 @@ extension EndToEnd {
             worker.killGroup()
         }
 
+        /// Without this, the test above could pass because nothing is ever lost.
+        @Test func aPowerCutTakesWhatWasNotSynced() async throws {
+            let deployment = try Deployment()
+            let disk = try await FaultyDisk(in: deployment)
+            _ = try Store(at: deployment.store)
+            let insert = #"INSERT INTO job(request) VALUES ('{"source":"data:,","renditions":[{"width":9}]}');"#
+            let script = """
+                .timeout 10000
+                PRAGMA wal_autocheckpoint=0;
+                PRAGMA synchronous=FULL;
+                \(insert)
+                PRAGMA synchronous=OFF;
+                \(insert)
+                .shell kill -STOP $PPID
+                """
+            let writer = try ChildProcess(
+                "sqlite3",
+                ["\(deployment.store)/cameo.sqlite"],
+                input: Data(script.utf8),
+                environment: disk.environment
+            )
+            try await writer.hasStopped()
+            #expect(try await deployment.sql("SELECT count(*) FROM job;") == "2")
+            let copy = deployment.folder.path("copy")
+            try disk.copyAfterPowerCut(of: deployment.store, to: copy)
+            let left = try await run("sqlite3", ["\(copy)/cameo.sqlite", "SELECT count(*) FROM job;"])
+            #expect(left.outputText == "1\n", "\(left.errorText)")
+            writer.killGroup()
+        }
+
         /// The numbers that the producers had printed when everything stood still.
         private func stop(
             _ producers: [ChildProcess],

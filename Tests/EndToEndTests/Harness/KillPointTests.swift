@@ -17,7 +17,9 @@ extension EndToEnd {
             let heir = try await deployment.startFrozenWorker("--log-level", "error")
             let store = try Store(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(40, in: store)
+            // A drain ends even if it never comes by the point, with 0.
             let doomed = try deployment.startWorker(
+                "--drain",
                 "--concurrency",
                 "\(concurrency)",
                 "--log-level",
