@@ -54,7 +54,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: Damage.allCases)
-        func aContactSheetHasATileForWhatCannotBeRead(damage: Damage) async throws {
+        func aContactSheetAndAnExportGoOnWithoutWhatCannotBeRead(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
             let uri = jobs[1].thumbnails[0].uri
             let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
@@ -67,12 +67,7 @@ extension EndToEnd {
             #expect(html.contains("4 jobs, 3 thumbnails"))
             #expect(html.contains("1 that cannot be read"))
             #expect(html.contains("\(uri)</figcaption><p class=\"failure\">the stored bytes of sha256-"))
-        }
 
-        @Test(arguments: Damage.allCases)
-        func anExportGoesOnWithoutWhatCannotBeRead(damage: Damage) async throws {
-            let (deployment, jobs) = try await deployment(with: damage)
-            let uri = jobs[1].thumbnails[0].uri
             let export = try await deployment.command("cameo-status", ["export", "out", "--json"])
             #expect(export.exitStatus == 1)
             #expect(export.outputText == #"{"kept":0,"skipped":[],"unreadable":["\#(uri)"],"written":3}"# + "\n")
@@ -137,10 +132,13 @@ extension EndToEnd {
         @Test(arguments: Damage.allCases)
         func aDamagedThumbnailIsHealedByAnotherJobForIt(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
+            let check = try await deployment.command("cameo-admin", ["check"])
+            #expect(check.exitStatus == 1 && check.outputText.contains("error\t"), "\(check.outputText)")
             _ = try await deployment.command("cameo-admin", ["retry", "2"])
             #expect(try await deployment.drain().exitStatus == 0)
             let bytes = try await deployment.command("cameo-status", ["cat", jobs[1].thumbnails[0].uri])
             #expect(bytes.exitStatus == 0, "\(bytes.errorText)")
+            try await deployment.expectSound()
             #expect(try await deployment.command("cameo-status", ["sheet", "-"]).exitStatus == 0)
         }
     }

@@ -70,17 +70,12 @@ struct Deployment {
         )
     }
 
-    func status() async throws -> StatusReport {
-        let result = try await command("cameo-status", ["--json"])
-        guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
-        return try WireFormat.decode(StatusReport.self, from: result.standardOutput)
-    }
+    // Read here, not by a command: hundreds of starts of a debug build are a minute. What `cameo-status` prints has tests
+    // of its own.
 
-    func job(_ id: Int64) async throws -> Job {
-        let result = try await command("cameo-status", ["job", "\(id)", "--json"])
-        guard !result.standardOutput.isEmpty else { throw CommandFailed(result: result) }
-        return try WireFormat.decode(Job.self, from: result.standardOutput)
-    }
+    func status() async throws -> StatusReport { try await Store(reading: store).status() }
+
+    func job(_ id: Int64) async throws -> Job { try await Store(reading: store).job(id) }
 
     /// Returns when the store satisfies a condition; every commit of any process is a moment to look again.
     func waitUntil(_ condition: (Store) async throws -> Bool) async throws {

@@ -3,137 +3,135 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
-    /// The README's tables of a rendition's options, against the schema and against `cameo-enqueue --help`.
-    @Suite(.timeLimit(.minutes(1)))
-    struct ReadmeOptionTests {
-        private struct Row {
-            let section: String
-            /// `--crop`, without examples of its value.
-            let options: [String]
-            let fields: [String]
-            let defaultCell: String
+/// The README's tables of a rendition's options, against the schema and against `cameo-enqueue --help`.
+@Suite(.timeLimit(.minutes(1)))
+struct ReadmeOptionTests {
+    private struct Row {
+        let section: String
+        /// `--crop`, without examples of its value.
+        let options: [String]
+        let fields: [String]
+        let defaultCell: String
+    }
+
+    private struct Schema: Decodable {
+        struct Part: Decodable {
+            let properties: [String: Field]
         }
 
-        private struct Schema: Decodable {
-            struct Part: Decodable {
-                let properties: [String: Field]
-            }
-
-            struct Field: Decodable {
-                let `default`: JSONValue?
-            }
-
-            let parts: [String: Part]
-
-            private enum CodingKeys: String, CodingKey {
-                case parts = "$defs"
-            }
-
-            init(from decoder: any Decoder) throws {
-                let all = try decoder.container(keyedBy: CodingKeys.self).decode(
-                    [String: JSONValue].self,
-                    forKey: .parts
-                )
-                parts = try all.filter { ["rendition", "overlay"].contains($0.key) }.mapValues {
-                    try WireFormat.decode(Part.self, from: WireFormat.encode($0))
-                }
-            }
+        struct Field: Decodable {
+            let `default`: JSONValue?
         }
 
-        private struct HelpDump: Decodable {
-            struct Command: Decodable {
-                let arguments: [Argument]
-            }
+        let parts: [String: Part]
 
-            struct Argument: Decodable {
-                struct Name: Decodable {
-                    let name: String
-                }
-
-                let sectionTitle: String?
-                let preferredName: Name?
-            }
-
-            let command: Command
+        private enum CodingKeys: String, CodingKey {
+            case parts = "$defs"
         }
 
-        private static let sections = ["Geometry Options", "Look Options", "Output Options"]
+        init(from decoder: any Decoder) throws {
+            let all = try decoder.container(keyedBy: CodingKeys.self).decode(
+                [String: JSONValue].self,
+                forKey: .parts
+            )
+            parts = try all.filter { ["rendition", "overlay"].contains($0.key) }.mapValues {
+                try WireFormat.decode(Part.self, from: WireFormat.encode($0))
+            }
+        }
+    }
 
-        private func rows() throws -> [Row] {
-            let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
-            var section = ""
-            var rows: [Row] = []
-            for line in text.split(separator: "\n") {
-                if line.hasPrefix("#") {
-                    section = line.drop { "# ".contains($0) }.capitalized
-                } else if Self.sections.contains(section), line.hasPrefix("|"), !line.hasPrefix("|---") {
-                    let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-                    try #require(cells.count == 4, "\(line)")
-                    guard cells[0] != "option" else { continue }
-                    rows.append(
-                        Row(
-                            section: section,
-                            options: cells[0].matches(of: #/--[a-z-]+/#).map { String($0.output) },
-                            fields: cells[1].matches(of: #/`([A-Za-z.]+)`/#).map { String($0.output.1) },
-                            defaultCell: cells[2]
-                        )
+    private struct HelpDump: Decodable {
+        struct Command: Decodable {
+            let arguments: [Argument]
+        }
+
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let name: String
+            }
+
+            let sectionTitle: String?
+            let preferredName: Name?
+        }
+
+        let command: Command
+    }
+
+    private static let sections = ["Geometry Options", "Look Options", "Output Options"]
+
+    private func rows() throws -> [Row] {
+        let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+        var section = ""
+        var rows: [Row] = []
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("#") {
+                section = line.drop { "# ".contains($0) }.capitalized
+            } else if Self.sections.contains(section), line.hasPrefix("|"), !line.hasPrefix("|---") {
+                let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+                try #require(cells.count == 4, "\(line)")
+                guard cells[0] != "option" else { continue }
+                rows.append(
+                    Row(
+                        section: section,
+                        options: cells[0].matches(of: #/--[a-z-]+/#).map { String($0.output) },
+                        fields: cells[1].matches(of: #/`([A-Za-z.]+)`/#).map { String($0.output.1) },
+                        defaultCell: cells[2]
                     )
+                )
+            }
+        }
+        return rows
+    }
+
+    /// Of every field that a table should have: what it writes as its default, nil where the schema has none.
+    private func fields() throws -> [String: String?] {
+        let file = Repository.file("proto-json/thumbnail-request.schema.json")
+        let schema = try WireFormat.decode(Schema.self, from: Data(contentsOf: file))
+        var fields = try #require(schema.parts["rendition"]).properties.mapValues { Self.text($0.default) }
+        fields["overlay"] = nil
+        for (name, field) in try #require(schema.parts["overlay"]).properties {
+            fields["overlay.\(name)"] = Self.text(field.default)
+        }
+        return fields
+    }
+
+    private static func text(_ value: JSONValue?) -> String? {
+        switch value {
+        case nil: nil
+        case .string(let word): word
+        case .array(let words) where !words.isEmpty: words.compactMap { text($0) }.joined(separator: ",")
+        case .some(let value): value.canonicalText
+        }
+    }
+
+    @Test func tablesHaveEveryFieldOfTheSchemaWithItsDefault() throws {
+        let rows = try rows()
+        let fields = try fields()
+        #expect(rows.flatMap(\.fields).sorted() == fields.keys.sorted())
+        for row in rows {
+            for field in row.fields {
+                if let value = fields[field] ?? nil {
+                    #expect(row.defaultCell == "`\(value)`", "\(field)")
+                } else {
+                    #expect(!row.defaultCell.isEmpty && !row.defaultCell.contains("`"), "\(field) has no default")
                 }
             }
-            return rows
         }
+    }
 
-        /// Of every field that a table should have: what it writes as its default, nil where the schema has none.
-        private func fields() throws -> [String: String?] {
-            let file = Repository.file("proto-json/thumbnail-request.schema.json")
-            let schema = try WireFormat.decode(Schema.self, from: Data(contentsOf: file))
-            var fields = try #require(schema.parts["rendition"]).properties.mapValues { Self.text($0.default) }
-            fields["overlay"] = nil
-            for (name, field) in try #require(schema.parts["overlay"]).properties {
-                fields["overlay.\(name)"] = Self.text(field.default)
-            }
-            return fields
+    @Test func tablesHaveTheOptionsOfTheCommandAndNoOther() async throws {
+        let result = try await run(try Deployment.executable("cameo-enqueue"), ["--experimental-dump-help"])
+        let help = try JSONDecoder().decode(HelpDump.self, from: result.standardOutput)
+        let rows = try rows()
+        for section in Self.sections {
+            let inHelp = help.command.arguments.filter { $0.sectionTitle == section }
+                .compactMap { $0.preferredName.map { "--\($0.name)" } }
+            #expect(inHelp.count >= 10, "\(section)")
+            #expect(rows.filter { $0.section == section }.flatMap(\.options).sorted() == inHelp.sorted())
         }
+    }
 
-        private static func text(_ value: JSONValue?) -> String? {
-            switch value {
-            case nil: nil
-            case .string(let word): word
-            case .array(let words) where !words.isEmpty: words.compactMap { text($0) }.joined(separator: ",")
-            case .some(let value): value.canonicalText
-            }
-        }
-
-        @Test func tablesHaveEveryFieldOfTheSchemaWithItsDefault() throws {
-            let rows = try rows()
-            let fields = try fields()
-            #expect(rows.flatMap(\.fields).sorted() == fields.keys.sorted())
-            for row in rows {
-                for field in row.fields {
-                    if let value = fields[field] ?? nil {
-                        #expect(row.defaultCell == "`\(value)`", "\(field)")
-                    } else {
-                        #expect(!row.defaultCell.isEmpty && !row.defaultCell.contains("`"), "\(field) has no default")
-                    }
-                }
-            }
-        }
-
-        @Test func tablesHaveTheOptionsOfTheCommandAndNoOther() async throws {
-            let result = try await run(try Deployment.executable("cameo-enqueue"), ["--experimental-dump-help"])
-            let help = try JSONDecoder().decode(HelpDump.self, from: result.standardOutput)
-            let rows = try rows()
-            for section in Self.sections {
-                let inHelp = help.command.arguments.filter { $0.sectionTitle == section }
-                    .compactMap { $0.preferredName.map { "--\($0.name)" } }
-                #expect(inHelp.count >= 10, "\(section)")
-                #expect(rows.filter { $0.section == section }.flatMap(\.options).sorted() == inHelp.sorted())
-            }
-        }
-
-        @Test func everyFieldButTheNameCanBeTyped() throws {
-            for row in try rows() where row.options.isEmpty { #expect(row.fields == ["name"]) }
-        }
+    @Test func everyFieldButTheNameCanBeTyped() throws {
+        for row in try rows() where row.options.isEmpty { #expect(row.fields == ["name"]) }
     }
 }

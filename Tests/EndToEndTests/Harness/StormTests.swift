@@ -11,7 +11,7 @@ extension EndToEnd {
         @Test func sixteenProducersAndEightWorkersDoEveryJobOnce() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            let (producers, rounds) = (16, 12)
+            let (producers, rounds) = (16, 6)
             let workers = try (0..<8).map { _ in
                 try deployment.startWorker("--render-concurrency", "1", "--concurrency", "4", "--log-level", "warning")
             }
