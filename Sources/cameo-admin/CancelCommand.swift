@@ -21,13 +21,10 @@ struct CancelCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var jobs: ChosenJobs
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
-        guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .cancel, done: "cancelled") }
-        try await changeEach(jobs.id) { id in
+        try await jobs.change(by: .cancel, done: "cancelled") { store, id in
             let before = try await store.cancel(id)
             return before.isFinal ? "job \(id) had ended already: \(before.rawValue)" : "job \(id) is cancelled"
         }

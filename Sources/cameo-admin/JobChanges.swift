@@ -3,8 +3,10 @@ internal import CameoModel
 internal import CameoStore
 internal import CommandSupport
 
-/// Which jobs a command changes: those that are numbered, or all that a selection meets.
+/// Which jobs of which store a command changes: those that are numbered, or all that a selection meets.
 struct ChosenJobs: ParsableArguments {
+    @OptionGroup var storeOptions: StoreOptions
+
     @Argument(help: "Numbers of jobs.")
     var id: [Int64] = []
 
@@ -54,8 +56,15 @@ func changeEach(_ ids: [Int64], _ change: (Int64) async throws -> String) async 
 }
 
 extension ChosenJobs {
-    /// Changes all that the selection meets. To meet none is no failure.
-    func changeMany(in store: Store, by change: BulkChange, done: String) async throws {
+    /// Changes the numbered jobs by `one`, which says what became of it, or together all that the selection meets.
+    func change(by change: BulkChange, done: String, one: (Store, Int64) async throws -> String) async throws {
+        let store = try Store(at: storeOptions.path, creating: false)
+        guard !id.isEmpty else { return try await changeMany(in: store, by: change, done: done) }
+        try await changeEach(id) { id in try await one(store, id) }
+    }
+
+    /// To meet none is no failure.
+    private func changeMany(in store: Store, by change: BulkChange, done: String) async throws {
         var filter = try selection.filter()
         if filter.states.isEmpty { filter.states = change.usualStates }
         if let state = filter.states.first(where: { !change.applies(to: $0) }) {

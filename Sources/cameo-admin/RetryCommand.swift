@@ -21,13 +21,10 @@ struct RetryCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var jobs: ChosenJobs
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
-        guard !jobs.id.isEmpty else { return try await jobs.changeMany(in: store, by: .retry, done: "available again") }
-        try await changeEach(jobs.id) { id in
+        try await jobs.change(by: .retry, done: "available again") { store, id in
             let retried = try await store.retry(id)
             let before = retried.before
             if case .superseded(let twin) = retried.settlement {

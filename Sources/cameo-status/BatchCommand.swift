@@ -28,22 +28,14 @@ struct BatchCommand: AsyncParsableCommand {
     @Argument(help: "The batch's label.")
     var name: String
 
-    @Flag(help: "Waits until all its jobs have ended.")
-    var wait = false
-
-    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
-    var timeout: DurationArgument?
+    @OptionGroup var waiting: WaitOptions
 
     @Flag(help: "Prints a batch-report (JSON).")
     var json = false
 
-    func validate() throws {
-        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
-    }
-
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
-        let report = wait ? try await finished(in: store) : try await store.batch(name)
+        let report = waiting.wait ? try await finished(in: store) : try await store.batch(name)
         if json {
             try Output.message(report)
         } else {
@@ -53,6 +45,6 @@ struct BatchCommand: AsyncParsableCommand {
     }
 
     private func finished(in store: Store) async throws -> BatchReport {
-        try await BatchWait(store: store, timeout: timeout?.duration).untilFinished(name)
+        try await BatchWait(store: store, timeout: waiting.timeout?.duration).untilFinished(name)
     }
 }

@@ -24,25 +24,16 @@ struct JobCommand: AsyncParsableCommand {
     @Argument(help: "The job's number.")
     var id: Int64
 
-    @Flag(help: "Waits until the job has ended.")
-    var wait = false
-
-    @Option(help: ArgumentHelp("With --wait: for at most so many seconds, then exit 3.", valueName: "seconds"))
-    var timeout: Double?
+    @OptionGroup var waiting: WaitOptions
 
     @Flag(help: "Prints a job (JSON).")
     var json = false
 
-    func validate() throws {
-        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
-        try JobWait.validate(timeout: timeout, "--timeout")
-    }
-
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
         _ = try await store.job(id)
-        if wait {
-            _ = try await JobWait(store: store, timeout: timeout.map { .seconds($0) }).untilFinished([id])
+        if waiting.wait {
+            _ = try await JobWait(store: store, timeout: waiting.timeout?.duration).untilFinished([id])
         }
         let job = try await store.job(id)
         if json {
