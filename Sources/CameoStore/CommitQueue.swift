@@ -10,11 +10,15 @@ internal import Synchronization
 // Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
 // back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
 // writes run on the connection's thread, never in a caller's task.
+//
+// Each transaction looks at the schema's version under the write lock: a newer program may have changed the tables since
+// this one opened them. Whatever is new is then refused by name; what was begun before may still be ended.
 final class CommitQueue: Sendable {
     /// Operations in one transaction, at most: bounds how long others wait for the write lock.
     private static let largestGroup = 256
 
     private struct Operation: Sendable {
+        let undertaking: Undertaking
         /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
         let run: @Sendable (Database) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
@@ -28,18 +32,27 @@ final class CommitQueue: Sendable {
     private let state = Mutex(State())
     private let database: DatabaseQueue
     private let checkpointer: Checkpointer
+    private let path: String
 
-    init(database: DatabaseQueue, checkpointer: Checkpointer) {
+    /// Refusals name `path`, the store's folder.
+    init(database: DatabaseQueue, checkpointer: Checkpointer, path: String) {
         self.database = database
+        self.path = path
         self.checkpointer = checkpointer
     }
 
     /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
     /// run is committed. The caller's cancellation does not reach it.
-    func commit<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    ///
+    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for what is new to tables of a newer version.
+    func commit<Value: Sendable>(
+        _ undertaking: Undertaking,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit(
                 Operation(
+                    undertaking: undertaking,
                     run: { db in
                         let value = try body(db)
                         return { continuation.resume(returning: value) }
@@ -96,9 +109,10 @@ final class CommitQueue: Sendable {
     private func runInOneTransaction(_ group: [Operation], _ db: Database) throws {
         try db.beginTransaction(.immediate)
         do {
-            var answers: [@Sendable () -> Void] = []
-            for operation in group {
-                answers.append(try runInSavepoint(operation, db))
+            let refusal = try Schema.refusal(by: db, at: path)
+            let answers = try group.map { operation -> @Sendable () -> Void in
+                if let refusal, operation.undertaking == .new { return { operation.fail(refusal) } }
+                return try runInSavepoint(operation, db)
             }
             try db.commit()
             for answer in answers { answer() }

@@ -20,7 +20,7 @@ extension Store {
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
         let all = try WantedThumbnail.all(of: request)
         let (wanted, key) = (try WantedThumbnail.json(of: all), try UniqueKey(request, all))
-        return try await commit { db in
+        return try await commit(.begun) { db in
             let mark = try db.cachedStatement(
                 sql: """
                     UPDATE job SET thumbnails = coalesce(thumbnails, ?), unique_key = coalesce(unique_key, ?)
@@ -60,7 +60,7 @@ extension Store {
         let digest = SHA256.digest(of: data)
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
-        return try await commit { db in
+        return try await commit(.begun) { db in
             try blob.insert(in: db, at: now)
             let request = try String.fetchOne(
                 db,

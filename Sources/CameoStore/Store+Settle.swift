@@ -22,7 +22,7 @@ extension Store {
         }
         let (blobs, files) = (prepared, files)
         let now = nowMilliseconds
-        try await commit { db in
+        try await commit(.begun) { db in
             var timings = timings
             timings.storeMilliseconds = started.duration(to: .now).milliseconds
             try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
@@ -47,7 +47,7 @@ extension Store {
     ) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
         let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
-        return try await commit { db in
+        return try await commit(.begun) { db in
             try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
             return retryAt == nil ? .asAsked : try Settlement(of: claim.jobID, now: now, db)
         }
@@ -60,7 +60,7 @@ extension Store {
     @discardableResult
     package func release(_ claim: Claim) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
-        return try await commit { db in
+        return try await commit(.begun) { db in
             try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
             return try Settlement(of: claim.jobID, now: now, db)
         }

@@ -11,7 +11,7 @@ extension Store {
         seen: Int64
     ) async throws(StoreError) {
         let now = nowMilliseconds
-        try await commit { db in
+        try await commit(.begun) { db in
             let remember = try db.cachedStatement(
                 sql: """
                     INSERT INTO source_failure(uri, scope, failure, since, until, source_seen)

@@ -26,7 +26,7 @@ extension Store {
 
     /// A number for a fetch that begins now and belongs to no job (invariant I4).
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
-        try await commit { db in try Self.nextSourceSeen(db) }
+        try await commit(.begun) { db in try Self.nextSourceSeen(db) }
     }
 
     static func nextSourceSeen(_ db: Database) throws -> Int64 {
@@ -75,7 +75,7 @@ extension Store {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
         let blob = try await files.prepare(data, digest: source.blob, mediaType: source.mediaType)
         let now = nowMilliseconds
-        return try await commit { db in try Self.keep(source, blob, budget: budget, now: now, in: db) }
+        return try await commit(.begun) { db in try Self.keep(source, blob, budget: budget, now: now, in: db) }
     }
 
     static func keep(
@@ -139,7 +139,7 @@ extension Store {
     /// - Returns: false if the answer is no longer there, or is another by now.
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
         let now = nowMilliseconds
-        return try await commit { db in
+        return try await commit(.begun) { db in
             let update = try db.cachedStatement(
                 sql: """
                     UPDATE source SET final_url = ?, status = ?, fields = ?, hops = ?, media_type = ?, text_encoding = ?,
@@ -167,7 +167,7 @@ extension Store {
             return try Bool.fetchOne(find, arguments: place) ?? false
         }
         guard isDue else { return }
-        try await commit { db in
+        try await commit(.begun) { db in
             let note = try db.cachedStatement(sql: "UPDATE source SET last_used_at = ? WHERE \(condition)")
             try note.execute(arguments: [now] + place)
         }
@@ -175,7 +175,7 @@ extension Store {
 
     /// Removes an answer, unless a newer one has taken its place.
     package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
-        try await commit { db in
+        try await commit(.begun) { db in
             let drop = try db.cachedStatement(
                 sql: "DELETE FROM source WHERE uri = ? AND scope = ? AND variant = ? AND blob = ? AND source_seen <= ?"
             )

@@ -73,7 +73,7 @@ extension Store {
         timings: AttemptTimings
     ) async throws(StoreError) {
         let now = nowMilliseconds
-        try await commit { db in
+        try await commit(.begun) { db in
             try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
             for id in thumbnails where try Self.thumbnail(id, db) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)

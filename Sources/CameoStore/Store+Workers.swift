@@ -53,7 +53,7 @@ extension Store {
     /// Tells that the worker is well.
     package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) {
         let (row, lease) = (registration.row, clock.uptime() + Self.leaseMilliseconds)
-        try await commit { db in
+        try await commit(.begun) { db in
             // Inserts it again should another have taken it for dead: a worker without a row would never be rescued.
             try db.execute(
                 sql: """
@@ -75,7 +75,7 @@ extension Store {
     /// Leaves the store. Jobs whose end the store refused to record are given back uncharged, to be run again.
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
         let now = nowMilliseconds
-        try await commit { db in
+        try await commit(.begun) { db in
             try Self.giveBackUnharmed(from: registration.id, now: now, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
         }

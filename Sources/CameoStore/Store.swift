@@ -79,13 +79,20 @@ package final class Store: Sendable {
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
         inode = Self.inode(of: directory.database)
-        writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer) }
+        writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer, path: directory.path) }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
             // A file without tables is left of a process that ended while it made the store.
             if version == 0 { throw StoreError.missing(path: directory.path) }
             throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
         }
+    }
+
+    /// Why nothing new can begin here: a program of a newer version has brought the tables up to date since this one
+    /// opened them. What was begun before can still be ended.
+    package func refusalOfNewerSchema() async throws(StoreError) -> StoreError? {
+        let path = directory.path
+        return try await read { db in try Schema.refusal(by: db, at: path) }
     }
 
     /// Whether the database's file still lies where it was opened; false once the folder was removed or replaced.
@@ -126,11 +133,12 @@ package final class Store: Sendable {
     // MARK: - For the other files of this room
 
     func commit<Value: Sendable>(
+        _ undertaking: Undertaking = .new,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let writes else { throw .readOnly(path: directory.path) }
         do {
-            return try await writes.commit(body)
+            return try await writes.commit(undertaking, body)
         } catch {
             throw StoreError(error, path: directory.path)
         }

@@ -52,7 +52,8 @@ package final class Worker: Service {
 
     /// Works until the queue is drained (if it is to), or a graceful shutdown is asked for; then finishes what runs.
     ///
-    /// - Throws: ``StoreError`` if the store cannot be entered, or refuses a drain for longer than its patience.
+    /// - Throws: ``StoreError`` if the store cannot be entered, refuses a drain for longer than its patience, or has
+    ///   become a newer version's; then what ran was finished or given back, as at a shutdown.
     package func run() async throws {
         let registration = try await store.register(
             id: id,
@@ -75,6 +76,7 @@ package final class Worker: Service {
             self.stop()
         }
         try await store.deregister(registration)
+        if let reason = phase.retirement { throw reason }
     }
 
     /// True after a drain that found nothing left to do; false if it was stopped before.
@@ -89,6 +91,13 @@ package final class Worker: Service {
     private func stop(_ request: WorkerStop) {
         guard phase.stop(grace: request == .now ? .zero : nil) else { return }
         logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
+        wake.yield()
+    }
+
+    /// Nothing new can begin under the tables of a newer version.
+    private func retire(_ reason: StoreError) {
+        guard phase.retire(reason, grace: configuration.grace) else { return }
+        logger.error("ends, since a newer version has taken over the store", metadata: ["reason": "\(reason)"])
         wake.yield()
     }
 
@@ -111,7 +120,7 @@ package final class Worker: Service {
 
     /// Claims as many jobs as there is room for and starts them.
     ///
-    /// - Returns: true when a drain has nothing left to wait for.
+    /// - Returns: true when the claiming is over: a drain has nothing left to wait for, or a newer version has taken over.
     private func fill(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> Bool {
         do throws(StoreError) {
             let jobs = try await claim()
@@ -124,6 +133,10 @@ package final class Worker: Service {
             if isDrained { phase.noteDrained() }
             return isDrained
         } catch {
+            if case .newerSchema = error {
+                retire(error)
+                return true
+            }
             let (duration, isNews) = phase.storeRefused(error.description)
             if isNews { logger.error("cannot claim jobs", metadata: ["reason": "\(error)"]) }
             if configuration.drains, duration > configuration.patience || phase.unrecorded != nil { throw error }
@@ -219,7 +232,11 @@ package final class Worker: Service {
 
     private func sweep(_ registration: WorkerRegistration) async throws {
         if !store.isInPlace { phase.loseStore(); wake.yield() }
-        try await rescue(registration)
+        if let reason = try await store.refusalOfNewerSchema() {
+            retire(reason)
+        } else {
+            try await rescue(registration)
+        }
         let held = running.tokens
         running.stop(held, notIn: try await store.claimTokens(of: registration))
         if let request = try await store.stopRequest(for: registration) { stop(request) }

@@ -1,3 +1,4 @@
+internal import CameoStore
 internal import Synchronization
 
 /// Where a worker stands between its start and its end; shared by its loop, its jobs and the shutdown.
@@ -10,6 +11,7 @@ final class WorkerPhase: Sendable {
         var lastRefusal: String?
         var hasDrained = false
         var hasLostStore = false
+        var retirement: StoreError?
     }
 
     private let state = Mutex(State())
@@ -29,6 +31,21 @@ final class WorkerPhase: Sendable {
             return isSooner || !state.isStopping
         }
     }
+
+    /// Ends the claiming because the store has become a newer version's.
+    ///
+    /// - Returns: false if it had already.
+    func retire(_ reason: StoreError, grace: Duration) -> Bool {
+        let isNews = state.withLock { state in
+            defer { state.retirement = reason }
+            return state.retirement == nil
+        }
+        if isNews { stop(grace: grace) }
+        return isNews
+    }
+
+    /// Why the worker ends, if a newer version's tables are the reason.
+    var retirement: StoreError? { state.withLock { $0.retirement } }
 
     /// Whether what still runs is to be given back.
     var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= .now } ?? false } }

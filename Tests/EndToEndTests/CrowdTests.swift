@@ -67,5 +67,32 @@ extension EndToEnd {
             #expect(try await deployment.sql("SELECT outcome FROM attempt GROUP BY 1;") == "completed")
             #expect(try await store.check().allSatisfy { $0.severity != .error })
         }
+
+        /// Four workers in full swing when a newer version takes the store over: they end by its name, and it finds every
+        /// job, uncharged.
+        @Test func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let receipts = try await deployment.enqueueDistinct(32, in: store)
+            let pool = try (0..<4).map { _ in
+                try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1", "--grace", "0")
+            }
+            defer { for worker in pool { worker.killGroup() } }
+            try await deployment.waitUntil { try await $0.status().count(.completed) > 0 }
+            let own = try await deployment.sql("PRAGMA user_version;")
+            _ = try await deployment.sql("PRAGMA user_version=99;")
+            for worker in pool {
+                #expect(await worker.ending == .exited(4))
+                let log = String(decoding: worker.standardError, as: UTF8.self)
+                #expect(log.contains("made by a newer Cameo"), "\(log)")
+                #expect(!log.contains("lock") && !log.contains("busy"), "\(log)")
+            }
+            _ = try await deployment.sql("PRAGMA user_version=\(own);")
+            let left = try await store.status()
+            #expect(left.count(.running) == 0 && left.count(.available) > 0 && left.workers.isEmpty)
+            #expect(try await deployment.drain().exitStatus == 0)
+            try await deployment.expectCompletedOnce(receipts)
+            #expect(try await deployment.sql("SELECT count(*) FROM job WHERE attempt <> 1 OR crash_count <> 0;") == "0")
+        }
     }
 }

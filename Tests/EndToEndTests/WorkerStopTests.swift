@@ -113,5 +113,43 @@ extension EndToEnd {
             worker.send(SIGCONT)
             #expect(await worker.ending == .exited(0))
         }
+
+        /// A program of a newer version brings the tables up to date while a worker of this one runs a job.
+        @Test(arguments: [("600", JobState.completed), ("0", .available)])
+        func underANewerSchemaAWorkerEndsByNameAndLosesNothing(grace: String, ends: JobState) async throws {
+            let deployment = try Deployment()
+            let origin = try await origin(deployment)
+            let (worker, _) = try await startedWorker(deployment, "--grace", grace)
+            defer { worker.killGroup() }
+            let own = try await deployment.sql("PRAGMA user_version;")
+            let running = try await enqueueHeld(deployment, origin, size: "20x")
+            try await origin.awaitArrivals(of: "/held")
+            // The contract for SQL is the newer version's too.
+            let request = #"{"source":"initials:AB","renditions":[{"width":16}]}"#
+            let waiting = try await deployment.sql(
+                "PRAGMA user_version=99; INSERT INTO job(request) VALUES ('\(request)'); SELECT last_insert_rowid();"
+            )
+            if ends == .completed { try await origin.release() }
+            #expect(await worker.ending == .exited(4))
+            let words = String(decoding: worker.standardError, as: UTF8.self)
+            #expect(words.contains("has schema version 99, made by a newer Cameo; this one knows up to \(own)"))
+            // As the newer version would see it.
+            _ = try await deployment.sql("PRAGMA user_version=\(own);")
+            let job = try await deployment.job(running)
+            #expect((job.state, job.crashCount) == (ends, 0))
+            #expect(try await deployment.job(try #require(Int64(waiting))).state == .available)
+            #expect(try await deployment.status().workers.isEmpty)
+        }
+
+        @Test func anIdleWorkerSeesTheNewerSchemaToo() async throws {
+            let deployment = try Deployment()
+            let (worker, _) = try await startedWorker(deployment)
+            defer { worker.killGroup() }
+            _ = try await deployment.sql("PRAGMA user_version=99;")
+            #expect(await worker.ending == .exited(4))
+            // And is refused when its supervisor starts it again.
+            let again = try await deployment.command("cameo-worker")
+            #expect(again.exitStatus == 4 && again.errorText.contains("made by a newer Cameo"), "\(again.errorText)")
+        }
     }
 }

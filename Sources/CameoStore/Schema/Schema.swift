@@ -1,6 +1,9 @@
 internal import GRDB
 
 /// The tables, their versions, and the steps from one to the next.
+///
+/// A version of Cameo whose requests know more fields has a script too, if only an empty one: a worker that does not know
+/// a field discards its job, so older workers must not claim any more (``Undertaking``).
 enum Schema {
     /// "Came" in ASCII: marks the file as Cameo's (PRAGMA application_id).
     static let applicationID = 0x4361_6D65
@@ -22,6 +25,25 @@ enum Schema {
             throw StoreError.newerSchema(path: path, found: version, supported: currentVersion)
         }
         return version
+    }
+
+    /// Why this program begins nothing more in a file that it has open: a newer one has changed the tables. Nil while
+    /// nobody has. Costs a microsecond.
+    static func refusal(by db: Database, at path: String) throws -> StoreError? {
+        let found = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+        return found > currentVersion ? .newerSchema(path: path, found: found, supported: currentVersion) : nil
+    }
+
+    /// Leaves out what SQLite makes and names itself.
+    static let namedByPrograms = "name NOT GLOB 'sqlite_*'"
+
+    /// Names of all tables, indexes, triggers and views that are Cameo's own.
+    static func ownNames() throws -> Set<String> {
+        let model = try DatabaseQueue()
+        return try model.write { db in
+            for script in scripts { try db.execute(sql: script) }
+            return try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema WHERE \(namedByPrograms)")
+        }
     }
 
     /// Brings the file to ``currentVersion``. Safe to call from many processes at once.
