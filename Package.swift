@@ -116,7 +116,7 @@ let package = Package(
                 "CameoModel", "CameoStore", "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
             ],
-            exclude: ["seccomp_run.py"]
+            exclude: ["Harness/own_tables.py", "seccomp_run.py"]
         ),
     ]
 )

@@ -36,6 +36,19 @@ public struct ThumbnailRequest: Hashable, Sendable {
         }
     }
 
+    /// The request as `proto-json/thumbnail-request.schema.json` describes it, on one line: to be kept in a table of the
+    /// program's own until it is enqueued.
+    ///
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for what would be refused when it is enqueued.
+    public func json() throws(CameoError) -> String {
+        do throws(InvalidRequest) {
+            try model.validate()
+        } catch {
+            throw CameoError(error)
+        }
+        return model.json.canonicalText
+    }
+
     /// As it was given.
     public var source: String { model.source }
 

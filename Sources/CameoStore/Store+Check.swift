@@ -22,7 +22,7 @@ extension Store {
         let rows = try await read { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.uniqueKeys(db),
-                try Self.unfinishedAttempts(db),
+                try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
         return rows + [try await blobs(), try await unnamedFiles(), try await deadWorkers()]

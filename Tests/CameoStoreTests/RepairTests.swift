@@ -50,8 +50,8 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "database", "references", "counters", "limits", "uniqueness", "attempts", "blobs", "files",
-                "workers", "disk", "sandbox",
+                "sqlite", "database", "references", "counters", "limits", "uniqueness", "attempts", "schema", "guests",
+                "blobs", "files", "workers", "disk", "sandbox",
             ]
         )
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)

@@ -74,6 +74,17 @@ func forgetAvatar(_ client: Client) async throws -> Forgotten {
     return forgotten
 }
 
+func empty(
+    _ outbox: [(row: Int, text: String)],
+    _ client: Client,
+    delete: (Int, EnqueuedJob) async throws -> Void
+) async throws {
+    for (row, text) in outbox {
+        let job = try await client.enqueue(ThumbnailRequest(json: text))
+        try await delete(row, job)
+    }
+}
+
 enum PictureStore {
     static func open() -> Client? { try? Client(store: "/srv/pictures") }
 }

@@ -3,7 +3,8 @@
 //
 // CAMEO_FAULTS names a folder, in which tests write and this file reads
 //   rules    lines of CALL ERROR PART SKIP COUNT: of the calls (write, sync) to files whose path contains PART the first
-//            SKIP pass, the next COUNT fail with ERROR (EIO, ENOSPC, EACCES), or write half of what they should (SHORT).
+//            SKIP pass, the next COUNT fail with ERROR (EIO, ENOSPC, EACCES), write half of what they should (SHORT), or are
+//            the last that the process does (KILL).
 //            Replaced by rename, it counts from the beginning again, in every process by itself.
 //   clock    seconds by which the wall clock is ahead, or behind.
 // and in which this file keeps an account of
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +107,7 @@ static const char *verdict(const char *call, const char *path) {
         char line[800];
         int length = snprintf(line, sizeof line, "%s %s %s\n", call, error, path);
         raw_write("fired", O_APPEND, line, length);
+        if (!strcmp(error, "KILL")) kill(getpid(), SIGKILL);
     }
     return error;
 }

@@ -1,0 +1,116 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Tables of other programs in the store's file.
+@Suite(.timeLimit(.minutes(1)))
+struct GuestTableTests {
+    /// As `proto-json/README.md` has them, and a view.
+    private static func photos() throws -> String {
+        let text = try String(contentsOf: Repository.file("proto-json/README.md"), encoding: .utf8)
+        let blocks = text.components(separatedBy: "```sql\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        let tables = try #require(blocks.first { $0.contains("CREATE TRIGGER app_photo_enqueue") })
+        return tables + """
+            CREATE VIEW app_progress AS
+              SELECT path, state FROM app_photo JOIN job_status ON job_status.id = app_photo.job;
+            """
+    }
+
+    private func sql(_ text: String, _ path: String) async throws -> String {
+        let script = ".bail on\n.timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
+        let result = try await run("sqlite3", ["\(path)/cameo.sqlite"], input: Data(script.utf8))
+        try #require(result.exitStatus == 0, "\(result.errorText)")
+        return result.outputText.split(separator: "\n").dropFirst().joined(separator: "\n")
+    }
+
+    private func guests(_ store: Store) async throws -> CheckFinding {
+        try #require(try await store.check().first { $0.subject == "guests" })
+    }
+
+    /// The insert into the program's own table is all that the program does.
+    @Test func aProgramsTriggerEnqueuesInItsTransaction() async throws {
+        let fixture = try StoreFixture()
+        let insert = "INSERT INTO app_photo(path) VALUES ('file:///a.jpg')"
+        _ = try await sql(
+            "PRAGMA recursive_triggers=ON; \(try Self.photos()) BEGIN; \(insert); ROLLBACK; \(insert);",
+            fixture.path
+        )
+        let bad = try await run("sqlite3", ["\(fixture.path)/cameo.sqlite", "INSERT INTO app_photo(path) VALUES ('')"])
+        #expect(bad.errorText.contains("source must be a non-empty string"))
+        #expect(
+            try await sql("SELECT * FROM app_progress; SELECT count(*) FROM app_photo;", fixture.path)
+                == "file:///a.jpg|available\n1"
+        )
+        #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.claim.jobID) == [1])
+    }
+
+    @Test func upkeepLeavesThemAlone() async throws {
+        let fixture = try StoreFixture()
+        _ = try await sql(
+            "\(try Self.photos()) INSERT INTO app_photo(path) VALUES ('file:///a.jpg'), ('file:///b.jpg');",
+            fixture.path
+        )
+        _ = try await fixture.store.cancel(1)
+        fixture.clock.advance(seconds: 90 * 86_400)
+        let turn = try #require(try fixture.store.maintenanceTurn())
+        #expect(try await fixture.store.prune(Retention(), in: turn).cancelled == 1)
+        #expect(try await fixture.store.repair(in: turn) == [])
+        try await fixture.store.vacuum(in: turn)
+        let copy = fixture.folder.path("copy")
+        _ = try await fixture.store.backUp(to: copy, in: turn)
+        let rows = "SELECT * FROM app_photo; SELECT path, state FROM app_progress;"
+        for path in [fixture.path, copy] {
+            #expect(try await sql(rows, path) == "1|file:///a.jpg|1\n2|file:///b.jpg|2\nfile:///b.jpg|available")
+        }
+        let finding = try await guests(try Store(at: copy))
+        #expect(finding.severity == .ok && finding.message.hasSuffix("app_photo"), "\(finding.message)")
+    }
+
+    @Test func theStepToThisVersionLeavesThemAlone() async throws {
+        let folder = try TemporaryFolder()
+        let script = """
+            PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \(Schema.version1)
+            PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1;
+            \(try Self.photos()) INSERT INTO app_photo(path) VALUES ('file:///a.jpg');
+            """
+        let made = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(script.utf8))
+        try #require(made.exitStatus == 0, "\(made.errorText)")
+        let store = try Store(at: folder.path)
+        #expect(try await guests(store).severity == .ok)
+        let added = "INSERT INTO app_photo(path) VALUES ('file:///b.jpg'); SELECT * FROM app_progress;"
+        #expect(try await sql(added, folder.path) == "file:///a.jpg|available\nfile:///b.jpg|available")
+        #expect(try await store.check().filter { $0.severity == .error } == [])
+    }
+
+    @Test(arguments: [
+        ("CREATE TABLE photo(a)", "photo of another program has a name that a later version"),
+        (
+            "CREATE TRIGGER app_t AFTER INSERT ON job BEGIN SELECT 1; END",
+            "app_t of another program is on Cameo's table job"
+        ),
+        ("CREATE UNIQUE INDEX app_i ON job(request)", "index app_i of another program is on Cameo's table job"),
+        (
+            "CREATE TABLE app_a(job INTEGER REFERENCES job(id))",
+            "app_a of another program has a foreign key to Cameo's table job"
+        ),
+    ])
+    func aCheckNamesWhatReachesIntoCameosOwnTables(statement: String, problem: String) async throws {
+        let fixture = try StoreFixture()
+        #expect(try await guests(fixture.store).message == "no other program keeps tables here")
+        _ = try await sql("\(statement);", fixture.path)
+        let finding = try await guests(fixture.store)
+        #expect(finding.severity == .warning && finding.message.contains(problem), "\(finding.message)")
+    }
+
+    @Test func aCheckMissesWhatWasDropped() async throws {
+        let fixture = try StoreFixture()
+        _ = try await sql("DROP TRIGGER job_move;", fixture.path)
+        let finding = try #require(try await fixture.store.check().first { $0.subject == "schema" })
+        #expect(finding.severity == .error && finding.message.hasPrefix("job_move is missing"))
+    }
+}
