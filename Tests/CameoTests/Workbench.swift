@@ -81,6 +81,12 @@ struct Workbench {
         try await Self.complete(begun.job, begun.request, with: rendered, sourceSeen: begun.sourceSeen, in: store)
     }
 
+    /// Gives a begun job up, as a worker does whose renderer could make nothing of it.
+    func discard(_ begun: BegunJob) async throws {
+        let failure = JobFailure(.imageCorrupt, at: .render, "as the test wants it")
+        try await store.fail(begun.job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+    }
+
     struct BegunJob {
         fileprivate let job: ClaimedJob
         fileprivate let request: ThumbnailRequest

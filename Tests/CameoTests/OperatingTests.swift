@@ -1,0 +1,195 @@
+import Cameo
+import Foundation
+import TestSupport
+import Testing
+
+/// What an operator does by `cameo-admin`, done by a program.
+@Suite(.timeLimit(.minutes(2)))
+struct OperatingTests {
+    private let bench: Workbench
+    private let client: Client
+
+    init() throws {
+        bench = try Workbench()
+        client = try Client(store: bench.path)
+    }
+
+    private func enqueue(
+        _ name: String,
+        change: (inout ThumbnailRequest) -> Void = { _ in }
+    ) async throws -> Int64 {
+        var request = ThumbnailRequest(source: "file:///\(name).jpg", renditions: [Rendition(width: 64)])
+        change(&request)
+        return try #require(try await client.enqueue(request).id)
+    }
+
+    private func work(_ worker: String) async throws -> Int {
+        try await bench.work(worker) { Workbench.picture($0) }
+    }
+
+    private func expectInvalid(_ field: String, _ body: () async throws(CameoError) -> Void) async throws {
+        let error = await #expect(throws: CameoError.self) { try await body() }
+        guard case .invalidRequest(field, _) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aBatchTellsHowFarItIs() async throws {
+        let worker = try await bench.register()
+        for name in ["a", "b", "c", "d"] { _ = try await enqueue(name) { $0.batch = "holiday" } }
+        _ = try await enqueue("elsewhere")
+        #expect(try await client.cancel(4) == .available)
+        try await bench.complete(try await bench.begin(worker), with: Workbench.picture(1))
+        try await bench.discard(try await bench.begin(worker))
+        let batch = try await client.batch("holiday")
+        #expect(batch.name == "holiday")
+        #expect(batch.jobs == [.completed: 1, .discarded: 1, .available: 1, .cancelled: 1])
+        #expect((batch.total, batch.finished, batch.isFinished) == (4, 3, false))
+        #expect(batch.failures == ["image.corrupt": 1])
+        #expect(try await work(worker) == 2)
+        #expect(try await client.batch("holiday").isFinished)
+        await #expect(throws: CameoError.noSuchBatch("other")) { try await client.batch("other") }
+    }
+
+    @Test func retryGivesAJobAllItsAttemptsAgain() async throws {
+        let worker = try await bench.register()
+        let id = try await enqueue("a") { $0.maxAttempts = 3 }
+        #expect(try await client.retry(id) == .available)
+        try await bench.discard(try await bench.begin(worker))
+        let failed = try await client.status(of: id)
+        #expect((failed.state, failed.attempt, failed.maxAttempts) == (.discarded, 1, 3))
+        #expect(failed.failure?.code == "image.corrupt" && failed.finalizedAt != nil)
+        #expect(try await client.retry(id) == .discarded)
+        let again = try await client.status(of: id)
+        #expect((again.state, again.attempt, again.finalizedAt) == (.available, 0, nil))
+        let begun = try await bench.begin(worker)
+        #expect(try await client.retry(id) == .running, "what runs goes on")
+        try await bench.complete(begun, with: Workbench.picture(1))
+        #expect(try await client.thumbnails(for: id)[0].facts?.bytes == 4_000)
+        await #expect(throws: CameoError.noSuchJob(77)) { try await client.retry(77) }
+    }
+
+    @Test func retryYieldsToAJobThatWaitsForTheSameThumbnails() async throws {
+        let first = try await enqueue("a")
+        try await client.cancel(first)
+        let second = try await enqueue("a")
+        #expect(second != first)
+        #expect(try await client.retry(first) == .cancelled)
+        let states = [try await client.status(of: first).state, try await client.status(of: second).state]
+        #expect(states == [.cancelled, .available])
+    }
+
+    @Test func aSnoozedJobWaitsForItsTime() async throws {
+        let worker = try await bench.register()
+        let id = try await enqueue("a")
+        #expect(try await client.snooze(id, until: Date(timeIntervalSinceNow: 3_600)) == .available)
+        #expect(try await client.status(of: id).state == .scheduled)
+        #expect(try await work(worker) == 0)
+        #expect(try await client.snooze(id, until: Date(timeIntervalSinceNow: -1)) == .scheduled)
+        #expect(try await work(worker) == 1)
+        #expect(try await client.snooze(id, until: Date(timeIntervalSinceNow: 3_600)) == .completed)
+        #expect(try await client.status(of: id).state == .completed)
+        await #expect(throws: CameoError.noSuchJob(77)) { try await client.snooze(77, until: Date()) }
+    }
+
+    @Test func aPausedQueueGivesNothingUntilItIsResumed() async throws {
+        let worker = try await bench.register()
+        for name in ["a", "b"] { _ = try await enqueue(name) { $0.queue = "web" } }
+        _ = try await enqueue("c")
+        let running = try await bench.begin(worker)
+        try await client.pause(queue: "web")
+        try await client.pause(queue: "web")
+        #expect(try await work(worker) == 1, "the other queue goes on")
+        try await bench.complete(running, with: Workbench.picture(1))
+        #expect(try await client.status(of: 1).state == .completed, "what ran went on")
+        #expect(try await client.status(of: 2).state == .available)
+        try await client.resume(queue: "web")
+        #expect(try await work(worker) == 1)
+        await #expect(throws: CameoError.noSuchQueue("wbe")) { try await client.pause(queue: "wbe") }
+        await #expect(throws: CameoError.noSuchQueue("wbe")) { try await client.resume(queue: "wbe") }
+    }
+
+    @Test func aQueuesLimitHoldsFromTheNextClaimOn() async throws {
+        let worker = try await bench.register()
+        // It need not have had a job.
+        try await client.limit(queue: "web", to: 1)
+        for name in ["a", "b", "c"] { _ = try await enqueue(name) { $0.queue = "web" } }
+        let running = try await bench.begin(worker)
+        #expect(try await work(worker) == 0)
+        try await client.limit(queue: "web", to: 2)
+        #expect(try await work(worker) == 1)
+        try await client.limit(queue: "web", to: nil)
+        #expect(try await work(worker) == 1)
+        try await bench.complete(running, with: Workbench.picture(1))
+    }
+
+    @Test func anOperatorsLimitOfAKeyStandsAgainstRequests() async throws {
+        let worker = try await bench.register()
+        try await client.limit(concurrencyKey: "tenant", to: 2)
+        for name in ["a", "b", "c"] {
+            _ = try await enqueue(name) { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 3) }
+        }
+        let running = [try await bench.begin(worker), try await bench.begin(worker)]
+        #expect(try await work(worker) == 0)
+        try await client.limit(concurrencyKey: "tenant", to: nil)
+        _ = try await enqueue("d") { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 4) }
+        #expect(try await work(worker) == 2, "requests decide again")
+        for begun in running { try await bench.complete(begun, with: Workbench.picture(1)) }
+    }
+
+    @Test func aLimitThatIsNoneIsRefused() async throws {
+        let client = client
+        try await expectInvalid("limit") { () async throws(CameoError) in try await client.limit(queue: "web", to: 0) }
+        try await expectInvalid("limit") { () async throws(CameoError) in
+            try await client.limit(concurrencyKey: "tenant", to: -1)
+        }
+        try await expectInvalid("queue") { () async throws(CameoError) in try await client.limit(queue: "We b", to: 1) }
+    }
+
+    /// Rank is time and priority; a key of the program's own is what makes two requests one job.
+    @Test func whatARequestAsksOfTheQueueIsKept() async throws {
+        let worker = try await bench.register()
+        _ = try await enqueue("a")
+        let urgent = try await enqueue("b") { $0.priority = 5 }
+        let begun = try await bench.begin(worker)
+        #expect(try await client.status(of: urgent).state == .running)
+        try await bench.complete(begun, with: Workbench.picture(1))
+        let keyed = try await enqueue("c") { $0.uniqueKey = "profile of 7" }
+        #expect(try await enqueue("d") { $0.uniqueKey = "profile of 7" } == keyed)
+        let again = try await enqueue("b") { $0.refresh = .always }
+        #expect(again != urgent)
+        let waiting = try await enqueue("e") { $0.retry = ThumbnailRequest.Retry(base: 100, cap: 100, jitter: 0) }
+        #expect(try await client.status(of: waiting).state == .available)
+    }
+
+    /// Killed before it deletes the row, a program enqueues it again.
+    @Test func aRequestKeptAsJSONIsEnqueuedAsItWas() async throws {
+        var request = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(width: 64, name: "small")])
+        (request.queue, request.batch, request.headers) = ("web", "b", ["authorization": "Bearer 1"])
+        let text = try request.json()
+        #expect(try ThumbnailRequest(json: text) == request && !text.contains("\n"))
+        var jobs: [EnqueuedJob] = []
+        try await empty([(1, text), (1, text)], client) { _, job in jobs.append(job) }
+        #expect(jobs.map(\.outcome) == [.accepted, .joined] && jobs[0].id == jobs[1].id)
+        request.maxAttempts = 0
+        let refused = request
+        try await expectInvalid("maxAttempts") { () async throws(CameoError) in _ = try refused.json() }
+    }
+
+    /// The program has it open while a newer one brings the tables up to date.
+    @Test func aStoreThatANewerVersionTookOverRefusesWhatIsNewAndServesWhatIsThere() async throws {
+        let uri = try await client.store(Workbench.picture(1))
+        let id = try await enqueue("a")
+        let raised = try await run("sqlite3", ["\(bench.path)/cameo.sqlite", "PRAGMA user_version = 99"])
+        #expect(raised.exitStatus == 0, "\(raised.errorText)")
+        let error = await #expect(throws: CameoError.self) { try await enqueue("b") }
+        guard case .storeUnavailable(let reason) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("schema version 99, made by a newer Cameo"))
+        #expect(try await client.status(of: id).state == .available)
+        #expect(try await client.data(for: uri) == Workbench.picture(1))
+    }
+}
