@@ -82,7 +82,7 @@ let package = Package(
             exclude: ["faults.c", "nameserver.py", "origin.py", "rude.py"]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
-        .testTarget(name: "CameoStoreTests", dependencies: ["CameoModel", "CameoStore", "TestSupport"]),
+        .testTarget(name: "CameoStoreTests", dependencies: ["CLinux", "CameoModel", "CameoStore", "TestSupport"]),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
         .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),

@@ -14,12 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct flock whole_file(short type) {
+static struct flock range(short type, int64_t start, int64_t length) {
     struct flock lock;
     memset(&lock, 0, sizeof lock); // F_OFD_* want l_pid = 0
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
+    lock.l_start = start;
+    lock.l_len = length;
     return lock;
+}
+
+static struct flock whole_file(short type) {
+    return range(type, 0, 0); // length 0: to the end, wherever that will be
+}
+
+static int is_locked(int fd, struct flock lock) {
+    if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
 }
 
 int cameo_ofd_lock(int fd) {
@@ -28,9 +39,21 @@ int cameo_ofd_lock(int fd) {
 }
 
 int cameo_ofd_is_locked(int fd) {
-    struct flock lock = whole_file(F_WRLCK);
-    if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
-    return lock.l_type != F_UNLCK;
+    return is_locked(fd, whole_file(F_WRLCK));
+}
+
+int cameo_ofd_share_byte(int fd, int64_t position) {
+    struct flock lock = range(F_RDLCK, position, 1);
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+int cameo_ofd_is_locked_between(int fd, int64_t first, int64_t last) {
+    return is_locked(fd, range(F_WRLCK, first, last - first + 1));
+}
+
+int cameo_ofd_unlock(int fd) {
+    struct flock lock = whole_file(F_UNLCK);
+    return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
 int cameo_memfd_create(const char *name) {

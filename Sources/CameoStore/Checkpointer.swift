@@ -9,14 +9,14 @@ final class Checkpointer: Sendable {
     /// A thousand pages.
     private static let logLimit = 1_000 * Connection.pageSize
     /// Milliseconds to wait for readers that still use the log; the next commit tries again.
-    private static let patienceForReaders = 100
+    private static let patienceForReaders: Int64 = 100
 
     private let directory: StoreDirectory
-    private let patience: Connection.Patience
+    private let patience: Patience
     /// Bytes of the log from which to try next: after a reader was in the way, not again at every commit.
     private let nextTry = Atomic<Int>(Checkpointer.logLimit)
 
-    init(directory: StoreDirectory, patience: Connection.Patience) {
+    init(directory: StoreDirectory, patience: Patience) {
         self.directory = directory
         self.patience = patience
     }
@@ -33,8 +33,8 @@ final class Checkpointer: Sendable {
     @discardableResult
     func checkpoint(_ db: Database) -> Bool {
         guard let lock = try? FileLock(directory.checkpointLock) else { return false }
-        patience.set(Self.patienceForReaders)
-        defer { patience.set(Connection.Patience.usual) }
+        patience.set(milliseconds: Self.patienceForReaders)
+        defer { patience.set(milliseconds: Patience.usual) }
         defer { withExtendedLifetime(lock) {} }
         // The row's first column is 1 if somebody was in the way.
         return (try? Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")) == 0

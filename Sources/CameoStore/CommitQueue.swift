@@ -31,12 +31,14 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
     private let database: DatabaseQueue
+    private let line: WaitingLine
     private let checkpointer: Checkpointer
     private let path: String
 
     /// Refusals name `path`, the store's folder.
-    init(database: DatabaseQueue, checkpointer: Checkpointer, path: String) {
+    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
         self.database = database
+        self.line = line
         self.path = path
         self.checkpointer = checkpointer
     }
@@ -107,7 +109,7 @@ final class CommitQueue: Sendable {
 
     /// Commits and answers all, or throws and has answered none.
     private func runInOneTransaction(_ group: [Operation], _ db: Database) throws {
-        try db.beginTransaction(.immediate)
+        try line.stand { try db.beginTransaction(.immediate) }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
             let answers = try group.map { operation -> @Sendable () -> Void in

@@ -1,12 +1,12 @@
 internal import CSQLiteConfig
 internal import Foundation
 internal import GRDB
-internal import Synchronization
 
 // DESIGN. Each connection is a GRDB DatabaseQueue with a thread of its own, not a DatabasePool: a pool sets
 // synchronous=NORMAL and writes on every opening, and `PRAGMA data_version` must stay on one connection.
 // Every connection of Cameo
-//   - waits for a lock by a constant short retry: SQLite's own growing sleep starves old waiters;
+//   - waits for a lock by a constant short retry, and in line (``Patience``, ``WaitingLine``): SQLite's own growing
+//     sleep starves old waiters;
 //   - never checkpoints by itself (``Checkpointer`` does), not even when it is closed;
 //   - distrusts the schema and refuses to have it rewritten (DEFENSIVE, trusted_schema=OFF).
 enum Connection {
@@ -16,15 +16,6 @@ enum Connection {
         case readOnly
         /// Read-only, of a file that nobody can change now: no locks, no `-shm`, so that it works on read-only disks.
         case immutable
-    }
-
-    /// Patience with the lock of another process, in tries of a millisecond each.
-    final class Patience: Sendable {
-        static let usual = 30_000
-        private let tries = Atomic<Int>(Patience.usual)
-
-        func isLeft(after count: Int) -> Bool { count < tries.load(ordering: .relaxed) }
-        func set(_ count: Int) { tries.store(count, ordering: .relaxed) }
     }
 
     /// 8 KiB pages suit inline blobs; the log is checkpointed before it has a thousand of them.
@@ -39,9 +30,7 @@ enum Connection {
         configuration.readonly = access != .readWrite
         configuration.publicStatementArguments = false
         configuration.busyMode = .callback { tries in
-            guard patience.isLeft(after: tries) else { return false }
-            poll(nil, 0, 1)  // a millisecond, on the connection's own thread
-            return true
+            patience.lastsAnotherTry(after: tries)
         }
         configuration.prepareDatabase { db in
             let code = cameo_sqlite_harden(UnsafeMutableRawPointer(db.sqliteConnection))

@@ -25,9 +25,10 @@ package final class Store: Sendable {
     ) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: creating)
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
-        let patience = Connection.Patience()
         do {
             try directory.makeDatabasePrivate()
+            let line = try WaitingLine(directory.waitingLine)
+            let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
             // Making a file a WAL database needs it alone, and then SQLite does not ask the busy handler.
             try FileLock.hold(directory.setUpLock) {
@@ -37,6 +38,7 @@ package final class Store: Sendable {
                 directory: directory,
                 clock: clock,
                 writer: writer,
+                line: line,
                 checkpointer: Checkpointer(directory: directory, patience: patience),
                 readAccess: .readOnly
             )
@@ -56,7 +58,8 @@ package final class Store: Sendable {
                 directory: directory,
                 clock: clock,
                 writer: nil,
-                checkpointer: Checkpointer(directory: directory, patience: Connection.Patience()),
+                line: nil,
+                checkpointer: Checkpointer(directory: directory, patience: Patience()),
                 readAccess: access
             )
         } catch {
@@ -68,6 +71,7 @@ package final class Store: Sendable {
         directory: StoreDirectory,
         clock: StoreClock,
         writer: DatabaseQueue?,
+        line: WaitingLine?,
         checkpointer: Checkpointer,
         readAccess: Connection.Access
     ) throws {
@@ -79,7 +83,11 @@ package final class Store: Sendable {
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
         inode = Self.inode(of: directory.database)
-        writes = writer.map { CommitQueue(database: $0, checkpointer: checkpointer, path: directory.path) }
+        writes = writer.flatMap { writer in
+            line.map {
+                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path)
+            }
+        }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
             // A file without tables is left of a process that ended while it made the store.

@@ -13,6 +13,8 @@ package struct StoreDirectory: Hashable, Sendable {
     var unfinishedBlobs: String { path + "/blobs/tmp" }
     var workers: String { path + "/workers" }
     var checkpointLock: String { path + "/checkpoint.lock" }
+    /// Where those that wait for the write lock say for how long they have waited.
+    var waitingLine: String { path + "/waiting.lock" }
     /// Held by the process that makes the tables or brings them to a newer version.
     var setUpLock: String { path + "/setup.lock" }
 

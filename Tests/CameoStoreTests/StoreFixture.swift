@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import GRDB
 import Synchronization
 import TestSupport
 
@@ -20,6 +21,13 @@ struct StoreFixture {
 
     func anotherStore() throws -> Store {
         try Store(at: path, clock: clock.storeClock)
+    }
+
+    /// A program that is not Cameo's; it may leave a transaction open.
+    func stranger() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: store.directory.database, configuration: configuration)
     }
 
     @discardableResult

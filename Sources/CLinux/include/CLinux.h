@@ -11,6 +11,12 @@
 int cameo_ofd_lock(int fd);
 /// 1 = another open file description holds a lock on the file, 0 = free, -1 = errno (fcntl F_OFD_GETLK).
 int cameo_ofd_is_locked(int fd);
+/// A shared lock of the same kind on one byte, which need not exist.
+int cameo_ofd_share_byte(int fd, int64_t position);
+/// 1 = another open file description holds a lock on one of these bytes, 0 = none does, -1 = errno.
+int cameo_ofd_is_locked_between(int fd, int64_t first, int64_t last);
+/// Gives up all that the open file description holds.
+int cameo_ofd_unlock(int fd);
 
 /// memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING).
 int cameo_memfd_create(const char *name);
