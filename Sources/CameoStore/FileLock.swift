@@ -14,6 +14,9 @@ final class FileLock: Sendable {
         guard cameo_ofd_lock(file.descriptor) == 0 else { throw Errno() }
     }
 
+    /// Leaves a number with the lock, for whoever asks the file for its length. Best effort.
+    func setLength(_ bytes: Int) { _ = ftruncate(file.descriptor, off_t(bytes)) }
+
     /// Waits for the lock and runs the body under it. Blocks its thread, for as long as the holder takes.
     static func hold<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         let lock = try waitFor(path)

@@ -114,7 +114,13 @@ package final class Store: Sendable {
 
     /// Moves the write-ahead log into the database when nobody else is about to, so that the store is one clean file.
     package func close() {
-        writer?.writeWithoutTransaction { db in _ = checkpointer.checkpoint(db) }
+        writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
+    }
+
+    /// Waits for what commits leave to be done after their callers were answered: a long log is moved into the database
+    /// then. A process that ends before would leave that to the next one, and so would that.
+    package func finishCommits() {
+        writer?.writeWithoutTransaction { _ in }
     }
 
     /// A folder that may not be written has no place for SQLite's shared memory file. If the log is empty nothing is
@@ -166,7 +172,7 @@ package final class Store: Sendable {
     /// Empties the log into the database now, unless another process is doing so or a reader needs it.
     func checkpointNow() async throws(StoreError) {
         let checkpointer = checkpointer
-        try await writeOutsideTransaction { db in _ = checkpointer.checkpoint(db) }
+        try await writeOutsideTransaction { db in checkpointer.checkpoint(db) }
     }
 
     /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.

@@ -121,6 +121,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try Store(at: storeOptions.path)
+        defer { store.finishCommits() }
         var receipts: [EnqueueReceipt] = []
         if let bytes {
             receipts = [try await store.enqueue(requests[0], data: bytes, cacheKey: key)]

@@ -118,4 +118,39 @@ struct CommitQueueTests {
         let log = try FileManager.default.attributesOfItem(atPath: store.directory.database + "-wal")[.size] as? Int
         #expect(try #require(log) < 20_000_000)
     }
+
+    private func logBytes(of store: Store) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: store.directory.writeAheadLog)[.size] as? Int)
+    }
+
+    private func lengthenLog(of store: Store, by bytes: Int) async throws {
+        try await store.commit { db in
+            try db.execute(
+                sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), ?1, zeroblob(?1), NULL, 0, 0)",
+                arguments: [bytes]
+            )
+        }
+    }
+
+    /// Whoever waits for a reader holds up all writers meanwhile: not each process is to find out by itself.
+    @Test func aReaderThatWasInTheWayOfOneProcessIsNotWaitedForByTheNext() async throws {
+        let fixture = try StoreFixture()
+        let (store, other) = (fixture.store, try fixture.anotherStore())
+        let reader = try fixture.stranger()
+        try reader.inDatabase { db in
+            try db.beginTransaction(.deferred)
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
+        }
+        try await lengthenLog(of: store, by: 9_000_000)
+        store.finishCommits()
+        let long = try logBytes(of: store)
+        #expect(long > 9_000_000)
+        try reader.inDatabase { db in try db.rollback() }
+        try await lengthenLog(of: other, by: 1_000)
+        other.finishCommits()
+        #expect(try logBytes(of: store) >= long)
+        try await lengthenLog(of: other, by: 9_000_000)
+        other.finishCommits()
+        #expect(try logBytes(of: store) == 0)
+    }
 }
