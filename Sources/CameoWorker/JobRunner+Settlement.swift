@@ -56,14 +56,18 @@ extension JobRunner {
                 default: break
                 }
                 if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
-                if tries.isMultiple(of: 10) {
-                    let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
-                    logger.warning("waits for the store to take its result", metadata: metadata)
-                }
+                warn(ofWaiting: job, for: error, tries)
                 await pause(delay)
                 delay = isEnding() ? delay : min(delay * 2, .seconds(5))
             }
         }
+    }
+
+    /// At once, and then now and again.
+    private func warn(ofWaiting job: ClaimedJob, for error: StoreError, _ tries: Int) {
+        guard tries == 1 || tries.isMultiple(of: 10) else { return }
+        let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
+        logger.warning("waits for the store to take its result", metadata: metadata)
     }
 
     private func record(
@@ -111,7 +115,7 @@ extension JobRunner {
             chance: configuration.random()
         )
         let retryAt = delay.map { store.clock.now().addingTimeInterval($0.seconds) }
-        return await record { () throws(StoreError) in
+        return await record(job) { () throws(StoreError) in
             try await store.fail(job.claim, with: failure, retryAt: retryAt, timings: progress.timings)
         } outcome: {
             delay.map { .retried(failure, after: $0) } ?? .discarded(failure)
@@ -119,7 +123,7 @@ extension JobRunner {
     }
 
     private func release(_ job: ClaimedJob) async -> JobOutcome.Kind {
-        await record { () throws(StoreError) in
+        await record(job) { () throws(StoreError) in
             try await store.release(job.claim)
         } outcome: {
             .released
@@ -128,11 +132,13 @@ extension JobRunner {
 
     /// Tries until it is written or the claim is lost; when the worker is to end, only as long as its patience lasts.
     private func record(
+        _ job: ClaimedJob,
         _ write: () async throws(StoreError) -> Settlement,
         outcome: () -> JobOutcome.Kind
     ) async -> JobOutcome.Kind {
         let started = ContinuousClock.now
         var delay = Duration.milliseconds(100)
+        var tries = 0
         while true {
             do throws(StoreError) {
                 if case .superseded(let twin) = try await write() { return .superseded(by: twin) }
@@ -143,6 +149,8 @@ extension JobRunner {
                 if isEnding(), started.duration(to: .now) > configuration.patience {
                     return .unrecorded(reason: error.description)
                 }
+                tries += 1
+                warn(ofWaiting: job, for: error, tries)
                 await pause(delay)
                 delay = min(delay * 2, .seconds(5))
             }

@@ -31,7 +31,14 @@ extension ChildProcess {
 
     /// Returns when it has written this to its standard error; at once if it has ended.
     func hasSaid(_ text: String) async throws {
-        while !String(decoding: standardError, as: UTF8.self).contains(text), kill(processID, 0) == 0 {
+        try await hasSaidLine { $0.contains(text) }
+    }
+
+    /// Returns when it has written such a line to its standard error; at once if it has ended.
+    func hasSaidLine(_ isMeant: (Substring) -> Bool) async throws {
+        while !String(decoding: standardError, as: UTF8.self).split(separator: "\n").contains(where: isMeant),
+            kill(processID, 0) == 0
+        {
             try await Task.sleep(for: .milliseconds(5))
         }
     }

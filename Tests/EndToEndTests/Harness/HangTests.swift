@@ -17,13 +17,15 @@ extension EndToEnd {
 
         /// A worker that stands still between the render and the commit of the only job. Tries again if another of its
         /// threads was just writing: that is another test.
-        private func startSleeper() async throws -> (Deployment, Store, [EnqueueReceipt], ChildProcess) {
+        private func startSleeper(
+            _ environment: [String: String?] = shortLease
+        ) async throws -> (Deployment, Store, [EnqueueReceipt], ChildProcess) {
             while true {
                 let deployment = try Deployment()
                 let store = try Store(at: deployment.store)
                 let receipts = try await deployment.enqueueDistinct(1, in: store)
                 let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
-                let sleeper = try deployment.startWorker(environment: Self.shortLease.merging(freeze) { $1 })
+                let sleeper = try deployment.startWorker(environment: environment.merging(freeze) { $1 })
                 try await sleeper.hasStopped()
                 if try await deployment.isWritable() { return (deployment, store, receipts, sleeper) }
                 sleeper.killGroup()
@@ -32,7 +34,8 @@ extension EndToEnd {
 
         /// Waits for the worker's line on the job's end, whatever it says.
         private func expectRefusal(of job: EnqueueReceipt, to worker: ChildProcess) async throws {
-            try await worker.hasSaid("job=\(try job.jobID) ")
+            let name = "job=\(try job.jobID) "
+            try await worker.hasSaidLine { $0.contains(name) && !$0.contains(Self.waiting) }
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
         }
 
@@ -168,7 +171,7 @@ extension EndToEnd {
             try await disk.waitForFailures(6)
             #expect(try await deployment.job(id).state == .running)
             try disk.heal()
-            try await worker.hasSaid("job=\(id) ")
+            try await deployment.waitUntil { try await $0.job(id).state != .running }
             let job = try await deployment.job(id)
             #expect((job.state, job.failure?.code) == (.discarded, .imageUnsupportedFormat))
             #expect(job.attempts?.map(\.outcome) == [.discarded])
@@ -223,6 +226,67 @@ extension EndToEnd {
             }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
+        }
+
+        private static let waiting = "waits for the store to take its result"
+        private static let impatience: [String: String?] = ["CAMEO_TEST_PATIENCE_MS": "200"]
+
+        /// Another program that has SQLite's write lock until it ends.
+        private func startLockHolder(_ deployment: Deployment) async throws -> ChildProcess {
+            let script = """
+                import signal, sqlite3, sys
+                store = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
+                store.execute("PRAGMA wal_autocheckpoint = 0")
+                store.execute("BEGIN IMMEDIATE")
+                print("holds it", flush=True)
+                signal.pause()
+                """
+            let holder = try ChildProcess("/usr/bin/python3", ["-c", script, "\(deployment.store)/cameo.sqlite"])
+            while holder.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            return holder
+        }
+
+        @Test func aResultOutlastsAStoreThatAnotherProgramHoldsLockedForTooLong() async throws {
+            let (deployment, store, receipts, worker) = try await startSleeper(Self.impatience)
+            let holder = try await startLockHolder(deployment)
+            worker.send(SIGCONT)
+            try await worker.hasSaid(Self.waiting)
+            #expect(String(decoding: worker.standardError, as: UTF8.self).contains("held the write lock"))
+            let job = try await store.job(receipts[0].jobID)
+            #expect((job.state, job.attempt) == (.running, 1))
+            holder.killGroup()
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            #expect(try await store.job(job.id).attempts?.map(\.outcome) == [.completed])
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        @Test func aResultThatWaitsForALockedStoreIsDroppedWhenTheLeaseIsLostMeanwhile() async throws {
+            let (deployment, store, receipts, sleeper) = try await startSleeper(
+                Self.shortLease.merging(Self.impatience) { $1 }
+            )
+            let holder = try await startLockHolder(deployment)
+            sleeper.send(SIGCONT)
+            try await sleeper.hasSaid(Self.waiting)
+            // It is to lose its lease, whoever has the lock first when that is free.
+            sleeper.send(SIGSTOP)
+            try await sleeper.hasStopped()
+            holder.killGroup()
+            let heir = try deployment.startWorker(environment: Self.shortLease)
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            #expect(
+                try await store.job(receipts[0].jobID).attempts?.map(\.outcome) == [.interrupted, .completed]
+            )
+            let before = try await everything(deployment)
+            sleeper.send(SIGCONT)
+            try await expectRefusal(of: receipts[0], to: sleeper)
+            #expect(try await everything(deployment) == before)
+            for worker in [sleeper, heir] {
+                worker.send(SIGTERM)
+                #expect(await worker.ending == .exited(0))
+            }
         }
     }
 }
