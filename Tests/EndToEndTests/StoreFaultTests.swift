@@ -81,6 +81,145 @@ extension EndToEnd {
             #expect(try await deployment.drain().exitStatus == 0)
             #expect(try await deployment.job(receipt.jobID).state == .completed)
         }
+
+        /// Four programs enqueue until each is refused, while a worker fills the same disk with thumbnails.
+        @Test func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
+            let producers = ["901", "902", "903", "904"]
+            let result = try await MountNamespace.run(
+                """
+                mount -t tmpfs -o size=100m,mode=0700 tmpfs "$CAMEO_STORE"
+                head -c 93m /dev/zero > "$CAMEO_STORE/ballast"
+                "$BIN/cameo-worker" --allow-root pictures --log-level warning 2> worker.log & worker=$!
+                padding=$(head -c \(Self.padding) /dev/zero | tr '\\0' x)
+                produce() {
+                    for width in $(seq 300 3000); do
+                        "$BIN/cameo-enqueue" pictures/photo.jpg --json --size "${width}x$1:png" \
+                            --metadata "{\\"padding\\":\\"$padding\\"}" >> "receipts.$1" 2> "refusal.$1" || return $?
+                    done
+                }
+                for name in \(producers.joined(separator: " ")); do
+                    (produce $name; echo "$?" > "exit.$name") & running="$running $!"
+                done
+                # Thumbnails leave some room for what jobs have to say; this is to be full to the last page.
+                until grep -q "no space is left" worker.log || [ -e exit.901 ]; do sleep 0.1; done
+                head -c 3500k /dev/zero > "$CAMEO_STORE/more-ballast"
+                wait $running
+                rm "$CAMEO_STORE/ballast" "$CAMEO_STORE/more-ballast"
+                "$BIN/cameo-worker" --drain --allow-root pictures > /dev/null 2>&1; echo "drain $?"
+                kill $worker; wait $worker; echo "worker $?"
+                "$BIN/cameo-admin" check > /dev/null; echo "check $?"
+                "$BIN/cameo-status" jobs --json --limit 100000 > jobs
+                """,
+                deployment
+            )
+            #expect(result.outputText == "drain 0\nworker 0\ncheck 0\n", "\(result.errorText)")
+            var acknowledged: [Int64] = []
+            for name in producers {
+                #expect(try text("exit.\(name)", deployment) == "4\n")
+                #expect(
+                    try text("refusal.\(name)", deployment).hasPrefix("cameo-enqueue: store.full: no space is left")
+                )
+                acknowledged += try text("receipts.\(name)", deployment).split(separator: "\n").map {
+                    try WireFormat.decode(EnqueueReceipt.self, from: Data($0.utf8)).jobID
+                }
+            }
+            let jobs = try text("jobs", deployment).split(separator: "\n").map {
+                try WireFormat.decode(Job.self, from: Data($0.utf8))
+            }
+            // What was refused is not there either.
+            #expect(jobs.map(\.id).sorted() == acknowledged.sorted())
+            #expect(jobs.allSatisfy { $0.state == .completed && $0.attempt == 1 })
+            // The worker met the full disk too, and said so.
+            #expect(try text("worker.log", deployment).contains("no space is left"))
+        }
+
+        /// Bytes that no request needs, so that the disk is full soon.
+        private static let padding = 15_000
+
+        private func text(_ name: String, _ deployment: Deployment) throws -> String {
+            try String(contentsOfFile: deployment.folder.path(name), encoding: .utf8)
+        }
+
+        private static let refusal = "read-only disk or in a folder that may not be written"
+
+        @Test func aFolderOfBlobsThatMayNotBeWrittenForAWhileCostsNoJob() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let worker = try deployment.startWorkerWithoutOverride()
+            try await deployment.expectCompletedOnce(try await deployment.enqueueDistinct(1, in: store))
+            try deployment.setPermissions(0o500, ofFoldersIn: "\(deployment.store)/blobs")
+            let receipts = try await deployment.enqueueDistinct(3, from: 1, in: store)
+            try await worker.hasSaid("waits for the store to take its result")
+            #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
+            #expect(try await store.status().count(.completed) == 1)
+            try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/blobs")
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        /// A worker has its files open and goes on; who comes new is refused by name.
+        @Test func aStoreWhoseFoldersMayNotBeWrittenForAWhileRefusesWhoComesAndLosesNothing() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            let worker = try deployment.startWorkerWithoutOverride()
+            try await deployment.expectCompletedOnce(try await deployment.enqueueDistinct(1, in: store))
+            try deployment.setPermissions(0o500, ofFoldersIn: deployment.store)
+            let receipts = try await deployment.enqueueDistinct(3, from: 1, in: store)
+            let enqueue = [try Deployment.executable("cameo-enqueue"), "pictures/photo.jpg", "--size", "33x33"]
+            let refused = try await deployment.runWithoutOverride(enqueue)
+            #expect(refused.exitStatus == 4)
+            #expect(refused.errorText.contains(Self.refusal))
+            try await worker.hasSaid("waits for the store to take its result")
+            try deployment.setPermissions(0o700, ofFoldersIn: deployment.store)
+            #expect(try await deployment.runWithoutOverride(enqueue).exitStatus == 0)
+            try await deployment.expectCompletedOnce(receipts)
+            try await deployment.expectUncharged(receipts)
+            #expect(try await store.status().jobs.values.reduce(0, +) == 5)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+    }
+}
+
+extension Deployment {
+    /// What makes a command of root's ask for permission like everybody else's.
+    private static let withoutOverride =
+        getuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
+
+    fileprivate func startWorkerWithoutOverride() throws -> ChildProcess {
+        let command = Self.withoutOverride + [try Self.executable("cameo-worker"), "--allow-root", pictures]
+        return try ChildProcess(
+            "/usr/bin/env",
+            command,
+            environment: ["CAMEO_STORE": store],
+            currentDirectory: folder.url
+        )
+    }
+
+    fileprivate func runWithoutOverride(_ command: [String]) async throws -> ProcessResult {
+        try await run(
+            "/usr/bin/env",
+            Self.withoutOverride + command,
+            environment: ["CAMEO_STORE": store],
+            currentDirectory: folder.url
+        )
+    }
+
+    /// Of the folder and of all folders in it, not of their files.
+    fileprivate func setPermissions(_ mode: Int, ofFoldersIn folder: String) throws {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+        for path in [folder] + paths {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                continue
+            }
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
     }
 }
 
