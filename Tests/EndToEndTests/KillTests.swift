@@ -240,6 +240,9 @@ extension EndToEnd {
                 "1"
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
+            while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            // The oldest has the picture; another may stand ready.
+            let renderer = try #require(try renderers(of: worker.processID).min())
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
             // The only slot is free again long before the renderer's deadline.
@@ -249,9 +252,40 @@ extension EndToEnd {
                 ["pictures/photo.jpg", "--wait", "--wait-timeout", "20"]
             )
             #expect(next.exitStatus == 0, "\(next.errorText)")
-            #expect(try await deployment.job(receipt.jobID).state == .cancelled)
+            #expect(!isAlive(renderer))
+            try await expectCancelled(receipt, deployment)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
+        }
+
+        /// The server keeps the connection and says no more; nothing but the cancellation ends the transfer so soon.
+        @Test func cancellingAJobThatFetchesHangsUpOnTheServer() async throws {
+            let deployment = try Deployment()
+            let origin = try await Origin.start()
+            let receipt = try #require(try await deployment.enqueue(origin.url("/stall")).first)
+            let worker = try deployment.startWorker(
+                "--allow-network",
+                "127.0.0.0/8",
+                "--low-speed",
+                "0",
+                "--fetch-timeout",
+                "100"
+            )
+            try await origin.awaitArrivals(of: "/stall")
+            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
+            #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
+            // The server waits for this for 20 s, a fifth of what the worker would.
+            try await origin.awaitAborts(of: "/stall")
+            try await expectCancelled(receipt, deployment)
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
+        private func expectCancelled(_ receipt: EnqueueReceipt, _ deployment: Deployment) async throws {
+            let job = try await deployment.job(receipt.jobID)
+            #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
+            let thumbnails = "SELECT count(*) FROM thumbnail WHERE job_id = \(try receipt.jobID);"
+            #expect(try await deployment.sql(thumbnails) == "0")
         }
     }
 }
