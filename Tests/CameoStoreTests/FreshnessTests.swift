@@ -1,0 +1,89 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Requests that need no job, because their thumbnails are made and fresh.
+@Suite(.timeLimit(.minutes(1)))
+struct FreshnessTests {
+    private func make(_ fixture: StoreFixture, _ source: String) async throws {
+        _ = try await fixture.enqueueTwin { $0.source = source }
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.store.complete(
+            job.claim,
+            storing: try StoreFixture.rendered(job),
+            from: try StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+    }
+
+    @Test(arguments: [
+        ("data:,picture", Refresh.ifChanged, EnqueueReceipt.Outcome.fresh), ("data:,picture", .never, .fresh),
+        ("data:,picture", .always, .accepted), ("initials:AB", .ifChanged, .fresh),
+        ("cameo://blob/sha256-\(String(repeating: "0", count: 64))", .ifChanged, .fresh),
+        ("file:///a.jpg", .ifChanged, .accepted), ("file:///a.jpg", .never, .fresh),
+        ("https://pictures.example/a.jpg", .ifChanged, .accepted),
+    ])
+    func whatIsMadeAndFreshNeedsNoJob(source: String, refresh: Refresh, outcome: EnqueueReceipt.Outcome) async throws {
+        let fixture = try StoreFixture()
+        try await make(fixture, source)
+        let receipt = try await fixture.enqueueTwin {
+            $0.source = source
+            $0.refresh = refresh
+        }
+        #expect(receipt.outcome == outcome)
+        #expect((receipt.id == nil) == (outcome == .fresh))
+        #expect((receipt.thumbnails[0].blob != nil) == (outcome == .fresh))
+    }
+
+    @Test func aRequestForLaterOrForMoreNeedsAJob() async throws {
+        let fixture = try StoreFixture()
+        try await make(fixture, "data:,picture")
+        let later = try await fixture.enqueueTwin {
+            $0.source = "data:,picture"
+            $0.runAt = fixture.clock.storeClock.now().addingTimeInterval(5)
+        }
+        #expect(later.outcome == .accepted)
+        let more = try await fixture.enqueueTwin {
+            $0.source = "data:,picture"
+            $0.renditions.append(Rendition(width: 17))
+        }
+        #expect(more.outcome == .accepted)
+    }
+
+    /// By the cached answer, of which only the store's own words count: no server is asked.
+    @Test(arguments: [
+        ("fresh", EnqueueReceipt.Outcome.fresh), ("pinned", .fresh), ("stale", .accepted), ("other bytes", .accepted),
+        ("varies", .accepted), ("other scope", .accepted),
+    ])
+    func aCachedAnswerThatIsFreshAnswers(state: String, outcome: EnqueueReceipt.Outcome) async throws {
+        let fixture = try StoreFixture()
+        let uri = "https://pictures.example/a.jpg"
+        try await make(fixture, uri)
+        let bytes = Data((state == "other bytes" ? "another" : "picture").utf8)
+        let now = fixture.clock.storeClock.now()
+        let scope = state == "other scope" ? RequestScope(headers: ["Cookie": "a"]) : nil
+        let source = CachedSource(
+            key: SourceKey(uri: uri, scope: scope),
+            variant: state == "varies" ? "accept" : "",
+            finalURL: uri,
+            status: 200,
+            fields: [],
+            hops: [],
+            mediaType: nil,
+            textEncoding: nil,
+            requestTime: now,
+            responseTime: now,
+            freshUntil: now.addingTimeInterval(state == "stale" || state == "pinned" ? 0 : 60),
+            blob: SHA256.digest(of: bytes),
+            bytes: bytes.count,
+            sourceSeen: 9,
+            isPinned: state == "pinned"
+        )
+        try await fixture.store.keep(source, data: bytes, budget: nil)
+        #expect(try await fixture.enqueueTwin { $0.source = uri }.outcome == outcome)
+    }
+}
