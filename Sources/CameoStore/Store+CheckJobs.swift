@@ -5,17 +5,7 @@ internal import GRDB
 extension Store {
     static func limits(_ db: Database) throws -> CheckFinding {
         let counts = try Row.fetchAll(db, sql: Counters.wrongKeys)
-        // A key that is to be decided anew by the next claim may look odd until then.
-        let closed = try String.fetchAll(
-            db,
-            sql: """
-                SELECT key FROM concurrency WHERE changed = 0 AND max_running > running
-                  AND EXISTS (SELECT 1 FROM job INDEXED BY job_key
-                    WHERE state = 'available' AND concurrency_key = key)
-                  AND NOT EXISTS (SELECT 1 FROM job INDEXED BY job_key_open
-                    WHERE state = 'available' AND held = 0 AND concurrency_key = key)
-                """
-        )
+        let closed = try String.fetchAll(db, sql: Counters.closedKeys)
         return CheckFinding(
             "limits",
             counts.map { row in

@@ -50,7 +50,7 @@ struct LimitTests {
     }
 
     /// Every way in which a running job ends frees its key.
-    @Test(arguments: ["complete", "discard", "fail", "release", "cancel", "rescue"])
+    @Test(arguments: ["complete", "discard", "fail", "release", "cancel", "rescue", "delete"])
     func aKeyIsFreedWhateverBecomesOfItsJob(way: String) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
@@ -65,6 +65,7 @@ struct LimitTests {
         case "fail": try await fixture.store.fail(job.claim, with: failure, retryAt: later, timings: AttemptTimings())
         case "release": try await fixture.store.release(job.claim)
         case "cancel": _ = try await fixture.store.cancel(job.claim.jobID)
+        case "delete": _ = try await fixture.sql("DELETE FROM job WHERE id = \(job.claim.jobID)")
         default:
             fixture.clock.advance(seconds: 31)
             _ = try await fixture.store.rescueExpired(except: "me")
@@ -77,6 +78,7 @@ struct LimitTests {
     @Test func jobsOfAFullKeyLeaveTheIndexAndComeBackInTheirOrder() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(50) { $0.concurrencyKey = "k" }
+        #expect(try await heldJobs(fixture) == 50, "until a claim has found room")
         let first = try #require(try await fixture.store.claim(limit: 9, for: "w1").first)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
         #expect(try await heldJobs(fixture) == 49, "nothing of it is in a claim's way")
@@ -88,16 +90,18 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [51])
     }
 
-    @Test func aJobInAPausedQueueDoesNotKeepItsKey() async throws {
+    /// Of queues whose names come before and after that of the other.
+    @Test(arguments: ["asleep", "paused"])
+    func aJobInAPausedQueueDoesNotKeepItsKey(paused: String) async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(3) {
-            $0.queue = "paused"
+            $0.queue = paused
             $0.concurrencyKey = "k"
         }
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
-        _ = try await fixture.store.pause("paused")
+        _ = try await fixture.store.pause(paused)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.queue) == ["default"])
-        _ = try await fixture.store.resume("paused")
+        _ = try await fixture.store.resume(paused)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty, "its key is full now")
     }
 
@@ -123,6 +127,7 @@ struct LimitTests {
             $0.concurrencyLimit = 4
         }
         #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 2)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
         try await fixture.store.limit(key: "k", to: 3)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 1)
         try await fixture.store.limit(key: "k", to: nil)
@@ -144,6 +149,38 @@ struct LimitTests {
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
     }
 
+    @Test func aSuspectThatComesBackToAFullKeyBlocksNobody() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.store.limit(key: "k", to: 2)
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        let jobs = try await fixture.store.claim(limit: 2, for: "w1")
+        try await fixture.store.limit(key: "k", to: 1)
+        try await fixture.store.release(jobs[1].claim)
+        _ = try await fixture.sql("UPDATE job SET crash_count = 3, attempted_at = 1 WHERE id = 2")
+        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+    }
+
+    @Test func aSuspectBehindOneOfAFullKeyIsClaimed() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        try await fixture.enqueue()
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET crash_count = 3 WHERE id > 1") }
+        #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [3])
+    }
+
+    @Test func aLimitBelowWhatRunsLetsThatGoOnAndNothingIn() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(8)
+        let running = try await fixture.store.claim(limit: 4, for: "w1")
+        try await fixture.store.limit(queue: "default", to: 2)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        for job in running.prefix(2) { try await finish(job, fixture) }
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        try await finish(running[2], fixture)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 1)
+    }
+
     @Test func limitsAreInTheReportOfTheQueue() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(queue: "imports", to: 3, unknown: .created)
@@ -156,5 +193,19 @@ struct LimitTests {
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE concurrency SET running = 7") }
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("counts 7 running jobs and has 0"))
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        _ = try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+    }
+
+    @Test func aKeyThatHasRoomAndOpensNothingIsFoundAndMended() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
+        _ = try await fixture.sql("UPDATE concurrency SET changed = 0")
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
+        #expect(finding.severity == .error && finding.message.contains("the concurrency key k has room"))
+        _ = try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 }
