@@ -89,10 +89,10 @@ extension Store {
 
     private func remove(_ ids: [Int64], _ retention: Retention, _ now: Int64) async throws(StoreError) -> Pruned {
         try await commit { db in
-            // An operator may have retried one of them since the look.
+            // An operator may have retried one of them since the look: it has no end, or another.
             let remove = try db.cachedStatement(
                 sql: """
-                    DELETE FROM job WHERE id = ? AND finalized_at IS NOT NULL AND finalized_at < CASE state
+                    DELETE FROM job WHERE id = ? AND finalized_at < CASE state
                       WHEN 'completed' THEN ? WHEN 'cancelled' THEN ? WHEN 'discarded' THEN ? END
                     RETURNING state
                     """

@@ -131,12 +131,12 @@ extension Store {
             let name = try db.cachedStatement(
                 sql: """
                     UPDATE job SET unique_key = coalesce(unique_key, ?)
-                    WHERE id = ? AND joinable = 0 AND upload_id IS NULL AND \(Self.waiting)
+                    WHERE id = ? AND \(Self.waiting)
                     """
             )
             for row in named {
                 try name.execute(arguments: [row.key, row.id])
-                // Otherwise it was claimed, ended or named meanwhile.
+                // Otherwise it was claimed or has ended meanwhile.
                 if db.changesCount == 1 { try Self.standOrYield(row.id, now: now, db) }
             }
         }

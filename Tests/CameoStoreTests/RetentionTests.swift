@@ -88,9 +88,13 @@ struct RetentionTests {
         let pruned = try await fixture.store.prune(retention, in: turn) { steps.append($0.jobs) }
         #expect((pruned.cancelled, pruned.discarded) == (150, 0))
         #expect(steps == [100, 50])
+        // They ended in the same millisecond, and are more than one look walks over.
+        retention.discarded = .seconds(5)
+        #expect(try await fixture.store.prune(retention, in: turn).discarded == 1_050)
     }
 
-    @Test func aJobThatWasRetriedSinceTheLookStays() async throws {
+    @Test(arguments: [JobState.available, .cancelled])
+    func aJobThatWasRetriedSinceTheLookStays(andIsNow state: JobState) async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(101)
         for id in Int64(1)...101 { _ = try await fixture.store.cancel(id) }
@@ -103,11 +107,16 @@ struct RetentionTests {
         let store = fixture.store
         let pruned = try await store.prune(retention, in: turn, pause: .milliseconds(500)) { step in
             guard step.jobs == 100 else { return }
-            Task { retry.yield(try await store.retry(101).before) }
+            Task {
+                let before = try await store.retry(101).before
+                // It ended again, but a moment ago.
+                if state == .cancelled { _ = try await store.cancel(101) }
+                retry.yield(before)
+            }
         }
         #expect(await retried.first { _ in true } == .cancelled)
         #expect(pruned.cancelled == 100)
-        #expect(try await store.job(101).state == .available)
+        #expect(try await store.job(101).state == state)
     }
 
     @Test func bytesThatNothingNamesGoAfterAnHour() async throws {
@@ -116,7 +125,10 @@ struct RetentionTests {
         let kept = try await fixture.store.store(Data("a program's own".utf8), mediaType: nil)
         try await fixture.store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM thumbnail") }
         #expect(try await fixture.store.status().blobs.count == 2)
-        fixture.clock.advance(seconds: 3_601)
+        fixture.clock.advance(seconds: 3_599)
+        #expect(try await fixture.store.prunable(.forever).isEmpty)
+        #expect(try await prune(fixture, .forever).isEmpty)
+        fixture.clock.advance(seconds: 2)
         #expect(try await fixture.store.prunable(.forever).blobs == 1)
         let pruned = try await prune(fixture, .forever)
         #expect((pruned.blobs, pruned.blobBytes, pruned.jobs) == (1, 9, 0))

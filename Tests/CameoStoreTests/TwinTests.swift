@@ -47,6 +47,29 @@ struct TwinTests {
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
     }
 
+    @Test func anUploadJoinsTheJobThatSQLInserted() async throws {
+        let fixture = try StoreFixture()
+        let data = Data("picture".utf8)
+        let uri = CameoURI.blob(SHA256.digest(of: data)).text
+        try await insert(fixture, StoreFixture.request(uri))
+        let receipt = try await fixture.store.enqueue(StoreFixture.request(), data: data)
+        #expect((receipt.outcome, receipt.id) == (.joined, 1))
+    }
+
+    /// Between the look at jobs that stand for nothing yet and the transaction that lets them.
+    @Test func whatWasClaimedSinceTheLookStandsForNothing() async throws {
+        let fixture = try StoreFixture()
+        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.sql("UPDATE job SET joinable = 0")  // as an older worker leaves what it puts back
+        let store = try fixture.store(
+            interruptedBy:
+                "UPDATE job SET state = 'running', attempt = 1, claim_token = 't', worker = 'w1' WHERE id = 1"
+        )
+        #expect(try await store.claim(limit: 1, for: "w2").isEmpty)
+        #expect(try await store.check().filter { $0.subject == "uniqueness" }.map(\.severity) == [.ok])
+        #expect(try await fixture.enqueueTwin().outcome == .accepted, "what runs is not joined")
+    }
+
     @Test func invalidRowsAreNobodysTwins() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
@@ -68,7 +91,8 @@ struct TwinTests {
             $0.priority = 5
         }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-        _ = try await fixture.enqueueTwin { $0.runAt = fixture.clock.storeClock.now().addingTimeInterval(3_600) }
+        let later = fixture.clock.storeClock.now().addingTimeInterval(3_600)
+        _ = try await fixture.enqueueTwin { $0.runAt = later }
         let soon = fixture.clock.storeClock.now().addingTimeInterval(4)
         switch way {
         case "retry":
@@ -89,7 +113,16 @@ struct TwinTests {
         #expect((second.priority, try await fixture.store.batch("b").total) == (5, 1))
         // Only what failed waits for a back-off; the rest wanted to run at once.
         #expect((second.state == .scheduled) == (way == "retry"))
+        #expect((second.availableAt == later) == (way == "retry"))
         try await fixture.store.deregister(registration)
+    }
+
+    @Test func aJobThatWasCancelledWhileItWaitedGivesUpItsPlace() async throws {
+        let fixture = try StoreFixture()
+        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.store.cancel(1)
+        #expect(try await fixture.enqueueTwin().id == 2)
+        #expect(try await fixture.store.retry(1).settlement == .superseded(by: 2))
     }
 
     @Test func twoTwinsOfOneDeadWorkerBecomeOne() async throws {

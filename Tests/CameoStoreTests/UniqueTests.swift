@@ -56,6 +56,23 @@ struct UniqueTests {
         #expect((receipt.outcome, receipt.id) == (.accepted, 2))
     }
 
+    @Test(arguments: ["priority", "time"])
+    func aJobThatWasJoinedTakesItsNewPlaceInTheLine(what: String) async throws {
+        let fixture = try StoreFixture()
+        let now = fixture.clock.storeClock.now()
+        _ = try await fixture.enqueueTwin { if what == "time" { $0.runAt = now.addingTimeInterval(600) } }
+        fixture.clock.advance(seconds: 60)
+        try await fixture.enqueue { $0.priority = 2 }
+        _ = try await fixture.enqueueTwin { if what == "priority" { $0.priority = 2 } }
+        if what == "time" {
+            // It lies ahead of what comes three minutes later with that priority.
+            fixture.clock.advance(seconds: 180)
+            try await fixture.enqueue { $0.priority = 2 }
+        }
+        let order = try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID)
+        #expect(order == (what == "time" ? [2, 1, 3] : [1, 2]))
+    }
+
     @Test func lowerPriorityAndLaterTimeChangeNothing() async throws {
         let fixture = try StoreFixture()
         let first = try await fixture.enqueueTwin { $0.priority = 3 }
