@@ -72,7 +72,7 @@ extension Store {
 
     /// Thumbnails and cached originals can be had again. What a program put in, and the source of a job, cannot: there the
     /// row stays, and with it the finding.
-    private func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
+    func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
         let (files, hex) = (files, digest.hex)
         return try await commit { db in
             // Somebody may have stored the bytes anew since the look.
@@ -106,7 +106,7 @@ extension Store {
         return count
     }
 
-    private func remove(unnamed digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
+    func remove(unnamed digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
         let (files, moved) = (files, MovedFiles())
         do throws(StoreError) {
             let isAside = try await commit { db in

@@ -93,6 +93,46 @@ struct RepairTests {
         #expect(job.attempts?.map(\.outcome) == [.interrupted])
     }
 
+    /// Each table whose rows may refer to something that is gone.
+    @Test(
+        arguments: [
+            ("batch_job", "DELETE FROM job WHERE id = 3"), ("upload", "DELETE FROM job WHERE id = 4"),
+            ("source", "DELETE FROM blob WHERE digest = (SELECT blob FROM source)"),
+            ("job", "DELETE FROM blob WHERE digest = (SELECT source_blob FROM job WHERE id = 5)"),
+        ]
+    )
+    func whatRefersToNothingGoes(table: String, damage: String) async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue { $0.batch = "b" }
+        try await sql(fixture, #"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
+        _ = try await fixture.store.enqueue(StoreFixture.request(), data: Data("original".utf8))
+        try await fixture.keep("a")
+        let dangling = table == "job" ? "SELECT count(source_blob) FROM job" : "SELECT count(*) FROM \(table)"
+        #expect(try await fixture.sql(dangling) == "1")
+        try await sql(fixture, damage)
+        #expect(try await check(fixture, "references").severity == .error)
+        _ = try await repair(fixture)
+        #expect(try await fixture.sql(dangling) == "0")
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+    }
+
+    @Test func aJobThatStandsForItsKeyWithoutWaitingIsFound() async throws {
+        let (fixture, _) = try await fixture()
+        _ = try await fixture.sql("UPDATE job SET joinable = 1 WHERE id = 1")
+        let found = try await check(fixture, "uniqueness")
+        #expect(found.severity == .error && found.message.contains("job 1 stands for a unique key, but does not wait"))
+    }
+
+    /// As another process may make it between the look at a blob and the transaction that removes it.
+    @Test func whatWasMadeAnewSinceTheLookStays() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let blob = try await fixture.store.thumbnail(thumbnail).blob
+        let removed = try await fixture.store.remove(damaged: blob)
+        #expect((removed.thumbnails, removed.isGone) == (0, false))
+        #expect(try await !fixture.store.remove(unnamed: blob, madeBefore: .distantFuture))
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
     @Test func aThumbnailWithDamagedBytesIsRemovedAndCanBeMadeAnew() async throws {
         let (fixture, thumbnail) = try await fixture()
         let blob = try await fixture.store.thumbnail(thumbnail).blob
@@ -117,9 +157,17 @@ struct RepairTests {
     }
 
     /// There is no way to have them again but a backup: the finding stays until somebody has seen it.
-    @Test func bytesOfAProgramThatAreDamagedStayAFinding() async throws {
+    @Test(arguments: ["stored", "under a key", "of a job"])
+    func bytesOfAProgramThatAreDamagedStayAFinding(way: String) async throws {
         let (fixture, _) = try await fixture()
-        let digest = try await fixture.store.store(Data(Self.large.reversed()), mediaType: nil)
+        let bytes = Data(Self.large.reversed())
+        let digest = SHA256.digest(of: bytes)
+        switch way {
+        case "stored": _ = try await fixture.store.store(bytes, mediaType: nil)
+        case "of a job": _ = try await fixture.store.enqueue(StoreFixture.request(), data: bytes)
+        default:
+            _ = try await fixture.store.enqueue(StoreFixture.request(), data: bytes, cacheKey: try CacheKey("avatar"))
+        }
         try FileManager.default.removeItem(atPath: StoreDirectory(unfinished: fixture.path).blobFile(digest))
         #expect(try await repair(fixture) == [])
         let found = try await check(fixture, "blobs")
