@@ -46,15 +46,15 @@ struct ClaimTests {
         #expect(order == [2, 1, 3])
     }
 
-    @Test func waitingOutweighsPriority() async throws {
+    @Test func theLowestRankOfAllQueuesComesFirst() async throws {
         let fixture = try StoreFixture()
-        try await fixture.enqueue(2)
-        // As if the first had waited for ten minutes: a step of priority is worth one.
-        try await fixture.store.commit { db in
-            try db.execute(sql: "UPDATE job SET rank = rank - 600000 WHERE id = 1")
-            try db.execute(sql: "UPDATE job SET rank = rank - 9 * 60000 WHERE id = 2")
+        for (queue, priority) in [("a", 0), ("b", 5), ("c", 3)] {
+            try await fixture.enqueue {
+                $0.queue = queue
+                $0.priority = priority
+            }
         }
-        #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await fixture.store.claim(limit: 2, for: "w1").map(\.queue) == ["b", "c"])
     }
 
     @Test func claimSkipsJobsScheduledLaterUntilTheyAreDue() async throws {
@@ -63,6 +63,9 @@ struct ClaimTests {
         try await fixture.enqueue { $0.runAt = due }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
         #expect(try await fixture.store.nextDueTime() == due)
+        // What is due does not bring what is not.
+        try await fixture.enqueue()
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         fixture.clock.advance(seconds: 61)
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
@@ -87,6 +90,19 @@ struct ClaimTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [1])
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+    }
+
+    @Test func aSuspectIsOverdueWhenItWaitedForAMinute() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let now = fixture.clock.storeClock.now().milliseconds
+        try await fixture.store.commit { db in
+            try db.execute(sql: "UPDATE job SET crash_count = 3, attempted_at = ?", arguments: [now])
+        }
+        fixture.clock.advance(seconds: 59)
+        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        fixture.clock.advance(seconds: 1)
+        #expect(try await fixture.store.hasOverdueSuspect(queues: nil))
     }
 
     @Test func aThousandQueuesAreNoObstacle() async throws {
