@@ -28,6 +28,14 @@ struct BatchTests {
         #expect((later.finishedLastMinute, later.secondsLeft) == (0, nil), "nothing moves: nobody knows")
     }
 
+    @Test func aYoungBatchHasTheRateOfItsOwnTime() async throws {
+        let fixture = try StoreFixture()
+        let receipts = try await fixture.enqueue(4) { $0.batch = "b" }
+        fixture.clock.advance(seconds: 10)
+        for receipt in receipts.prefix(2) { _ = try await fixture.store.cancel(receipt.jobID) }
+        #expect(try await fixture.store.batch("b").secondsLeft == 10)
+    }
+
     @Test func aFinishedBatchHasNothingLeft() async throws {
         let fixture = try StoreFixture()
         let receipts = try await fixture.enqueue(2) { $0.batch = "b" }

@@ -1,6 +1,8 @@
 import CameoModel
 import CameoStore
 import Foundation
+import GRDB
+import TestSupport
 import Testing
 
 /// Changes of many jobs at once.
@@ -101,6 +103,44 @@ struct BulkTests {
             try await fixture.store.change(filter { _ in }, by: .retry) { _ in throw Enough() }
         }
         #expect(try await fixture.store.status().count(.available) == 100)
+    }
+
+    /// Between the look at a page and the transaction that changes it.
+    @Test(arguments: [
+        "UPDATE job SET state = 'cancelled' WHERE id = 2", "DELETE FROM job WHERE id = 2",
+        "UPDATE job SET state = 'available', finalized_at = NULL, failure = NULL WHERE id = 2",
+    ])
+    func whatLeftItsStateSinceTheLookIsPassed(interruption: String) async throws {
+        let fixture = try StoreFixture()
+        try await discard(3, .sourceTimeout, in: fixture)
+        let store = try fixture.store(interruptedBy: interruption)
+        let progress = try await store.change(filter { _ in }, by: .retry)
+        #expect((progress.changed, progress.passed) == (2, 1))
+        #expect(try await store.states(of: [1, 3]) == [1: .available, 3: .available])
+        if interruption.contains("cancelled") { #expect(try await store.job(2).state == .cancelled) }
+    }
+
+    @Test func jobsOfAStateThatTheChangeDoesNotMeanAreNotCounted() async throws {
+        let fixture = try StoreFixture()
+        try await discard(2, .sourceTimeout, in: fixture)
+        try await fixture.enqueue(3)
+        let progress = try await fixture.store.change(filter { $0.states = [] }, by: .retry)
+        #expect((progress.changed, progress.passed) == (2, 3))
+    }
+
+    /// Else a change that makes its own work would have no end.
+    @Test func whatComesInMeanwhileIsLeftAlone() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2)
+        let database = "\(fixture.path)/cameo.sqlite"
+        let request = StoreFixture.request().json.canonicalText
+        let progress = try await fixture.store.change(filter { $0.states = [.available] }, by: .cancel) { _ in
+            try DatabaseQueue(path: database).write { db in
+                try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [request])
+            }
+        }
+        #expect(progress.changed == 2)
+        #expect(try await fixture.store.status().count(.available) == 1)
     }
 
     @Test func cancelStopsAllThatHasNotEnded() async throws {
