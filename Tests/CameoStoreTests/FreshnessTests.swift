@@ -10,7 +10,11 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct FreshnessTests {
     private func make(_ fixture: StoreFixture, _ source: String) async throws {
-        _ = try await fixture.enqueueTwin { $0.source = source }
+        try await make(fixture) { $0.source = source }
+    }
+
+    private func make(_ fixture: StoreFixture, _ change: (inout ThumbnailRequest) -> Void) async throws {
+        _ = try await fixture.enqueueTwin(change)
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         try await fixture.store.complete(
             job.claim,
@@ -57,12 +61,13 @@ struct FreshnessTests {
     /// By the cached answer, of which only the store's own words count: no server is asked.
     @Test(arguments: [
         ("fresh", EnqueueReceipt.Outcome.fresh), ("pinned", .fresh), ("stale", .accepted), ("other bytes", .accepted),
-        ("varies", .accepted), ("other scope", .accepted),
+        ("varies", .accepted), ("varies since", .accepted), ("other scope", .accepted), ("by its URI", .fresh),
     ])
     func aCachedAnswerThatIsFreshAnswers(state: String, outcome: EnqueueReceipt.Outcome) async throws {
         let fixture = try StoreFixture()
         let uri = "https://pictures.example/a.jpg"
-        try await make(fixture, uri)
+        let asked = state == "by its URI" ? CameoURI.source(uri).text : uri
+        try await make(fixture, asked)
         let bytes = Data((state == "other bytes" ? "another" : "picture").utf8)
         let now = fixture.clock.storeClock.now()
         let scope = state == "other scope" ? RequestScope(headers: ["Cookie": "a"]) : nil
@@ -84,6 +89,36 @@ struct FreshnessTests {
             isPinned: state == "pinned"
         )
         try await fixture.store.keep(source, data: bytes, budget: nil)
-        #expect(try await fixture.enqueueTwin { $0.source = uri }.outcome == outcome)
+        if state == "varies since" {
+            try await fixture.keep("b", uri: uri, variant: "accept", seen: 10)
+        }
+        #expect(try await fixture.enqueueTwin { $0.source = asked }.outcome == outcome)
+    }
+
+    /// Nobody remembers which bytes an overlay had.
+    @Test(arguments: [("file:///mark.png", EnqueueReceipt.Outcome.accepted), ("data:,mark", .fresh)])
+    func anOverlayThatMayChangeIsLookedAt(overlay: String, outcome: EnqueueReceipt.Outcome) async throws {
+        let fixture = try StoreFixture()
+        func change(_ request: inout ThumbnailRequest) {
+            request.source = "data:,picture"
+            request.renditions[0].look.overlay = Rendition.Overlay(source: overlay)
+        }
+        try await make(fixture, change)
+        #expect(try await fixture.enqueueTwin(change).outcome == outcome)
+    }
+
+    /// A job fills in what is not known of it.
+    @Test(arguments: ["data:,picture", "https://pictures.example/a.jpg"])
+    func aThumbnailThatAnEarlierVersionMadeNeedsAJob(source: String) async throws {
+        let fixture = try StoreFixture()
+        try await make(fixture, source)
+        let seen = try StoreFixture.provenance()
+        let bytes = Data("picture".utf8)
+        #expect(seen.sourceDigest == SHA256.digest(of: bytes))
+        let original = StoreFixture.original(bytes, uri: source, isPinned: true)
+        if source.hasPrefix("https:") { try await fixture.store.keep(original, data: bytes, budget: nil) }
+        #expect(try await fixture.enqueueTwin { $0.source = source }.outcome == .fresh)
+        _ = try await fixture.sql("UPDATE thumbnail SET renderer_version = 'earlier'")
+        #expect(try await fixture.enqueueTwin { $0.source = source }.outcome == .accepted)
     }
 }
