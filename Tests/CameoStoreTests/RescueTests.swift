@@ -51,9 +51,45 @@ struct RescueTests {
         #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
         fixture.clock.advance(seconds: 2)
         #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        #expect(try await fixture.store.job(1).crashCount == 0, "the job is not to blame")
+        #expect(try await fixture.store.status().workers.map { "\($0.id) \($0.isAlive)" } == ["silent true"])
         try await fixture.store.extendLease(registration)
         #expect(try await fixture.store.claimTokens(of: registration).isEmpty)
         #expect(try await fixture.store.claim(limit: 1, for: "silent").count == 1)
+        try await fixture.store.deregister(registration)
+    }
+
+    /// Nothing is to be taken from it, and the silence of one that sleeps is no finding.
+    @Test func aSilentWorkerWithoutJobsIsLeftAlone() async throws {
+        let fixture = try StoreFixture()
+        let registration = try await fixture.register("idle")
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").workers == [])
+        try await fixture.store.deregister(registration)
+    }
+
+    /// The times of two starts of a machine, or of two machines, do not compare.
+    @Test func aLeaseOfAnotherStartOfTheMachineSaysNothing() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("w1")
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+        _ = try await fixture.sql("UPDATE worker SET boot_id = 'another'")
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").workers == [])
+        try await fixture.store.deregister(registration)
+    }
+
+    /// Its lease comes between the look at the workers and the transaction that would take its jobs.
+    @Test func aWorkerThatWakesSinceTheLookKeepsItsJobs() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("w1")
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+        fixture.clock.advance(seconds: 31)
+        let store = try fixture.store(interruptedBy: "UPDATE worker SET lease_until = lease_until + 30000")
+        #expect(try await store.rescueExpired(except: "me").workers == [])
+        #expect(try await store.job(1).state == .running)
         try await fixture.store.deregister(registration)
     }
 

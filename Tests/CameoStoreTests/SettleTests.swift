@@ -77,7 +77,31 @@ struct SettleTests {
         await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
             try await complete(first, fixture, from: StoreFixture.provenance())
         }
+        await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
+            try await fixture.store.beginFetch(first.claim, of: try ThumbnailRequest(parsing: first.request.utf8))
+        }
         try await complete(second, fixture, from: StoreFixture.provenance())
+    }
+
+    @Test func onlyTheLiveClaimAbsorbsAnUpload() async throws {
+        let fixture = try StoreFixture()
+        _ = try await fixture.sql(#"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
+        let first = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.store.release(first.claim)
+        let second = try #require(try await fixture.store.claim(limit: 1, for: "w2").first)
+        await #expect(throws: StoreError.leaseLost(jobID: 1)) { try await fixture.store.absorbUpload(first.claim) }
+        let request = try ThumbnailRequest(parsing: try await fixture.store.absorbUpload(second.claim).utf8)
+        #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1]))).text)
+    }
+
+    @Test func aJobIsNotCompletedByAThumbnailThatIsNotThere() async throws {
+        let fixture = try StoreFixture()
+        let job = try await claimOne(fixture)
+        let ids = try ThumbnailRequest(parsing: job.request.utf8).thumbnailIDs()
+        await #expect(throws: StoreError.notFound(uri: CameoURI.thumbnail(ids[0]).text)) {
+            try await fixture.store.complete(job.claim, keeping: ids, seen: nil, timings: AttemptTimings())
+        }
+        #expect(try await fixture.store.job(1).state == .running)
     }
 
     @Test func releaseGivesTheAttemptBack() async throws {
