@@ -13,7 +13,7 @@ package struct JobOutcome: Sendable {
         case superseded(by: Int64)
         case retried(JobFailure, after: Duration)
         case discarded(JobFailure)
-        /// Given back at shutdown.
+        /// Given back: at shutdown, or because a thumbnail that it was to keep has gone meanwhile.
         case released
         /// The job was cancelled, or another worker has it: nothing was written.
         case leaseLost

@@ -52,6 +52,8 @@ extension JobRunner {
                 tries += 1
                 switch error {
                 case .leaseLost: return .leaseLost
+                // What it was to keep has gone since it was seen: the next attempt finds it missing, and makes it.
+                case .notFound where product.isKept: return await release(job)
                 case .refused, .notFound: return await fail(job, failure(for: error), progress)
                 default: break
                 }

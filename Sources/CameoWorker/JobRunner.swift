@@ -22,6 +22,8 @@ struct JobRunner: Sendable {
         case rendered([RenderedThumbnail], Provenance)
         /// Thumbnails that exist and need not be made again; nil: whatever they were made of.
         case kept([ThumbnailID], SeenAgain?)
+
+        var isKept: Bool { if case .kept = self { true } else { false } }
     }
 
     func run(_ control: JobControl) async -> JobOutcome {

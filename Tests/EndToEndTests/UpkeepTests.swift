@@ -26,6 +26,35 @@ extension EndToEnd {
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains("pruned"))
         }
 
+        /// What it was to keep goes between the worker's look and its last write; by triggers, since nobody else is as
+        /// quick: one takes it away under that write, which is then undone, the other for good when the job comes back.
+        @Test(arguments: ["never", "if-changed"])
+        func aJobWhoseThumbnailGoesAtTheLastMomentMakesIt(refresh: String) async throws {
+            let deployment = try Deployment()
+            let photo = try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            _ = try await deployment.enqueue(photo)
+            #expect(try await deployment.drain().exitStatus == 0)
+            let request = """
+                {"source":"file://\(photo)","renditions":[{"width":256,"height":256}],"maxAttempts":1,
+                 "refresh":"\(refresh)","runAt":"2026-01-01T00:00:00Z"}
+                """
+            _ = try await deployment.sql(
+                """
+                INSERT INTO job(request) VALUES ('\(request)');
+                CREATE TRIGGER under_the_write AFTER UPDATE OF state ON job WHEN NEW.state = 'completed' BEGIN
+                  DELETE FROM thumbnail; END;
+                CREATE TRIGGER for_good AFTER UPDATE OF state ON job WHEN NEW.state = 'available' BEGIN
+                  DELETE FROM thumbnail; END;
+                """
+            )
+            let drain = try await deployment.drain()
+            #expect(drain.exitStatus == 0, "\(drain.errorText)")
+            let job = try await deployment.job(2)
+            #expect(job.state == .completed && job.attempt == 1)
+            #expect(job.attempts?.map(\.outcome) == [.released, .completed])
+            #expect(job.thumbnails[0].blob != nil)
+        }
+
         @Test func pruneTellsFirstAndRemovesThen() async throws {
             let deployment = try Deployment()
             let id = try #require(try await deployment.enqueue("a.jpg").first).jobID
