@@ -64,7 +64,9 @@ public final class Client: Sendable {
     /// The bytes that a name stands for now, verified against their digest.
     public func data(for uri: CameoURI) async throws(CameoURLError) -> Data {
         do throws(StoreError) {
-            return try await store.data(of: uri.model)
+            let data = try await store.data(of: uri.model)
+            store.noteReading(of: uri.model)
+            return data
         } catch {
             throw CameoURLError(error, url: uri.description)
         }

@@ -3,14 +3,21 @@ internal import Foundation
 
 /// For how long what is finished stays in the store; nil: for ever.
 package struct Retention: Hashable, Sendable {
+    /// How exactly it is known when a thumbnail was read: a reading is written down when the last one that was is as old.
+    package static let readingStep = Duration.seconds(3_600)
+    /// Some steps: a reading that could not be noted (a busy store, a full disk) has to find the thumbnail once more.
+    package static let shortestForThumbnails = readingStep * 4
+
     package var completed: Duration? = .seconds(7 * 86_400)
     package var cancelled: Duration? = .seconds(7 * 86_400)
     /// Longer, since somebody may want to know why, or try again.
     package var discarded: Duration? = .seconds(30 * 86_400)
+    /// Since a thumbnail was last read or made, and up to a step longer.
+    package var thumbnails: Duration?
 
     package init() {}
 
-    /// Keeps every job.
+    /// Keeps every job and every thumbnail.
     package static let forever: Retention = {
         var retention = Retention()
         (retention.completed, retention.cancelled, retention.discarded) = (nil, nil, nil)
@@ -28,37 +35,9 @@ package struct Retention: Hashable, Sendable {
             }
         return kept.map { now - Int64($0.milliseconds) }
     }
-}
 
-/// What retention removed, or would.
-package struct Pruned: Hashable, Codable, Sendable {
-    package internal(set) var completed = 0
-    package internal(set) var cancelled = 0
-    package internal(set) var discarded = 0
-    /// Bytes that nothing has named for an hour.
-    package internal(set) var blobs = 0
-    package internal(set) var blobBytes = 0
-
-    package init() {}
-
-    package var isEmpty: Bool { self == Pruned() }
-
-    package var jobs: Int { completed + cancelled + discarded }
-
-    mutating func note(_ state: JobState) {
-        switch state {
-        case .completed: completed += 1
-        case .cancelled: cancelled += 1
-        case .discarded: discarded += 1
-        case .scheduled, .available, .running, .retryable: break
-        }
-    }
-
-    package static func += (total: inout Pruned, step: Pruned) {
-        total.completed += step.completed
-        total.cancelled += step.cancelled
-        total.discarded += step.discarded
-        total.blobs += step.blobs
-        total.blobBytes += step.blobBytes
+    /// Thumbnails that are known to have been used before, and not since, are no longer kept; nil: all are.
+    func limitOfThumbnails(now: Int64) -> Int64? {
+        thumbnails.map { now - Int64(($0 + Self.readingStep).milliseconds) }
     }
 }

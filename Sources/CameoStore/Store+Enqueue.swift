@@ -147,6 +147,8 @@ extension Store {
         guard let thumbnails = try freshThumbnails(of: new, now: now, db),
             damaged.isDisjoint(with: thumbnails.map(\.blob))
         else { return nil }
+        // Whoever asked comes to read them, however long ago they were made.
+        try noteUse(of: thumbnails.map(\.id), now: now, db)
         let (request, time) = (new.request, Date(milliseconds: now))
         return EnqueueReceipt(
             outcome: .fresh,

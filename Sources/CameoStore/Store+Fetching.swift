@@ -13,13 +13,15 @@ package struct BegunFetch: Sendable {
 }
 
 extension Store {
-    /// Marks the beginning of a fetch, and fills in the thumbnails' ids and the unique key of a job that was inserted by
-    /// SQL.
+    /// Marks the beginning of a fetch, fills in the thumbnails' ids and the unique key of a job that was inserted by SQL,
+    /// and notes that the thumbnails it is made of are read.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
         let all = try WantedThumbnail.all(of: request)
         let (wanted, key) = (try WantedThumbnail.json(of: all), try UniqueKey(request, all))
+        let ingredients = request.sourceThumbnails
+        let now = nowMilliseconds
         return try await commit(.begun) { db in
             let mark = try db.cachedStatement(
                 sql: """
@@ -29,6 +31,7 @@ extension Store {
             )
             try mark.execute(arguments: [wanted, key.text, claim.jobID, claim.token])
             guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
+            try Self.noteUse(of: ingredients, now: now, db)
             let seen = try Self.nextSourceSeen(db)
             let facts = try Row.fetchOne(
                 db.cachedStatement(
@@ -80,6 +83,16 @@ extension Store {
             )
             try db.execute(sql: "UPDATE job SET upload_id = NULL WHERE id = ?", arguments: [claim.jobID])
             return request
+        }
+    }
+}
+
+extension ThumbnailRequest {
+    /// Thumbnails among its source and its overlays.
+    fileprivate var sourceThumbnails: [ThumbnailID] {
+        ([source] + overlaySources).compactMap { text in
+            guard case .thumbnail(let id) = CameoURI(text) else { return nil }
+            return id
         }
     }
 }

@@ -48,6 +48,7 @@ extension Store {
         return try [
             "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM ingredient WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
             "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",

@@ -6,17 +6,13 @@ internal import GRDB
 // transactions that ask again. So no claim or settlement waits for longer than for one of them, and jobs that stay are
 // not walked over again and again. One process at a time does it (``MaintenanceTurn``).
 extension Store {
-    /// Entries of the index that one look walks over, at most.
-    private static let prunePage = 1_000
-    /// Jobs that one transaction removes, with their attempts and uploads, at most.
-    private static let pruneStep = 100
     /// Seconds for which nothing must have named a blob (invariant I6).
     private static let orphanAge = 3_600.0
     /// Blobs that one transaction looks at.
     private static let collectionStep = 32
 
-    /// Removes the jobs that a retention no longer keeps, and blobs that nothing has named for an hour, in small
-    /// transactions. Thumbnails outlive their jobs.
+    /// Removes the jobs and thumbnails that a retention no longer keeps, and blobs that nothing has named for an
+    /// hour, in small transactions. Thumbnails outlive their jobs.
     ///
     /// - Parameters:
     ///   - retention: what stays.
@@ -29,62 +25,47 @@ extension Store {
         _ retention: Retention,
         in turn: MaintenanceTurn,
         pause: Duration = .zero,
-        report: (Pruned) -> Void = { _ in }
+        report: @escaping (Pruned) -> Void = { _ in }
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         let now = nowMilliseconds
-        var total = Pruned()
+        var steps = PruneSteps(pause: pause, report: report)
         var walk = EndedJobs(retention, now: now)
         while let page = try await next(of: &walk) {
-            for start in stride(from: 0, to: page.count, by: Self.pruneStep) {
-                try Task.checkCancellation()
-                let step = try await remove(
-                    page[start..<min(start + Self.pruneStep, page.count)].map(\.id),
-                    retention,
-                    now
-                )
-                total += step
-                report(step)
-                if pause > .zero { try await Task.sleep(for: pause) }
-            }
+            try await steps.take(page.map(\.id)) { ids throws(StoreError) in try await remove(ids, retention, now) }
         }
-        return try await collect(into: total, pause: pause, report: report)
+        try await removeUnusedThumbnails(retention, now: now, &steps)
+        try await collect(&steps)
+        return steps.total
     }
 
-    private func collect(into pruned: Pruned, pause: Duration, report: (Pruned) -> Void) async throws -> Pruned {
-        var total = pruned
+    private func collect(_ steps: inout PruneSteps) async throws {
         let since = clock.now().addingTimeInterval(-Self.orphanAge)
-        while true {
-            try Task.checkCancellation()
-            let collected = try await collectBlobs(unreferencedSince: since, atMost: Self.collectionStep)
-            var step = Pruned()
-            (step.blobs, step.blobBytes) = (collected.count, collected.bytes)
-            total += step
-            if !step.isEmpty { report(step) }
-            // A step that removed nothing puts off what it looked at.
-            guard collected.candidates == Self.collectionStep else { return total }
-            if pause > .zero { try await Task.sleep(for: pause) }
+        var isDone = false
+        while !isDone {
+            try await steps.take { () throws(StoreError) in
+                let collected = try await collectBlobs(unreferencedSince: since, atMost: Self.collectionStep)
+                // A step that removed nothing puts off what it looked at.
+                isDone = collected.candidates < Self.collectionStep
+                var step = Pruned()
+                (step.blobs, step.blobBytes) = (collected.count, collected.bytes)
+                return step
+            }
         }
     }
 
     /// What ``prune(_:in:pause:report:)`` would remove now.
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        let now = nowMilliseconds
         var total = Pruned()
-        var walk = EndedJobs(retention, now: nowMilliseconds)
+        var walk = EndedJobs(retention, now: now)
         while let page = try await next(of: &walk) {
             for job in page { total.note(job.state) }
         }
+        total.thumbnails = try await unusedThumbnails(retention, now: now)
         let blobs = try await collectableBlobs(unreferencedSince: clock.now().addingTimeInterval(-Self.orphanAge))
         (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
         return total
-    }
-
-    private func next(of walk: inout EndedJobs) async throws(StoreError) -> [EndedJobs.Job]? {
-        guard !walk.isOver else { return nil }
-        let here = walk
-        let rows = try await read { db in try here.rows(db, limit: Self.prunePage) }
-        walk.advance(past: rows, limit: Self.prunePage)
-        return rows.filter { here.isOverdue($0) }
     }
 
     private func remove(_ ids: [Int64], _ retention: Retention, _ now: Int64) async throws(StoreError) -> Pruned {
@@ -109,7 +90,7 @@ extension Store {
 }
 
 /// A walk over the jobs that have ended, the one that ended first in front.
-private struct EndedJobs: Sendable {
+private struct EndedJobs: IndexWalk {
     struct Job: Sendable {
         let id: Int64
         let state: JobState
@@ -131,9 +112,9 @@ private struct EndedJobs: Sendable {
         isOver = limits.isEmpty
     }
 
-    func isOverdue(_ job: Job) -> Bool { limits[job.state].map { job.finalizedAt < $0 } ?? false }
+    func isToGo(_ job: Job) -> Bool { limits[job.state].map { job.finalizedAt < $0 } ?? false }
 
-    func rows(_ db: Database, limit: Int) throws -> [Job] {
+    func entries(_ db: Database, limit: Int) throws -> [Job] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT id, state, finalized_at FROM job INDEXED BY job_finalized
@@ -146,8 +127,8 @@ private struct EndedJobs: Sendable {
         }
     }
 
-    mutating func advance(past rows: [Job], limit: Int) {
-        if let job = rows.last { last = (job.finalizedAt, job.id) }
-        isOver = rows.count < limit
+    mutating func advance(past jobs: [Job], limit: Int) {
+        if let job = jobs.last { last = (job.finalizedAt, job.id) }
+        isOver = jobs.count < limit
     }
 }

@@ -62,7 +62,8 @@ extension Store {
         }
     }
 
-    /// Completes a job whose thumbnails exist: of the bytes that were `seen` again, or, with nil, of whatever bytes.
+    /// Completes a job whose thumbnails exist: of the bytes that were `seen` again, or, with nil, of whatever bytes. To
+    /// retention it has made them.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if one has gone meanwhile. Then nothing
     ///   was written.
@@ -78,6 +79,7 @@ extension Store {
             for id in thumbnails where try Self.thumbnail(id, db) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
+            try Self.noteUse(of: thumbnails, now: now, db)
             guard let seen else { return }
             // One that a newer fetch replaced meanwhile is left alone: it is newer than what was seen here.
             let renew = try db.cachedStatement(

@@ -11,6 +11,7 @@ package final class Store: Sendable {
     package let clock: StoreClock
     let writes: CommitQueue?
     let files: BlobFiles
+    let readings = Mutex(PendingReadings())
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     private let watcher: DatabaseQueue

@@ -16,12 +16,7 @@ extension Worker {
             do {
                 if let turn = try store.maintenanceTurn() {
                     try await evictOriginals()
-                    let pruned = try await store.prune(
-                        configuration.retention,
-                        in: turn,
-                        pause: Self.pruningPause
-                    )
-                    if !pruned.isEmpty { log(pruned) }
+                    try await prune(in: turn)
                 }
             } catch is CancellationError {
                 return
@@ -30,6 +25,13 @@ extension Worker {
             }
             guard (try? await Task.sleep(for: configuration.maintenanceInterval)) != nil else { return }
         }
+    }
+
+    private func prune(in turn: MaintenanceTurn) async throws {
+        var pruned = Pruned()
+        // Also what went before the worker was told to end.
+        defer { if !pruned.isEmpty { log(pruned) } }
+        _ = try await store.prune(configuration.retention, in: turn, pause: Self.pruningPause) { pruned += $0 }
     }
 
     /// Each answer that is kept makes its own room; this is for a budget that was lowered.
@@ -45,7 +47,8 @@ extension Worker {
             "pruned",
             metadata: [
                 "completed": "\(pruned.completed)", "cancelled": "\(pruned.cancelled)",
-                "discarded": "\(pruned.discarded)", "blobs": "\(pruned.blobs)", "blob_bytes": "\(pruned.blobBytes)",
+                "discarded": "\(pruned.discarded)", "thumbnails": "\(pruned.thumbnails)",
+                "blobs": "\(pruned.blobs)", "blob_bytes": "\(pruned.blobBytes)",
             ]
         )
     }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 package import CameoStore
 
-/// For how long finished jobs are kept, for the commands that remove them.
+/// For how long finished jobs and unread thumbnails are kept, for the commands that remove them.
 package struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -17,13 +17,32 @@ package struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long discarded jobs stay.", valueName: "duration"))
     var keepDiscarded = KeepArgument(Retention().discarded)
 
+    @Option(
+        help: ArgumentHelp(
+            "How long thumbnails stay that nobody reads or makes, as 90d; at least "
+                + "\(Retention.shortestForThumbnails.argument).",
+            valueName: "duration"
+        )
+    )
+    var keepThumbnails = KeepArgument(Retention().thumbnails)
+
     package init() {}
+
+    package func validate() throws {
+        let shortest = Retention.shortestForThumbnails
+        guard let duration = keepThumbnails.duration, duration < shortest else { return }
+        throw ValidationError(
+            "--keep-thumbnails must be at least \(shortest.argument), not \(duration.argument): when a thumbnail was "
+                + "last read is known to the hour"
+        )
+    }
 
     package var retention: Retention {
         var retention = Retention()
         retention.completed = keepCompleted.duration
         retention.cancelled = keepCancelled.duration
         retention.discarded = keepDiscarded.duration
+        retention.thumbnails = keepThumbnails.duration
         return retention
     }
 }

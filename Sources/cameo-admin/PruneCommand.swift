@@ -8,12 +8,15 @@ struct PruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Removes jobs that ended long ago and bytes that nothing names. Workers do so by themselves.",
         discussion: """
-            In small transactions: workers and producers go on meanwhile. Thumbnails outlive the jobs that made them. The \
-            database's file does not shrink; its free pages are used again (`cameo-admin vacuum` gives them back).
+            In small transactions: workers and producers go on meanwhile. Thumbnails outlive the jobs that made them, and \
+            stay for ever unless --keep-thumbnails says for how long they may be unread; one that a waiting job is to be \
+            made of stays too. Bytes go an hour after the last thumbnail that names them. The database's file does not \
+            shrink; its free pages are used again (`cameo-admin vacuum` gives them back).
 
             EXAMPLES
               cameo-admin prune --dry-run
               cameo-admin prune --keep-completed 1d --keep-discarded forever
+              cameo-admin prune --keep-thumbnails 90d --dry-run
 
             EXIT CODES
               0 done, 1 another process prunes or copies the store, 2 bad usage, 4 the store cannot be opened or written
@@ -26,7 +29,9 @@ struct PruneCommand: AsyncParsableCommand {
     @Flag(help: "Counts what would be removed and removes nothing.")
     var dryRun = false
 
-    @Flag(help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"blobs\":…,\"blobBytes\":…}.")
+    @Flag(
+        help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…}."
+    )
     var json = false
 
     func run() async throws {
@@ -41,11 +46,12 @@ struct PruneCommand: AsyncParsableCommand {
     private func prune() async throws -> Pruned {
         let store = try Store(at: storeOptions.path, creating: false)
         let turn = try await MaintenanceTurn.ofCommand(in: store)
-        let total = try await store.prunable(options.retention).jobs
+        let prunable = try await store.prunable(options.retention)
+        let total = prunable.jobs + prunable.thumbnails
         var (bar, done) = (ProgressBar(), 0)
         defer { bar.finish() }
         return try await store.prune(options.retention, in: turn) { step in
-            done += step.jobs
+            done += step.jobs + step.thumbnails
             bar.show(done: done, of: max(total, done))
         }
     }
@@ -54,7 +60,7 @@ struct PruneCommand: AsyncParsableCommand {
         guard !json else { return try Output.message(pruned) }
         Output.line(
             "\(pruned.completed) completed, \(pruned.cancelled) cancelled and \(pruned.discarded) discarded jobs, "
-                + "\(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
+                + "\(pruned.thumbnails) thumbnails, \(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
         )
     }
 }

@@ -54,6 +54,7 @@ struct MigrationTests {
         (Schema.version2, "772b2f0166c39e01d4b93b8643ab3564f27429be615c378ef6172dda35c8a25a"),
         (Schema.version3, "fa6616de2afd758c6b603cafdb8fde3bd66abc5d169e00c62ff8184b62ea2dbe"),
         (Schema.version4, "70e16bac5f7ab8d687b743216d761f65e164954838eb8f5ac8315cd080f1c465"),
+        (Schema.version5, "9b07c040c95d0b5387b62e5198d9c0ca08fb9e8a26b7ab5b071734334e159d71"),
     ])
     func scriptsOfLaterVersionsAreWhatWasPublished(script: String, digest: String) {
         #expect(SHA256.digest(of: Data(script.utf8)).hex == digest)
@@ -84,6 +85,38 @@ struct MigrationTests {
         let inserted = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(text.utf8))
         #expect(inserted.outputText == "2\n", "\(inserted.errorText)")
         #expect(try await store.data(of: .blob(try #require(BlobDigest(hex: digests[1])))) == unnamed)
+        #expect(try await store.check().filter { $0.severity != .ok } == [])
+    }
+
+    /// Nobody knows when what version 4 made was last read: until retention's time has gone by from the step on, all of it
+    /// may have been read until that moment. A job that waits keeps what it is to be made of.
+    @Test func nothingVanishesSinceItWasNotReadBeforeVersion5() async throws {
+        let old = try await Version1Store()
+        let needed = try #require(ThumbnailID(String(repeating: "0", count: 32)))
+        let request = #"{"source":"cameo:\/\/thumb\/\#(needed)","renditions":[{"width":64}]}"#
+        let script = """
+            \(Schema.version2)
+            \(Schema.version3)
+            \(Schema.version4)
+            PRAGMA user_version = 4;
+            INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
+              renderer_version, job_id, created_at, updated_at)
+              SELECT '\(needed)', blob, width, height, format, source, rendition, source_digest, source_seen,
+                renderer_version, job_id, created_at, updated_at FROM thumbnail;
+            INSERT INTO job(request) VALUES ('\(request)');
+            """
+        let made = try await run("sqlite3", ["-bail", old.folder.path("cameo.sqlite")], input: Data(script.utf8))
+        try #require(made.exitStatus == 0, "\(made.errorText)")
+        var retention = Retention.forever
+        retention.thumbnails = .seconds(86_400)
+        let store = try Store(at: old.path)
+        #expect(try await store.prunable(retention).thumbnails == 0)
+        for (hours, unused) in [(24.9, 0), (25.1, 1)] {
+            var clock = StoreClock.system
+            clock.now = { Date() + hours * 3_600 }
+            let later = try Store(at: old.path, clock: clock)
+            #expect(try await later.prunable(retention).thumbnails == unused, "after \(hours) hours")
+        }
         #expect(try await store.check().filter { $0.severity != .ok } == [])
     }
 

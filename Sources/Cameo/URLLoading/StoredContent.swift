@@ -43,7 +43,14 @@ struct StoredContent: Sendable {
 }
 
 extension Client {
+    /// What a reader is told, who is counted as one also when it has the bytes already.
     func content(of uri: CameoModel.CameoURI) async throws(StoreError) -> StoredContent {
+        let content = try await contentNow(of: uri)
+        store.noteReading(of: uri)
+        return content
+    }
+
+    private func contentNow(of uri: CameoModel.CameoURI) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
             let thumbnail = try await store.thumbnail(id)

@@ -1,0 +1,30 @@
+internal import GRDB
+
+/// A walk along an index that meets each entry once, also those that stay.
+protocol IndexWalk: Sendable {
+    associatedtype Entry: Sendable
+
+    /// Whether nothing is ahead.
+    var isOver: Bool { get }
+
+    /// The next ones.
+    func entries(_ db: Database, limit: Int) throws -> [Entry]
+
+    mutating func advance(past entries: [Entry], limit: Int)
+
+    func isToGo(_ entry: Entry) -> Bool
+}
+
+extension Store {
+    /// Entries that one look walks over, at most.
+    static let prunePage = 1_000
+
+    /// Those of the next page that are to go; nil at the end.
+    func next<Walk: IndexWalk>(of walk: inout Walk) async throws(StoreError) -> [Walk.Entry]? {
+        guard !walk.isOver else { return nil }
+        let here = walk
+        let entries = try await read { db in try here.entries(db, limit: Self.prunePage) }
+        walk.advance(past: entries, limit: Self.prunePage)
+        return entries.filter(here.isToGo)
+    }
+}

@@ -1,0 +1,37 @@
+internal import CameoModel
+
+/// What retention removed, or would.
+package struct Pruned: Hashable, Codable, Sendable {
+    package internal(set) var completed = 0
+    package internal(set) var cancelled = 0
+    package internal(set) var discarded = 0
+    /// Not read or made for long.
+    package internal(set) var thumbnails = 0
+    /// Bytes that nothing has named for an hour.
+    package internal(set) var blobs = 0
+    package internal(set) var blobBytes = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { self == Pruned() }
+
+    package var jobs: Int { completed + cancelled + discarded }
+
+    mutating func note(_ state: JobState) {
+        switch state {
+        case .completed: completed += 1
+        case .cancelled: cancelled += 1
+        case .discarded: discarded += 1
+        case .scheduled, .available, .running, .retryable: break
+        }
+    }
+
+    package static func += (total: inout Pruned, step: Pruned) {
+        total.completed += step.completed
+        total.cancelled += step.cancelled
+        total.discarded += step.discarded
+        total.thumbnails += step.thumbnails
+        total.blobs += step.blobs
+        total.blobBytes += step.blobBytes
+    }
+}

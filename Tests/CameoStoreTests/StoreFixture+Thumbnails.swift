@@ -1,0 +1,64 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+
+@testable import CameoStore
+
+extension StoreFixture {
+    static let day = 86_400.0
+
+    /// Keeps all jobs, and thumbnails that are used within ten days.
+    static let tenDays: Retention = {
+        var retention = Retention.forever
+        retention.thumbnails = .seconds(10 * day)
+        return retention
+    }()
+
+    /// Has a job of its own make it.
+    @discardableResult
+    func makeThumbnail(
+        of source: String = "file:///pictures/a.jpg",
+        change: (inout ThumbnailRequest) -> Void = { _ in }
+    ) async throws -> ThumbnailID {
+        let request = Self.request(source, change: change)
+        _ = try await store.enqueue([request])
+        guard let job = try await store.claim(limit: 1, for: "w1").first else { throw StoreError.failed("not claimed") }
+        try await store.complete(
+            job.claim,
+            storing: Self.rendered(job, bytes: Data("thumbnail of \(source)".utf8)),
+            from: Self.provenance(),
+            timings: AttemptTimings()
+        )
+        return try request.thumbnailIDs()[0]
+    }
+
+    /// So many more, without jobs, made now.
+    func insertThumbnails(_ count: Int, like id: ThumbnailID) async throws {
+        let now = clock.storeClock.now().milliseconds
+        try await store.commit { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+                    INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
+                      renderer_version, job_id, created_at, updated_at)
+                    SELECT printf('%032x', n), blob, width, height, format, source, rendition, source_digest, source_seen,
+                      renderer_version, job_id, ?, ? FROM number, thumbnail WHERE id = ?
+                    """,
+                arguments: [count, now, now, id.text]
+            )
+        }
+    }
+
+    @discardableResult
+    func prune(
+        _ retention: Retention,
+        pause: Duration = .zero,
+        report: @escaping (Pruned) -> Void = { _ in }
+    ) async throws -> Pruned {
+        guard let turn = try store.maintenanceTurn() else { throw StoreError.failed("another has the turn") }
+        return try await store.prune(retention, in: turn, pause: pause, report: report)
+    }
+
+    func isThere(_ id: ThumbnailID) async throws -> Bool { try await store.have([id]) }
+}
