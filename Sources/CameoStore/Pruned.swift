@@ -7,6 +7,10 @@ package struct Pruned: Hashable, Codable, Sendable {
     package internal(set) var discarded = 0
     /// Not read or made for long.
     package internal(set) var thumbnails = 0
+    /// Failures of sources, remembered until a time that is over.
+    package internal(set) var sourceFailures = 0
+    /// Concurrency keys that no job has any more.
+    package internal(set) var concurrencyKeys = 0
     /// Bytes that nothing has named for an hour.
     package internal(set) var blobs = 0
     package internal(set) var blobBytes = 0
@@ -31,6 +35,8 @@ package struct Pruned: Hashable, Codable, Sendable {
         total.cancelled += step.cancelled
         total.discarded += step.discarded
         total.thumbnails += step.thumbnails
+        total.sourceFailures += step.sourceFailures
+        total.concurrencyKeys += step.concurrencyKeys
         total.blobs += step.blobs
         total.blobBytes += step.blobBytes
     }

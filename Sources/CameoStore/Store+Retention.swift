@@ -11,8 +11,8 @@ extension Store {
     /// Blobs that one transaction looks at.
     private static let collectionStep = 32
 
-    /// Removes the jobs and thumbnails that a retention no longer keeps, and blobs that nothing has named for an
-    /// hour, in small transactions. Thumbnails outlive their jobs.
+    /// Removes the jobs and thumbnails that a retention no longer keeps, what was left over of others, and blobs that
+    /// nothing has named for an hour, in small transactions. Thumbnails outlive their jobs.
     ///
     /// - Parameters:
     ///   - retention: what stays.
@@ -35,6 +35,7 @@ extension Store {
             try await steps.take(page.map(\.id)) { ids throws(StoreError) in try await remove(ids, retention, now) }
         }
         try await removeUnusedThumbnails(retention, now: now, &steps)
+        try await removeLeftovers(now: now, &steps)
         try await collect(&steps)
         return steps.total
     }
@@ -57,7 +58,7 @@ extension Store {
     /// What ``prune(_:in:pause:report:)`` would remove now.
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
         let now = nowMilliseconds
-        var total = Pruned()
+        var total = try await leftovers(now: now)
         var walk = EndedJobs(retention, now: now)
         while let page = try await next(of: &walk) {
             for job in page { total.note(job.state) }

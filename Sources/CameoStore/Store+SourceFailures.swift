@@ -27,13 +27,7 @@ extension Store {
                 key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen,
             ])
             // Whoever adds one clears away a few that are over.
-            let clear = try db.cachedStatement(
-                sql: """
-                    DELETE FROM source_failure WHERE (uri, scope) IN (
-                      SELECT uri, scope FROM source_failure WHERE until <= ? ORDER BY until LIMIT ?)
-                    """
-            )
-            try clear.execute(arguments: [now, Self.evictionStep])
+            _ = try Self.removeFailures(endedBy: now, atMost: Self.evictionStep, db)
         }
     }
 

@@ -48,6 +48,7 @@ extension Worker {
             metadata: [
                 "completed": "\(pruned.completed)", "cancelled": "\(pruned.cancelled)",
                 "discarded": "\(pruned.discarded)", "thumbnails": "\(pruned.thumbnails)",
+                "source_failures": "\(pruned.sourceFailures)", "concurrency_keys": "\(pruned.concurrencyKeys)",
                 "blobs": "\(pruned.blobs)", "blob_bytes": "\(pruned.blobBytes)",
             ]
         )

@@ -30,7 +30,7 @@ struct PruneCommand: AsyncParsableCommand {
     var dryRun = false
 
     @Flag(
-        help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…}."
+        help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…,…}."
     )
     var json = false
 
@@ -60,7 +60,8 @@ struct PruneCommand: AsyncParsableCommand {
         guard !json else { return try Output.message(pruned) }
         Output.line(
             "\(pruned.completed) completed, \(pruned.cancelled) cancelled and \(pruned.discarded) discarded jobs, "
-                + "\(pruned.thumbnails) thumbnails, \(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
+                + "\(pruned.thumbnails) thumbnails, \(pruned.sourceFailures) remembered failures, "
+                + "\(pruned.concurrencyKeys) concurrency keys, \(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
         )
     }
 }

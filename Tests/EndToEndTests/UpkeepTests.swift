@@ -115,8 +115,8 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
             let arguments = ["prune", "--keep-cancelled", "0ms", "--json"]
             let removed =
-                #"{"blobBytes":0,"blobs":0,"cancelled":1,"completed":0,"discarded":0,"#
-                + #""thumbnails":0}"# + "\n"
+                #"{"blobBytes":0,"blobs":0,"cancelled":1,"completed":0,"concurrencyKeys":0,"discarded":0,"#
+                + #""sourceFailures":0,"thumbnails":0}"# + "\n"
             let dry = try await deployment.command("cameo-admin", arguments + ["--dry-run"])
             #expect(dry.outputText == removed, "\(dry.errorText)")
             #expect(try await deployment.status().count(.cancelled) == 1)
@@ -124,8 +124,8 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.cancelled) == 0)
             let kept = try await deployment.command("cameo-admin", ["prune"])
             let nothing = """
-                0 completed, 0 cancelled and 0 discarded jobs, 0 thumbnails, 0 blobs of 0 \
-                bytes removed
+                0 completed, 0 cancelled and 0 discarded jobs, 0 thumbnails, 0 remembered failures, 0 concurrency keys, 0 blobs \
+                of 0 bytes removed
 
                 """
             #expect(kept.outputText == nothing)

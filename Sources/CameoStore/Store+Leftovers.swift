@@ -1,0 +1,85 @@
+internal import Foundation
+internal import GRDB
+
+// DESIGN. Rows that mean nothing any more and that nothing else removes: remembered failures whose time is over, and
+// concurrency keys that no job has. A key that an operator has limited stays: the limit is for jobs to come. So does one of
+// which any job is left, however it ended: retried, it would find no limit, and never be let run.
+extension Store {
+    private static let isOver = "FROM source_failure WHERE until <= ?"
+
+    private static let isUnused = """
+        fixed = 0 AND NOT EXISTS (SELECT 1 FROM job INDEXED BY job_of_key WHERE concurrency_key = concurrency.key)
+        """
+
+    func removeLeftovers(now: Int64, _ steps: inout PruneSteps) async throws {
+        try await removeFailures(now: now, &steps)
+        var last = ""
+        while true {
+            let page = try await unusedKeys(after: last)
+            guard let end = page.last else { return }
+            try await steps.take(page) { keys throws(StoreError) in try await remove(keys: keys) }
+            last = end
+        }
+    }
+
+    /// What ``removeLeftovers(now:_:)`` would remove.
+    func leftovers(now: Int64) async throws(StoreError) -> Pruned {
+        try await read { db in
+            var found = Pruned()
+            found.sourceFailures = try Int.fetchOne(db, sql: "SELECT count(*) \(Self.isOver)", arguments: [now]) ?? 0
+            found.concurrencyKeys =
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM concurrency WHERE \(Self.isUnused)") ?? 0
+            return found
+        }
+    }
+
+    private func removeFailures(now: Int64, _ steps: inout PruneSteps) async throws {
+        var isLeft = try await read { db in
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 \(Self.isOver))", arguments: [now]) ?? false
+        }
+        while isLeft {
+            try await steps.take { () throws(StoreError) in
+                var step = Pruned()
+                step.sourceFailures = try await commit { db in
+                    try Self.removeFailures(endedBy: now, atMost: PruneSteps.size, db)
+                }
+                isLeft = step.sourceFailures == PruneSteps.size
+                return step
+            }
+        }
+    }
+
+    /// - Returns: how many.
+    static func removeFailures(endedBy now: Int64, atMost limit: Int, _ db: Database) throws -> Int {
+        let remove = try db.cachedStatement(
+            sql: """
+                DELETE FROM source_failure WHERE (uri, scope) IN (SELECT uri, scope \(isOver) ORDER BY until LIMIT ?)
+                """
+        )
+        try remove.execute(arguments: [now, limit])
+        return db.changesCount
+    }
+
+    private func unusedKeys(after last: String) async throws(StoreError) -> [String] {
+        try await read { db in
+            try String.fetchAll(
+                db,
+                sql: "SELECT key FROM concurrency WHERE key > ? AND \(Self.isUnused) ORDER BY key LIMIT ?",
+                arguments: [last, Self.prunePage]
+            )
+        }
+    }
+
+    private func remove(keys: [String]) async throws(StoreError) -> Pruned {
+        try await commit { db in
+            // A job may have come with one of them since the look.
+            let remove = try db.cachedStatement(sql: "DELETE FROM concurrency WHERE key = ? AND \(Self.isUnused)")
+            var removed = Pruned()
+            for key in keys {
+                try remove.execute(arguments: [key])
+                removed.concurrencyKeys += db.changesCount
+            }
+            return removed
+        }
+    }
+}

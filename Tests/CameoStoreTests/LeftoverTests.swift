@@ -1,0 +1,90 @@
+import CameoModel
+import Foundation
+import GRDB
+import Testing
+
+@testable import CameoStore
+
+/// Rows that mean nothing any more.
+@Suite(.timeLimit(.minutes(1)))
+struct LeftoverTests {
+    private let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    private var store: Store { fixture.store }
+
+    private func remember(_ number: Int, seconds: Double) async throws {
+        try await store.remember(
+            JobFailure(.sourceNotFound, at: .fetch, "404", isRetryable: false),
+            of: SourceKey(uri: "https://example.com/\(number)", scope: nil),
+            until: fixture.clock.storeClock.now().addingTimeInterval(seconds),
+            seen: Int64(number)
+        )
+    }
+
+    @Test func failuresOfSourcesGoWhenTheirTimeIsOver() async throws {
+        for number in 1...230 { try await remember(number, seconds: 60) }
+        try await remember(1_000, seconds: 61)
+        fixture.clock.advance(seconds: 59)
+        #expect(try await fixture.prune(.forever).isEmpty)
+        fixture.clock.advance(seconds: 1)
+        #expect(try await store.prunable(.forever).sourceFailures == 230)
+        var steps: [Int] = []
+        #expect(try await fixture.prune(.forever) { steps.append($0.sourceFailures) }.sourceFailures == 230)
+        #expect(steps == [100, 100, 30])
+        let last = SourceKey(uri: "https://example.com/1000", scope: nil)
+        #expect(try await store.rememberedFailure(of: last) != nil)
+        #expect(try await fixture.sql("SELECT count(*) FROM source_failure") == "1")
+    }
+
+    private func keys() async throws -> String {
+        try await fixture.sql("SELECT group_concat(key, ' ') FROM (SELECT key FROM concurrency ORDER BY key)")
+    }
+
+    /// However its jobs ended: one of them may be retried, and has to find a limit.
+    @Test func aConcurrencyKeyGoesWithTheLastOfItsJobs() async throws {
+        try await fixture.register()
+        let later = fixture.clock.storeClock.now().addingTimeInterval(1_000_000)
+        try await fixture.enqueue(2) { $0.concurrencyKey = "ended" }
+        try await fixture.enqueue { $0.concurrencyKey = "gone" }
+        try await fixture.enqueue {
+            $0.concurrencyKey = "scheduled"
+            $0.runAt = later
+        }
+        try await store.limit(key: "operator", to: 3)
+        for id in Int64(1)...3 { _ = try await store.cancel(id) }
+        fixture.clock.advance(seconds: 60)
+        try await store.commit { db in try db.execute(sql: "DELETE FROM job WHERE id = 3") }
+        #expect(try await store.prunable(.forever).concurrencyKeys == 1)
+        #expect(try await fixture.prune(.forever).concurrencyKeys == 1)
+        #expect(try await keys() == "ended operator scheduled")
+        _ = try await store.retry(1)
+        #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1])
+
+        var retention = Retention.forever
+        retention.cancelled = .seconds(1)
+        #expect(try await fixture.prune(retention).concurrencyKeys == 0, "one of its jobs runs")
+        _ = try await store.cancel(1)
+        fixture.clock.advance(seconds: 2)
+        let pruned = try await fixture.prune(retention)
+        #expect((pruned.cancelled, pruned.concurrencyKeys) == (1, 1))
+        #expect(try await keys() == "operator scheduled")
+        try await fixture.enqueue(2) { $0.concurrencyKey = "ended" }
+        #expect(try await store.claim(limit: 9, for: "w1").count == 1, "it begins anew, one job at a time")
+        #expect(try await store.check().filter { $0.severity == .error } == [])
+    }
+
+    @Test func keysGoInSmallTransactions() async throws {
+        try await store.commit { db in
+            for number in 0..<230 {
+                try db.execute(sql: "INSERT INTO concurrency(key, max_running) VALUES ('k\(number)', 2)")
+            }
+        }
+        var steps: [Int] = []
+        #expect(try await fixture.prune(.forever) { steps.append($0.concurrencyKeys) }.concurrencyKeys == 230)
+        #expect(steps == [100, 100, 30])
+    }
+}
