@@ -40,7 +40,8 @@ extension CachePolicy {
         if asked.contains(.noCache) { return .stale(.noCacheRequested) }
         if response.responseTime.duration(since: now) > Self.clockTolerance { return .stale(.fromTheFuture) }
 
-        let freshFor = freshUntil(response).duration(since: now)
+        // A clock that was put back makes nothing younger than it came.
+        let freshFor = freshUntil(response).duration(since: max(now, response.responseTime))
         let isFresh = freshFor > .zero
         if let maxAge = asked.least(.maxAge), currentAge(of: response, at: now) > maxAge,
             !(isFresh && said.permits(.immutable))

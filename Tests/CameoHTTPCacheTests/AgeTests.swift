@@ -38,6 +38,12 @@ struct AgeTests {
         #expect(shared.freshUntil(answer("Cache-Control: max-age=60", "Age: 100")) == noon - 40)
     }
 
+    /// The clock may have been put back since it came.
+    @Test func whatNeverWasFreshIsNotSoBeforeItCame() {
+        #expect(shared.reuse(of: answer("Cache-Control: max-age=0"), for: plain, at: noon - 1) == .stale(.expired))
+        #expect(shared.reuse(of: answer("Cache-Control: max-age=1"), for: plain, at: noon - 1) == .fresh)
+    }
+
     @Test func whatMustBeValidatedIsFreshAtNoTime() {
         #expect(shared.freshUntil(answer("Cache-Control: max-age=60, no-cache")) == noon)
     }
