@@ -24,9 +24,8 @@ final class Patience: Sendable {
         self.line = line
     }
 
-    /// SQLite's busy handler: waits a little, unless that has taken too long.
-    ///
-    /// - Parameter tries: how many there were in this wait.
+    /// SQLite's busy handler: waits a little, unless that has taken too long. `tries` says how many there were in this
+    /// wait.
     func lastsAnotherTry(after tries: Int) -> Bool {
         let now = cameo_monotonic_ms()
         if tries == 0 { started.store(now, ordering: .relaxed) }
