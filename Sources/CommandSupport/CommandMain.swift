@@ -11,7 +11,7 @@ package enum CommandMain {
         environmentPrefix: String? = nil
     ) async -> Never {
         do {
-            let command = try type.parseAsRoot(arguments(for: type, environmentPrefix))
+            let command = try type.parseAsRoot(try arguments(for: type, environmentPrefix))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -37,11 +37,12 @@ package enum CommandMain {
         }
     }
 
-    private static func arguments(for type: (some ParsableCommand).Type, _ prefix: String?) -> [String] {
+    private static func arguments(for type: (some ParsableCommand).Type, _ prefix: String?) throws -> [String] {
         let given = storeBehindSubcommand(Array(CommandLine.arguments.dropFirst()), type)
         guard let prefix else { return given }
         let environment = ProcessInfo.processInfo.environment
-        return EnvironmentOptions.arguments(for: type, prefix: prefix, environment: environment, given: given) + given
+        return try EnvironmentOptions.arguments(for: type, prefix: prefix, environment: environment, given: given)
+            + given
     }
 
     /// `cameo-status --store DIR job 7` is as good as `cameo-status job 7 --store DIR`; ArgumentParser takes only the latter.

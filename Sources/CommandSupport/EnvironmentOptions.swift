@@ -12,9 +12,9 @@ package enum EnvironmentOptions {
         prefix: String,
         environment: [String: String],
         given: [String]
-    ) -> [String] {
+    ) throws -> [String] {
         var result: [String] = []
-        for option in options(of: type) {
+        for option in try options(of: type) {
             let name = "--\(option.name)"
             guard let value = environment[variable(option.name, prefix)], !value.isEmpty,
                 !given.contains(where: { $0 == name || $0.hasPrefix("\(name)=") })
@@ -40,9 +40,8 @@ package enum EnvironmentOptions {
     private enum Kind { case flag, single, repeatable }
 
     /// The options as the parser itself lists them (`--experimental-dump-help`), so that no second list can go stale.
-    private static func options(of type: (some ParsableCommand).Type) -> [(name: String, kind: Kind)] {
-        let dump = type._dumpHelp()
-        guard let help = try? JSONDecoder().decode(HelpDump.self, from: Data(dump.utf8)) else { return [] }
+    private static func options(of type: (some ParsableCommand).Type) throws -> [(name: String, kind: Kind)] {
+        let help = try JSONDecoder().decode(HelpDump.self, from: Data(type._dumpHelp().utf8))
         return help.command.arguments.compactMap { argument in
             guard let name = argument.preferredName?.name, argument.preferredName?.kind == "long",
                 !["help", "version", "store"].contains(name)
