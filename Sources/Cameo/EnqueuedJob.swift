@@ -6,13 +6,14 @@ public struct EnqueuedJob: Hashable, Sendable {
         case accepted
         /// A job that waited already, for the same thumbnails or under the same unique key.
         case joined
-        /// No job: the thumbnails exist and are fresh enough for the request's ``ThumbnailRequest/refresh``.
+        /// Nothing to do: the thumbnails exist and are fresh enough for the request's ``ThumbnailRequest/refresh``.
         case fresh
     }
 
-    /// Whether there is a job, and whose.
+    /// Whether there is something to do, and whose job it is.
     public let outcome: Outcome
-    /// The job's number in its store; nil if none is needed.
+    /// The job's number in its store. If none is needed, of the one that says so in the request's batch; nil without a
+    /// batch.
     public let id: Int64?
     /// `available`, or `scheduled` for a later time; of a job that was joined also `retryable`; `completed` if none is
     /// needed.

@@ -8,12 +8,13 @@ package struct EnqueueReceipt: Hashable, Codable, Sendable {
         case accepted
         /// A job that waited already, for the same thumbnails or under the same unique key.
         case joined
-        /// No job: the thumbnails exist and are fresh enough for the request's ``Refresh``.
+        /// Nothing to do: the thumbnails exist and are fresh enough for the request's ``Refresh``.
         case fresh
     }
 
     package let outcome: Outcome
-    /// The job that makes the thumbnails; nil if none need be made.
+    /// The job that makes the thumbnails. If none need be made, the job that says so in the request's batch; nil without
+    /// a batch.
     package let id: Int64?
     /// The job's, or `completed` if there is none.
     package let state: JobState

@@ -29,8 +29,9 @@ extension Store {
             let finished = try Int.fetchOne(
                 db,
                 sql: """
+                    -- What was done when it was asked for says nothing of the pace.
                     SELECT count(*) FROM job INDEXED BY job_finalized
-                    WHERE finalized_at IS NOT NULL AND finalized_at >= ?
+                    WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND finalized_at > created_at
                       AND EXISTS (SELECT 1 FROM batch_job WHERE batch = ? AND job_id = job.id)
                     """,
                 arguments: [since, name]

@@ -76,20 +76,27 @@ extension Store {
         now: Int64,
         in db: Database
     ) throws -> EnqueueReceipt {
-        if let receipt = try answerAtOnce(new, except: damaged, now: now, db) { return receipt }
+        if let thumbnails = try freshThumbnails(of: new, now: now, db), damaged.isDisjoint(with: thumbnails.map(\.blob))
+        {
+            return try answer(new, by: thumbnails, now: now, db)
+        }
         if let id = try standing(for: new.key, db) {
             try join(id, new.joining(now: now), now: now, db)
             return try receipt(.joined, new, id, db)
         }
+        let id = try insert(new, now: now, db)
+        let stand = try db.cachedStatement(sql: "UPDATE job SET unique_key = ?, joinable = 1 WHERE id = ?")
+        try stand.execute(arguments: [new.key.text, id])
+        return try receipt(.accepted, new, id, db)
+    }
+
+    private static func insert(_ new: NewJob, now: Int64, _ db: Database) throws -> Int64 {
         let insert = try db.cachedStatement(
             sql: "INSERT INTO job(request, thumbnails, source_blob, created_at) VALUES (?, ?, ?, ?)"
         )
         let wanted = try WantedThumbnail.json(of: new.wanted)
         try insert.execute(arguments: [new.text, wanted, new.sourceBlob?.hex, now])
-        let id = db.lastInsertedRowID
-        let stand = try db.cachedStatement(sql: "UPDATE job SET unique_key = ?, joinable = 1 WHERE id = ?")
-        try stand.execute(arguments: [new.key.text, id])
-        return try receipt(.accepted, new, id, db)
+        return db.lastInsertedRowID
     }
 
     private static func receipt(
@@ -137,22 +144,27 @@ extension Store {
         return thumbnails
     }
 
-    /// The receipt for a request that needs no job, nil for one that does.
-    private static func answerAtOnce(
+    /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
+    /// that was asked for in its name.
+    private static func answer(
         _ new: NewJob,
-        except damaged: Set<BlobDigest>,
+        by thumbnails: [Thumbnail],
         now: Int64,
         _ db: Database
-    ) throws -> EnqueueReceipt? {
-        guard let thumbnails = try freshThumbnails(of: new, now: now, db),
-            damaged.isDisjoint(with: thumbnails.map(\.blob))
-        else { return nil }
+    ) throws -> EnqueueReceipt {
         // Whoever asked comes to read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id), now: now, db)
         let (request, time) = (new.request, Date(milliseconds: now))
+        let id = request.batch == nil ? nil : try insert(new, now: now, db)
+        if let id {
+            let end = try db.cachedStatement(
+                sql: "UPDATE job SET unique_key = ?, state = 'completed', finalized_at = ? WHERE id = ?"
+            )
+            try end.execute(arguments: [new.key.text, now, id])
+        }
         return EnqueueReceipt(
             outcome: .fresh,
-            id: nil,
+            id: id,
             state: .completed,
             source: request.source,
             queue: request.queue,

@@ -12,7 +12,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         discussion: """
             Prints one line a request: the job's id, its state and the URIs that its thumbnails will have. A worker \
             (cameo-worker) makes them. A request for the same thumbnails as a job that still waits joins that job; one \
-            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh).
+            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh); in a batch it counts \
+            as done.
 
             An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
             passes by the sizes of other formats; if no size takes it, it is refused.

@@ -43,6 +43,24 @@ struct FreshnessTests {
         #expect((receipt.thumbnails[0].blob != nil) == (outcome == .fresh))
     }
 
+    /// A batch is all that was asked for in its name.
+    @Test func inABatchWhatIsFreshLeavesAJobThatIsDone() async throws {
+        let fixture = try StoreFixture()
+        try await make(fixture, "data:,picture")
+        let receipt = try await fixture.enqueueTwin {
+            $0.source = "data:,picture"
+            $0.batch = "b"
+        }
+        #expect((receipt.outcome, receipt.state) == (.fresh, .completed))
+        let job = try await fixture.store.job(try #require(receipt.id))
+        #expect((job.state, job.attempt) == (.completed, 0))
+        #expect(job.thumbnails == receipt.thumbnails)
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        let report = try await fixture.store.batch("b")
+        #expect((report.total, report.finished, report.finishedLastMinute) == (1, 1, 0))
+        #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
+    }
+
     @Test func aRequestForLaterOrForMoreNeedsAJob() async throws {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")

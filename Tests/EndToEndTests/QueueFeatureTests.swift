@@ -27,6 +27,22 @@ extension EndToEnd {
             #expect(batches == "16|32")
         }
 
+        @Test func aBatchOfWhatIsMadeAlreadyHasItAll() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:AL", "--size", "32x32:png", "--batch", "first")
+            #expect(try await deployment.drain().exitStatus == 0)
+            let receipt = try #require(
+                try await deployment.enqueue("initials:AL", "--size", "32x32:png", "--batch", "again").first
+            )
+            #expect(receipt.outcome == .fresh)
+            #expect(try await deployment.command("cameo-status", ["batch", "again", "--wait"]).exitStatus == 0)
+            let folder = deployment.folder.path("exported")
+            #expect(
+                try await deployment.command("cameo-status", ["export", folder, "--batch", "again"]).exitStatus == 0
+            )
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+        }
+
         /// The second job finds the same bytes: it completes, and no renderer sees them.
         @Test(arguments: [("if-changed", false, true), ("if-changed", true, false), ("always", false, false)])
         func unchangedSourceIsNotRenderedAgain(refresh: String, changes: Bool, isKept: Bool) async throws {
