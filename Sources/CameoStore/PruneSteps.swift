@@ -6,10 +6,10 @@ struct PruneSteps {
     /// What others have between two transactions for themselves.
     let pause: Duration
     /// Told after each transaction what it removed.
-    let report: (Pruned) -> Void
+    let report: (Pruned) async -> Void
     private(set) var total = Pruned()
 
-    init(pause: Duration, report: @escaping (Pruned) -> Void) {
+    init(pause: Duration, report: @escaping (Pruned) async -> Void) {
         self.pause = pause
         self.report = report
     }
@@ -19,7 +19,7 @@ struct PruneSteps {
         try Task.checkCancellation()
         let step = try await transaction()
         total += step
-        if !step.isEmpty { report(step) }
+        if !step.isEmpty { await report(step) }
         if pause > .zero { try await Task.sleep(for: pause) }
     }
 

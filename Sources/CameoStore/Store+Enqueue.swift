@@ -60,14 +60,14 @@ extension Store {
     /// Of the thumbnails that would be the answer at once, those whose bytes are gone or damaged: they need a job. Looked
     /// for before the transaction, because it reads them all.
     private func damagedThumbnails(of new: [NewJob], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
-        let files = files
-        return try await read { db in
-            try new.reduce(into: []) { damaged, new in
-                for thumbnail in try Self.freshThumbnails(of: new, now: now, db) ?? [] {
-                    if try !Self.isSound(thumbnail.blob, files, db) { damaged.insert(thumbnail.blob) }
-                }
+        let blobs = try await read { db in
+            try new.reduce(into: Set<BlobDigest>()) { blobs, new in
+                blobs.formUnion(try Self.freshThumbnails(of: new, now: now, db)?.map(\.blob) ?? [])
             }
         }
+        var damaged: Set<BlobDigest> = []
+        for blob in blobs where try await !isWhole(blob) { damaged.insert(blob) }
+        return damaged
     }
 
     private static func accept(
@@ -144,6 +144,23 @@ extension Store {
         return thumbnails
     }
 
+    /// The job that says in a batch that a request was answered at once; the same one for the same request.
+    private static func answered(_ new: NewJob, in batch: String, now: Int64, _ db: Database) throws -> Int64 {
+        let look = try db.cachedStatement(
+            sql: """
+                SELECT id FROM job INDEXED BY job_answered
+                WHERE state = 'completed' AND attempted_at IS NULL AND batch = ? AND unique_key = ? LIMIT 1
+                """
+        )
+        if let id = try Int64.fetchOne(look, arguments: [batch, new.key.text]) { return id }
+        let id = try insert(new, now: now, db)
+        let end = try db.cachedStatement(
+            sql: "UPDATE job SET unique_key = ?, state = 'completed', finalized_at = ? WHERE id = ?"
+        )
+        try end.execute(arguments: [new.key.text, now, id])
+        return id
+    }
+
     /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
     /// that was asked for in its name.
     private static func answer(
@@ -155,13 +172,7 @@ extension Store {
         // Whoever asked comes to read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id), now: now, db)
         let (request, time) = (new.request, Date(milliseconds: now))
-        let id = request.batch == nil ? nil : try insert(new, now: now, db)
-        if let id {
-            let end = try db.cachedStatement(
-                sql: "UPDATE job SET unique_key = ?, state = 'completed', finalized_at = ? WHERE id = ?"
-            )
-            try end.execute(arguments: [new.key.text, now, id])
-        }
+        let id = try request.batch.map { batch in try answered(new, in: batch, now: now, db) }
         return EnqueueReceipt(
             outcome: .fresh,
             id: id,

@@ -25,7 +25,7 @@ extension Store {
         _ retention: Retention,
         in turn: MaintenanceTurn,
         pause: Duration = .zero,
-        report: @escaping (Pruned) -> Void = { _ in }
+        report: @escaping (Pruned) async -> Void = { _ in }
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         let now = nowMilliseconds

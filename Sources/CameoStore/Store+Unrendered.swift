@@ -27,20 +27,11 @@ package struct SeenAgain: Hashable, Sendable {
 extension Store {
     /// Whether all these thumbnails exist, made of whatever bytes, and their own bytes are sound.
     package func have(_ thumbnails: [ThumbnailID]) async throws(StoreError) -> Bool {
-        let files = files
-        return try await read { db in
-            try thumbnails.allSatisfy { id in
-                guard let thumbnail = try Self.thumbnail(id, db) else { return false }
-                return try Self.isSound(thumbnail.blob, files, db)
-            }
+        let blobs = try await read { db in try thumbnails.map { id in try Self.thumbnail(id, db)?.blob } }
+        for blob in blobs {
+            guard let blob, try await isWhole(blob) else { return false }
         }
-    }
-
-    /// Whether a blob is there with the bytes that its digest names. Reads them all.
-    static func isSound(_ digest: BlobDigest, _ files: BlobFiles, _ db: Database) throws -> Bool {
-        let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
-        guard let row = try Row.fetchOne(find, arguments: [digest.hex]) else { return false }
-        return files.isSound(digest, inline: row["data"])
+        return true
     }
 
     /// Whether all these thumbnails were made of the same bytes by the same renderer, and their own bytes are sound.

@@ -56,6 +56,11 @@ struct FreshnessTests {
         #expect((job.state, job.attempt) == (.completed, 0))
         #expect(job.thumbnails == receipt.thumbnails)
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        let again = try await fixture.enqueueTwin {
+            $0.source = "data:,picture"
+            $0.batch = "b"
+        }
+        #expect((again.outcome, again.id) == (.fresh, receipt.id), "the batch has it already")
         let report = try await fixture.store.batch("b")
         #expect((report.total, report.finished, report.finishedLastMinute) == (1, 1, 0))
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])

@@ -54,7 +54,7 @@ extension StoreFixture {
     func prune(
         _ retention: Retention,
         pause: Duration = .zero,
-        report: @escaping (Pruned) -> Void = { _ in }
+        report: @escaping (Pruned) async -> Void = { _ in }
     ) async throws -> Pruned {
         guard let turn = try store.maintenanceTurn() else { throw StoreError.failed("another has the turn") }
         return try await store.prune(retention, in: turn, pause: pause, report: report)

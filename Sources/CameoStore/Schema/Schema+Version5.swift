@@ -22,17 +22,44 @@ extension Schema {
           PRIMARY KEY (thumbnail, job_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX ingredient_job ON ingredient(job_id);
-        INSERT INTO ingredient
-          SELECT DISTINCT substr(part.value, 15), job.id FROM job, json_tree(job.request) AS part
-          WHERE instr(lower(job.request), 'cameo:') AND part.key = 'source' AND part.type = 'text'
-            AND lower(substr(part.value, 1, 14)) = 'cameo://thumb/';
+        INSERT INTO ingredient \(ingredients(of: "job", in: "\(unfinished), json_tree(job.request)"));
         CREATE TRIGGER job_names_thumbnails AFTER INSERT ON job WHEN instr(lower(NEW.request), 'cameo:') BEGIN
-          INSERT INTO ingredient
-            SELECT DISTINCT substr(part.value, 15), NEW.id FROM json_tree(NEW.request) AS part
-            WHERE part.key = 'source' AND part.type = 'text' AND lower(substr(part.value, 1, 14)) = 'cameo://thumb/';
+          INSERT INTO ingredient \(ingredients(of: "NEW", in: "json_tree(NEW.request)"));
+        END;
+        -- One that had ended before there was such a table.
+        CREATE TRIGGER job_names_thumbnails_again AFTER UPDATE OF state ON job
+          WHEN OLD.state IN ('completed', 'discarded', 'cancelled')
+            AND NEW.state NOT IN ('completed', 'discarded', 'cancelled') AND instr(lower(NEW.request), 'cameo:')
+            AND NOT EXISTS (SELECT 1 FROM ingredient WHERE job_id = NEW.id)
+        BEGIN
+          INSERT INTO ingredient \(ingredients(of: "NEW", in: "json_tree(NEW.request)"));
         END;
 
         -- Whether any job has a key at all, however it ended: it may be retried.
         CREATE INDEX job_of_key ON job(concurrency_key) WHERE concurrency_key IS NOT NULL;
+
+        -- Requests of a batch that were answered at once.
+        CREATE INDEX job_answered ON job(batch, unique_key)
+          WHERE state = 'completed' AND attempted_at IS NULL AND batch IS NOT NULL;
         """
+
+    /// Jobs that something is still to be made for.
+    private static let unfinished = """
+        (SELECT id, request FROM job WHERE state IN ('scheduled', 'available', 'running', 'retryable')
+           AND instr(lower(request), 'cameo:')) AS job
+        """
+
+    /// Thumbnails that a job's request names as its source or as an overlay: by their own names, or by that of the blob
+    /// that one of them has.
+    private static func ingredients(of job: String, in rows: String) -> String {
+        """
+        SELECT DISTINCT thumbnail, job_id FROM (
+          SELECT \(job).id AS job_id, iif(lower(substr(part.value, 1, 14)) = 'cameo://thumb/', substr(part.value, 15),
+            (SELECT id FROM thumbnail WHERE blob = lower(substr(part.value, 21)))) AS thumbnail
+          FROM \(rows) AS part
+          WHERE part.key = 'source' AND part.type = 'text' AND (lower(substr(part.value, 1, 14)) = 'cameo://thumb/'
+            OR lower(substr(part.value, 1, 20)) = 'cameo://blob/sha256-')
+        ) WHERE thumbnail IS NOT NULL
+        """
+    }
 }
