@@ -132,6 +132,17 @@ struct CommitQueueTests {
         }
     }
 
+    /// Another program, the last to close the store, may have emptied it since.
+    @Test func aLogThatIsShorterThanWhenAReaderWasInTheWayIsEmptiedAgain() async throws {
+        let fixture = try StoreFixture()
+        let file = open(fixture.store.directory.checkpointLock, O_RDWR | O_CREAT, 0o600)
+        #expect(ftruncate(file, 500_000_000) == 0)
+        close(file)
+        try await lengthenLog(of: fixture.store, by: 9_000_000)
+        fixture.store.finishCommits()
+        #expect(try logBytes(of: fixture.store) == 0)
+    }
+
     /// Whoever waits for a reader holds up all writers meanwhile: not each process is to find out by itself.
     @Test func aReaderThatWasInTheWayOfOneProcessIsNotWaitedForByTheNext() async throws {
         let fixture = try StoreFixture()
