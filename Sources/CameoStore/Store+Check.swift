@@ -61,9 +61,7 @@ extension Store {
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
         CheckFinding(
             "references",
-            try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
-                "a row of \($0[0] as String) refers to a row of \($0[2] as String) that is not there"
-            },
+            try danglingRows(db).map { "a row of \($0.table) refers to a row of \($0.parent) that is not there" },
             ok: "every thumbnail and every cached original has its blob, every attempt its job",
             mend: "\(repair) removes such rows; what is missing is made again when it is asked for"
         )

@@ -9,7 +9,7 @@ extension Store {
     /// Age of a file from which it belongs to no process that is about to name it, in seconds.
     private static let settledAge = 3_600.0
 
-    /// Mends what can be mended; of a database with damaged pages, which only a backup mends, what can be reached.
+    /// Mends what can be mended. It stops at damaged pages, which only a backup mends.
     ///
     /// - Parameter turn: that nobody copies or prunes meanwhile.
     /// - Returns: what was done; empty if nothing had to be.
@@ -44,7 +44,7 @@ extension Store {
     }
 
     private static func removeDanglingRows(_ db: Database) throws -> Int {
-        guard try Row.fetchOne(db, sql: "PRAGMA foreign_key_check") != nil else { return 0 }
+        guard try !danglingRows(db).isEmpty else { return 0 }
         return try [
             "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",

@@ -9,13 +9,17 @@ import Testing
 /// Tables of other programs in the store's file.
 @Suite(.timeLimit(.minutes(1)))
 struct GuestTableTests {
-    /// As `proto-json/README.md` has them, and a view.
-    private static func photos() throws -> String {
+    /// What `proto-json/README.md` tells to type.
+    private static func block(with words: String) throws -> String {
         let text = try String(contentsOf: Repository.file("proto-json/README.md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sql\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }
-        let tables = try #require(blocks.first { $0.contains("CREATE TRIGGER app_photo_enqueue") })
-        return tables + """
+        return try #require(blocks.first { $0.contains(words) })
+    }
+
+    /// As the page has them, and a view.
+    private static func photos() throws -> String {
+        try block(with: "CREATE TRIGGER app_photo_enqueue") + """
             CREATE VIEW app_progress AS
               SELECT path, state FROM app_photo JOIN job_status ON job_status.id = app_photo.job;
             """
@@ -30,6 +34,13 @@ struct GuestTableTests {
 
     private func guests(_ store: Store) async throws -> CheckFinding {
         try #require(try await store.check().first { $0.subject == "guests" })
+    }
+
+    @Test func whatWasMovedOnceIsKnownTheSecondTime() async throws {
+        let fixture = try StoreFixture()
+        let move = try Self.block(with: "INSERT OR IGNORE INTO app_moved") + "SELECT changes();"
+        #expect(try await sql(move, fixture.path) == "1")
+        #expect(try await sql(move, fixture.path) == "0")
     }
 
     /// The insert into the program's own table is all that the program does.
@@ -95,6 +106,10 @@ struct GuestTableTests {
         ),
         ("CREATE UNIQUE INDEX app_i ON job(request)", "index app_i of another program is on Cameo's table job"),
         (
+            "CREATE TABLE app_b(job INTEGER REFERENCES Job(id))",
+            "app_b of another program has a foreign key to Cameo's table Job"
+        ),
+        (
             "CREATE TABLE app_a(job INTEGER REFERENCES job(id))",
             "app_a of another program has a foreign key to Cameo's table job"
         ),
@@ -105,6 +120,17 @@ struct GuestTableTests {
         _ = try await sql("\(statement);", fixture.path)
         let finding = try await guests(fixture.store)
         #expect(finding.severity == .warning && finding.message.contains(problem), "\(finding.message)")
+    }
+
+    /// What refers to what between the tables of another program is its own affair.
+    @Test func aCheckLeavesTheReferencesOfOthersToThem() async throws {
+        let fixture = try StoreFixture()
+        let tables = """
+            CREATE TABLE app_a(id INTEGER PRIMARY KEY, b INTEGER REFERENCES app_b(id)); CREATE TABLE app_b(id INTEGER);
+            INSERT INTO app_a(b) VALUES (7);
+            """
+        _ = try await sql(tables, fixture.path)
+        #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
     }
 
     @Test func aCheckMissesWhatWasDropped() async throws {
