@@ -7,18 +7,15 @@ internal import GRDB
 extension Store {
     private static let isOver = "FROM source_failure WHERE until <= ?"
 
-    private static let isUnused = """
+    fileprivate static let isUnused = """
         fixed = 0 AND NOT EXISTS (SELECT 1 FROM job INDEXED BY job_of_key WHERE concurrency_key = concurrency.key)
         """
 
     func removeLeftovers(now: Int64, _ steps: inout PruneSteps) async throws {
         try await removeFailures(now: now, &steps)
-        var last = ""
-        while true {
-            let page = try await unusedKeys(after: last)
-            guard let end = page.last else { return }
-            try await steps.take(page) { keys throws(StoreError) in try await remove(keys: keys) }
-            last = end
+        var walk = UnusedKeys()
+        while let page = try await next(of: &walk) {
+            try await steps.take(page.map(\.key)) { keys throws(StoreError) in try await remove(keys: keys) }
         }
     }
 
@@ -60,16 +57,6 @@ extension Store {
         return db.changesCount
     }
 
-    private func unusedKeys(after last: String) async throws(StoreError) -> [String] {
-        try await read { db in
-            try String.fetchAll(
-                db,
-                sql: "SELECT key FROM concurrency WHERE key > ? AND \(Self.isUnused) ORDER BY key LIMIT ?",
-                arguments: [last, Self.prunePage]
-            )
-        }
-    }
-
     private func remove(keys: [String]) async throws(StoreError) -> Pruned {
         try await commit { db in
             // A job may have come with one of them since the look.
@@ -81,5 +68,32 @@ extension Store {
             }
             return removed
         }
+    }
+}
+
+/// A walk over the concurrency keys, in their order.
+private struct UnusedKeys: IndexWalk {
+    struct Candidate: Sendable {
+        let key: String
+        let isUnused: Bool
+    }
+
+    private var last = ""
+    private(set) var isOver = false
+
+    func isToGo(_ candidate: Candidate) -> Bool { candidate.isUnused }
+
+    func entries(_ db: Database, limit: Int) throws -> [Candidate] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT key, (\(Store.isUnused)) AS is_unused FROM concurrency WHERE key > ? ORDER BY key LIMIT ?"
+        )
+        return try Row.fetchAll(statement, arguments: [last, limit]).map { row in
+            Candidate(key: row["key"], isUnused: row["is_unused"])
+        }
+    }
+
+    mutating func advance(past candidates: [Candidate], limit: Int) {
+        if let candidate = candidates.last { last = candidate.key }
+        isOver = candidates.count < limit
     }
 }
