@@ -35,7 +35,9 @@ struct JobCommand: AsyncParsableCommand {
         if waiting.wait {
             _ = try await JobWait(store: store, timeout: waiting.timeout?.duration).untilFinished([id])
         }
-        let job = try await store.job(id)
+        var job = try await store.job(id)
+        // Whoever waits, waits for the job that took its place.
+        while waiting.wait, let twin = job.supersededBy { job = try await store.job(twin) }
         if json {
             try Output.message(job)
         } else {
