@@ -232,6 +232,8 @@ package final class Worker: Service {
 
     private func sweep(_ registration: WorkerRegistration) async throws {
         if !store.isInPlace { phase.loseStore(); wake.yield() }
+        // First: whoever is to end by somebody's wish has done so well, whatever version the store has become.
+        if let request = try await store.stopRequest(for: registration) { stop(request) }
         if let reason = try await store.refusalOfNewerSchema() {
             retire(reason)
         } else {
@@ -239,7 +241,6 @@ package final class Worker: Service {
         }
         let held = running.tokens
         running.stop(held, notIn: try await store.claimTokens(of: registration))
-        if let request = try await store.stopRequest(for: registration) { stop(request) }
     }
 
     private func rescue(_ registration: WorkerRegistration) async throws {

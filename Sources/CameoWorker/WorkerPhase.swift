@@ -34,9 +34,10 @@ final class WorkerPhase: Sendable {
 
     /// Ends the claiming because the store has become a newer version's.
     ///
-    /// - Returns: false if it had already.
+    /// - Returns: false if it ends already.
     func retire(_ reason: StoreError, grace: Duration) -> Bool {
         let isNews = state.withLock { state in
+            guard !state.isStopping else { return false }
             defer { state.retirement = reason }
             return state.retirement == nil
         }

@@ -141,6 +141,20 @@ extension EndToEnd {
             #expect(try await deployment.status().workers.isEmpty)
         }
 
+        /// `cameo-admin worker stop` of the newer version, which brings the tables up to date as it opens the store.
+        @Test func aWorkerThatIsToldToEndUnderANewerSchemaHasEndedWell() async throws {
+            let deployment = try Deployment()
+            let (worker, _) = try await startedWorker(deployment)
+            defer { worker.killGroup() }
+            _ = try await deployment.sql(
+                """
+                BEGIN IMMEDIATE; PRAGMA user_version=99;
+                UPDATE worker SET stop_requested_at = 1, stop_mode = 'drain'; COMMIT;
+                """
+            )
+            #expect(await worker.ending == .exited(0))
+        }
+
         @Test func anIdleWorkerSeesTheNewerSchemaToo() async throws {
             let deployment = try Deployment()
             let (worker, _) = try await startedWorker(deployment)
