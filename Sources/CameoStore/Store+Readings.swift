@@ -37,7 +37,7 @@ extension Store {
             let due = try await read { db in try Self.thumbnails(dueBy: names, now: now, db) }
             for start in stride(from: 0, to: due.count, by: Self.readingsOfATransaction) {
                 let some = Array(due[start..<min(start + Self.readingsOfATransaction, due.count)])
-                try await commit { db in try Self.noteUse(of: some, now: now, db) }
+                try await commit(.begun) { db in try Self.noteUse(of: some, now: now, db) }
             }
         } catch {
             // Nobody waits for this who could be told: whoever writes hears of the same trouble, and the next reading is
