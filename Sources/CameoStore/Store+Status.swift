@@ -54,6 +54,7 @@ extension Store {
             sql: """
                 SELECT state, count(*) AS count FROM job
                 WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND +state IN ('completed', 'discarded')
+                  AND finalized_at > created_at  -- what was done when it was asked for says nothing of the pace
                 GROUP BY +state
                 """,
             arguments: [since]
