@@ -53,7 +53,8 @@ final class WaitingLine: Sendable {
 
     /// Whether another process stands behind this place, or stood there a moment ago. Times are milliseconds.
     func somebodyStands(beyond place: Int64, at now: Int64) -> Bool {
-        [now - Self.period, now].contains { time in
+        guard place < Self.places - 1 else { return false }
+        return [now - Self.period, now].contains { time in
             let (first, last) = (Self.byte(of: place + 1, at: time), Self.byte(of: Self.places - 1, at: time))
             return cameo_ofd_is_locked_between(file.descriptor, first, last) == 1
         }
@@ -68,7 +69,7 @@ final class WaitingLine: Sendable {
         let now = cameo_monotonic_ms()
         let earned = Self.place(after: now - current.since)
         if earned > current.place { (current.place, current.heldBackSince) = (earned, nil) }
-        stand(&current, at: now)
+        takePlace(&current, at: now)
         guard somebodyStands(beyond: current.place, at: now) else { return false }
         let since = current.heldBackSince ?? now
         current.heldBackSince = since
@@ -76,7 +77,7 @@ final class WaitingLine: Sendable {
     }
 
     /// A lock that cannot be had costs only the place.
-    private func stand(_ wait: inout Wait, at now: Int64) {
+    private func takePlace(_ wait: inout Wait, at now: Int64) {
         let byte = Self.byte(of: wait.place, at: now)
         guard wait.place > 0, byte != wait.byte else { return }
         if wait.byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
