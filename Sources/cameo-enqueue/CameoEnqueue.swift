@@ -12,8 +12,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         discussion: """
             Prints one line a request: the job's id, its state and the URIs that its thumbnails will have. A worker \
             (cameo-worker) makes them. A request for the same thumbnails as a job that still waits joins that job; one \
-            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh); in a batch it counts \
-            as done.
+            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh); in a batch it has \
+            that of a job that is completed already.
 
             An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
             passes by the sizes of other formats; if no size takes it, it is refused.
@@ -201,7 +201,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
-            let job = try await store.job(id)
+            var job = try await store.job(id)
+            while let twin = job.supersededBy { job = try await store.job(twin) }
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
             Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }
