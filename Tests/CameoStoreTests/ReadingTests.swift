@@ -46,7 +46,9 @@ struct ReadingTests {
         let watcher = try fixture.anotherStore()
         let before = try await watcher.dataVersion()
         store.noteReading(of: .thumbnail(id))
-        while try await watcher.dataVersion() == before { await Task.yield() }
+        while try await watcher.dataVersion() == before {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
         #expect(store.readings.withLock { $0.takeAll() }.isEmpty)
     }
@@ -100,6 +102,7 @@ struct ReadingTests {
             release.wait()
         }
         _ = await locked.first { _ in true }
+        defer { release.signal() }  // also where something throws: the other would wait for ever
         // Under the other's lock: the bytes come, and the note is on its way.
         store.noteReading(of: .thumbnail(id))
         async let noted: Void = store.writeDownReadings()

@@ -12,7 +12,7 @@ struct RescueTests {
         while true {
             let report = try await fixture.store.rescueExpired(except: own)
             if !report.workers.isEmpty { return report }
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 
@@ -126,7 +126,9 @@ struct RescueTests {
         let living = try await fixture.register("living")
         withExtendedLifetime(dead) {}
         dead = nil
-        while try await fixture.store.status().workers.allSatisfy(\.isAlive) { await Task.yield() }
+        while try await fixture.store.status().workers.allSatisfy(\.isAlive) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         let workers = try await fixture.store.status().workers
         #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
         #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })

@@ -44,6 +44,8 @@ struct WorkerStopTests {
         withExtendedLifetime(registration) {}
         registration = nil
         // Other tests start programs, and between fork and exec such a child has a copy of the lock.
-        while try await fixture.store.stopWorker("w1", .now) { await Task.yield() }
+        while try await fixture.store.stopWorker("w1", .now) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 }

@@ -34,6 +34,7 @@ struct MaintenanceTests {
             logger: bench.log.logger
         )
         let running = Task { try await worker.run() }
+        defer { running.cancel() }
         try await waitUntil { bench.log.lines.contains { $0.contains("it shall stay") } }
         #expect(try await bench.store.status().count(.cancelled) == 1)
         try await bench.sql("DROP TRIGGER kept;")

@@ -296,19 +296,5 @@ extension EndToEnd {
                     == "completed|64|"
             )
         }
-
-        /// Where nothing but short commands writes, they keep the log short.
-        @Test func enqueueingMovesALongLogIntoTheDatabaseBeforeItEnds() async throws {
-            let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
-            defer { withExtendedLifetime(store) {} }
-            _ = try await deployment.sql("CREATE TABLE ballast(data); INSERT INTO ballast VALUES (zeroblob(20000000));")
-            let log = "\(deployment.store)/cameo.sqlite-wal"
-            let length = { try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int }
-            #expect(try #require(try length()) > 20_000_000)
-            let enqueued = try await deployment.command("cameo-enqueue", ["https://example.com/a.jpg"])
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
-            #expect(try length() == 0)
-        }
     }
 }

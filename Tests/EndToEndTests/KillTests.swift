@@ -271,6 +271,7 @@ extension EndToEnd {
                 "--fetch-timeout",
                 "100"
             )
+            defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/stall")
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")

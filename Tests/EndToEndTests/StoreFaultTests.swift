@@ -63,25 +63,6 @@ extension EndToEnd {
             #expect(status.count(.completed) > 0)
         }
 
-        /// Somebody's own rule in the store forbids every end of a job; the drain must not wait for it for ever.
-        @Test func aDrainThatCannotRecordAnEndSaysSo() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
-            _ = try await deployment.sql(
-                """
-                CREATE TRIGGER forbidden BEFORE UPDATE OF state ON job WHEN OLD.state = 'running'
-                BEGIN SELECT RAISE(ABORT, 'it shall not end'); END;
-                """
-            )
-            let forbidden = try await deployment.drain()
-            #expect(forbidden.exitStatus == 4, "\(forbidden.outputText)")
-            #expect(forbidden.errorText.contains("it shall not end"), "\(forbidden.errorText)")
-            _ = try await deployment.sql("DROP TRIGGER forbidden;")
-            #expect(try await deployment.drain().exitStatus == 0)
-            #expect(try await deployment.job(receipt.jobID).state == .completed)
-        }
-
         /// Four programs enqueue until each is refused, while a worker fills the same disk with thumbnails.
         @Test func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
             let deployment = try Deployment()
@@ -141,84 +122,6 @@ extension EndToEnd {
 
         private func text(_ name: String, _ deployment: Deployment) throws -> String {
             try String(contentsOfFile: deployment.folder.path(name), encoding: .utf8)
-        }
-
-        private static let refusal = "read-only disk or in a folder that may not be written"
-
-        @Test func aFolderOfBlobsThatMayNotBeWrittenForAWhileCostsNoJob() async throws {
-            let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
-            let worker = try deployment.startWorkerWithoutOverride()
-            try await deployment.expectCompletedOnce(try await deployment.enqueueDistinct(1, in: store))
-            try deployment.setPermissions(0o500, ofFoldersIn: "\(deployment.store)/blobs")
-            let receipts = try await deployment.enqueueDistinct(3, from: 1, in: store)
-            try await worker.hasSaid("waits for the store to take its result")
-            #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
-            #expect(try await store.status().count(.completed) == 1)
-            try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/blobs")
-            try await deployment.expectCompletedOnce(receipts)
-            try await deployment.expectUncharged(receipts)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
-        }
-
-        /// A worker has its files open and goes on; who comes new is refused by name.
-        @Test func aStoreWhoseFoldersMayNotBeWrittenForAWhileRefusesWhoComesAndLosesNothing() async throws {
-            let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
-            let worker = try deployment.startWorkerWithoutOverride()
-            try await deployment.expectCompletedOnce(try await deployment.enqueueDistinct(1, in: store))
-            try deployment.setPermissions(0o500, ofFoldersIn: deployment.store)
-            let receipts = try await deployment.enqueueDistinct(3, from: 1, in: store)
-            let enqueue = [try Deployment.executable("cameo-enqueue"), "pictures/photo.jpg", "--size", "33x33"]
-            let refused = try await deployment.runWithoutOverride(enqueue)
-            #expect(refused.exitStatus == 4)
-            #expect(refused.errorText.contains(Self.refusal))
-            try await worker.hasSaid("waits for the store to take its result")
-            try deployment.setPermissions(0o700, ofFoldersIn: deployment.store)
-            #expect(try await deployment.runWithoutOverride(enqueue).exitStatus == 0)
-            try await deployment.expectCompletedOnce(receipts)
-            try await deployment.expectUncharged(receipts)
-            #expect(try await store.status().jobs.values.reduce(0, +) == 5)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
-        }
-    }
-}
-
-extension Deployment {
-    /// What makes a command of root's ask for permission like everybody else's.
-    private static let withoutOverride =
-        getuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
-
-    fileprivate func startWorkerWithoutOverride() throws -> ChildProcess {
-        let command = Self.withoutOverride + [try Self.executable("cameo-worker"), "--allow-root", pictures]
-        return try ChildProcess(
-            "/usr/bin/env",
-            command,
-            environment: ["CAMEO_STORE": store],
-            currentDirectory: folder.url
-        )
-    }
-
-    fileprivate func runWithoutOverride(_ command: [String]) async throws -> ProcessResult {
-        try await run(
-            "/usr/bin/env",
-            Self.withoutOverride + command,
-            environment: ["CAMEO_STORE": store],
-            currentDirectory: folder.url
-        )
-    }
-
-    /// Of the folder and of all folders in it, not of their files.
-    fileprivate func setPermissions(_ mode: Int, ofFoldersIn folder: String) throws {
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
-        for path in [folder] + paths {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
-                continue
-            }
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
     }
 }

@@ -70,6 +70,7 @@ extension EndToEnd {
             try await killWorkers(ClaimKind.suspectAfterCrashes)
             let innocent = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
             let worker = try startWorker("--concurrency", "4")
+            defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/held")
             try await workerHasLookedAround()
             #expect(try await deployment.job(suspect).state == .available)
@@ -93,6 +94,7 @@ extension EndToEnd {
             let running = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
             let disk = try await FaultyDisk(in: deployment)
             let worker = try startWorker("--concurrency", "1", environment: disk.environment)
+            defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/held")
             let waiting = try await enqueue("pictures/photo.jpg", width: 40)
             try disk.setClock(ahead: 3_600)

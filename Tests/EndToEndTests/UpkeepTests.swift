@@ -176,6 +176,7 @@ extension EndToEnd {
                     let blobs = "\(deployment.folder.path)/\(name)/blobs"
                     if (try? FileManager.default.contentsOfDirectory(atPath: blobs))?.count ?? 0 > 3 { break }
                 }
+                try Task.checkCancellation()
                 await Task.yield()
             }
             backup.killGroup()
@@ -208,6 +209,20 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
             #expect(try await deployment.command("cameo-admin", ["vacuum"]).exitStatus == 0)
             #expect(try await store.status().schemaVersion > 0)
+        }
+
+        /// Where nothing but short commands writes, they keep the log short.
+        @Test func enqueueingMovesALongLogIntoTheDatabaseBeforeItEnds() async throws {
+            let deployment = try Deployment()
+            let store = try Store(at: deployment.store)
+            defer { withExtendedLifetime(store) {} }
+            _ = try await deployment.sql("CREATE TABLE ballast(data); INSERT INTO ballast VALUES (zeroblob(20000000));")
+            let log = "\(deployment.store)/cameo.sqlite-wal"
+            let length = { try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int }
+            #expect(try #require(try length()) > 20_000_000)
+            let enqueued = try await deployment.command("cameo-enqueue", ["https://example.com/a.jpg"])
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            #expect(try length() == 0)
         }
     }
 }

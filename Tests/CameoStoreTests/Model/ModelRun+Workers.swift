@@ -77,6 +77,7 @@ extension ModelRun {
         var seen: [String] = []
         // Other tests start programs, and between fork and exec such a child has a copy of the lock.
         repeat {
+            try Task.checkCancellation()
             seen += try await store.rescueExpired(except: nil).workers
         } while operation == .crash && !seen.contains(name)
     }

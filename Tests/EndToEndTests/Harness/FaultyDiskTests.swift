@@ -106,6 +106,7 @@ extension EndToEnd {
                 input: Data(script.utf8),
                 environment: disk.environment
             )
+            defer { writer.killGroup() }
             try await writer.hasStopped()
             #expect(try await deployment.sql("SELECT count(*) FROM job;") == "2")
             let copy = deployment.folder.path("copy")

@@ -168,6 +168,7 @@ extension EndToEnd {
             try Data("no picture".utf8).write(to: URL(filePath: "\(deployment.pictures)/bad.jpg"))
             let id = try #require(try await deployment.enqueue("pictures/bad.jpg").first).jobID
             let (worker, disk) = try await startWorkerWithFullDisk(at: .midFetch, deployment)
+            defer { worker.killGroup() }
             try await disk.waitForFailures(6)
             #expect(try await deployment.job(id).state == .running)
             try disk.heal()
@@ -185,6 +186,7 @@ extension EndToEnd {
             let store = try Store(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             let (worker, disk) = try await startWorkerWithFullDisk(at: .afterClaim, deployment)
+            defer { worker.killGroup() }
             try await disk.waitForFailures(4)
             try disk.heal()
             try await deployment.expectCompletedOnce(receipts)
@@ -242,13 +244,20 @@ extension EndToEnd {
                 signal.pause()
                 """
             let holder = try ChildProcess("/usr/bin/python3", ["-c", script, "\(deployment.store)/cameo.sqlite"])
-            while holder.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            do {
+                while holder.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            } catch {
+                holder.killGroup()
+                throw error
+            }
             return holder
         }
 
         @Test func aResultOutlastsAStoreThatAnotherProgramHoldsLockedForTooLong() async throws {
             let (deployment, store, receipts, worker) = try await startSleeper(Self.impatience)
+            defer { worker.killGroup() }
             let holder = try await startLockHolder(deployment)
+            defer { holder.killGroup() }
             worker.send(SIGCONT)
             try await worker.hasSaid(Self.waiting)
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains("held the write lock"))
@@ -266,7 +275,9 @@ extension EndToEnd {
             let (deployment, store, receipts, sleeper) = try await startSleeper(
                 Self.shortLease.merging(Self.impatience) { $1 }
             )
+            defer { sleeper.killGroup() }
             let holder = try await startLockHolder(deployment)
+            defer { holder.killGroup() }
             sleeper.send(SIGCONT)
             try await sleeper.hasSaid(Self.waiting)
             // It is to lose its lease, whoever has the lock first when that is free.
@@ -274,6 +285,7 @@ extension EndToEnd {
             try await sleeper.hasStopped()
             holder.killGroup()
             let heir = try deployment.startWorker(environment: Self.shortLease)
+            defer { heir.killGroup() }
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
             #expect(
