@@ -28,9 +28,10 @@ final class Checkpointer: Sendable {
 
     func checkpointIfLogIsLong(_ db: Database) {
         let bytes = length(of: directory.writeAheadLog)
+        guard bytes > Self.logLimit else { return }
         let tries = [nextTry.load(ordering: .relaxed), length(of: directory.checkpointLock)]
         let isAwaited = tries.contains { next in bytes <= next && bytes >= next - Self.logLimit }
-        if bytes > Self.logLimit, !isAwaited { checkpoint(db) }
+        if !isAwaited { checkpoint(db) }
     }
 
     /// Moves the log into the database, unless another process is doing so or a reader needs it. Best effort: the log
