@@ -4,13 +4,13 @@ internal import GRDB
 protocol IndexWalk: Sendable {
     associatedtype Entry: Sendable
 
+    /// The last entry that was met, behind which the next page begins.
+    var last: Entry? { get set }
     /// Whether nothing is ahead.
-    var isOver: Bool { get }
+    var isOver: Bool { get set }
 
-    /// The next ones.
+    /// Those behind the last one.
     func entries(_ db: Database, limit: Int) throws -> [Entry]
-
-    mutating func advance(past entries: [Entry], limit: Int)
 
     func isToGo(_ entry: Entry) -> Bool
 }
@@ -24,7 +24,8 @@ extension Store {
         guard !walk.isOver else { return nil }
         let here = walk
         let entries = try await read { db in try here.entries(db, limit: Self.prunePage) }
-        walk.advance(past: entries, limit: Self.prunePage)
+        walk.last = entries.last
+        walk.isOver = entries.count < Self.prunePage
         return entries.filter(here.isToGo)
     }
 }

@@ -78,8 +78,8 @@ private struct UnusedKeys: IndexWalk {
         let isUnused: Bool
     }
 
-    private var last = ""
-    private(set) var isOver = false
+    var last: Candidate?
+    var isOver = false
 
     func isToGo(_ candidate: Candidate) -> Bool { candidate.isUnused }
 
@@ -87,13 +87,8 @@ private struct UnusedKeys: IndexWalk {
         let statement = try db.cachedStatement(
             sql: "SELECT key, (\(Store.isUnused)) AS is_unused FROM concurrency WHERE key > ? ORDER BY key LIMIT ?"
         )
-        return try Row.fetchAll(statement, arguments: [last, limit]).map { row in
+        return try Row.fetchAll(statement, arguments: [last?.key ?? "", limit]).map { row in
             Candidate(key: row["key"], isUnused: row["is_unused"])
         }
-    }
-
-    mutating func advance(past candidates: [Candidate], limit: Int) {
-        if let candidate = candidates.last { last = candidate.key }
-        isOver = candidates.count < limit
     }
 }

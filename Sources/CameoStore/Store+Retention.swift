@@ -100,8 +100,8 @@ private struct EndedJobs: IndexWalk {
 
     private let limits: [JobState: Int64]
     private let end: Int64
-    private var last = (time: Int64.min, id: Int64.min)
-    private(set) var isOver: Bool
+    var last: Job?
+    var isOver: Bool
 
     init(_ retention: Retention, now: Int64) {
         limits = Dictionary(
@@ -123,13 +123,9 @@ private struct EndedJobs: IndexWalk {
                 ORDER BY finalized_at, id LIMIT ?
                 """
         )
-        return try Row.fetchAll(statement, arguments: [end, last.time, last.id, limit]).map { row in
+        return try Row.fetchAll(statement, arguments: [end, last?.finalizedAt ?? .min, last?.id ?? .min, limit]).map {
+            row in
             Job(id: row["id"], state: try JobState(stored: row["state"]), finalizedAt: row["finalized_at"])
         }
-    }
-
-    mutating func advance(past jobs: [Job], limit: Int) {
-        if let job = jobs.last { last = (job.finalizedAt, job.id) }
-        isOver = jobs.count < limit
     }
 }

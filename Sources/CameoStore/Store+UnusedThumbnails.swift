@@ -65,8 +65,8 @@ private struct UnusedThumbnails: IndexWalk {
         """
 
     private let limit: Int64
-    private var last = (time: Int64.min, id: "")
-    private(set) var isOver = false
+    var last: Candidate?
+    var isOver = false
 
     init(before limit: Int64) {
         self.limit = limit
@@ -82,13 +82,8 @@ private struct UnusedThumbnails: IndexWalk {
                 ORDER BY used_at, id LIMIT ?
                 """
         )
-        return try Row.fetchAll(statement, arguments: [limit, last.time, last.id, count]).map { row in
+        return try Row.fetchAll(statement, arguments: [limit, last?.usedAt ?? .min, last?.id ?? "", count]).map { row in
             Candidate(id: row["id"], usedAt: row["used_at"], isNeeded: row["is_needed"])
         }
-    }
-
-    mutating func advance(past candidates: [Candidate], limit: Int) {
-        if let candidate = candidates.last { last = (candidate.usedAt, candidate.id) }
-        isOver = candidates.count < limit
     }
 }
