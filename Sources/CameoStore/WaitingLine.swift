@@ -4,12 +4,12 @@ internal import Foundation
 internal import Synchronization
 
 // DESIGN. SQLite's write lock knows no queue: whoever looks when it is free has it, and the one that has just let it go
-// looks first. Among many processes that is a lottery with a long tail: of 24 that committed for 60 ms each without a
-// pause, one waited for 11.5 s where the mean was 1.4 s. So one that waits says for how long, by a shared lock on a byte
-// of `waiting.lock`: each byte stands for twice the wait of the one before it. Whoever has waited for less holds back, and
-// the longest wait of those 24 is 3.3 s. Locks, since the kernel takes them from the dead; and every second has bytes of
-// its own, to which whoever is awake moves on, since one that stands in the line may be frozen. Programs that are not
-// Cameo's know of no line and take part in the lottery.
+// looks first. Among many processes that is a lottery with a long tail: of 24 connections that commit for 60 ms each
+// without a pause, one waited for 11.5 s where the mean was 1.4 s. So one that waits says for how long, by a shared
+// lock on a byte of `waiting.lock`: each byte stands for twice the wait of the one before it. Whoever has waited for
+// less holds back, and the longest wait of those 24 is 3.3 s. Locks, since the kernel takes them from the dead; and
+// every second has bytes of its own, to which whoever is awake moves on, since one that stands in the line may be
+// frozen. Programs that are not Cameo's know of no line and take part in the lottery.
 final class WaitingLine: Sendable {
     /// Milliseconds after which a process is in the first place of the line.
     private static let firstPlace: Int64 = 250
