@@ -103,11 +103,28 @@ struct PoolTests {
         try await Renderers.withPool { pool in
             let task = Task { try await pool.render(Rendition(width: 64), of: path) }
             try await expectBusy(pool)
-            try await Task.sleep(for: .milliseconds(200))
+            try await somebodyLooksAgainAndAgain(pool)
             #expect(truncate(path, off_t(words.count)) == 0)
             let failure = await failure { try await task.value }
             #expect(failure?.code == .sourceChanged)
             try await expectHealthy(pool)
+        }
+    }
+
+    /// Returns when a renderer has slept a hundred times: so often it has looked at a source that it has mapped.
+    private func somebodyLooksAgainAndAgain(_ pool: RendererPool) async throws {
+        let before = sleeps(pool)
+        while !sleeps(pool).contains(where: { $1 > before[$0, default: $1] + 100 }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// How often each renderer has waited for something; one that has ended is left out.
+    private func sleeps(_ pool: RendererPool) -> [Int32: Int] {
+        pool.statistics.residentBytes.keys.reduce(into: [:]) { sleeps, process in
+            let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            sleeps[process] = line?.split(separator: "\t").last.flatMap { Int($0) }
         }
     }
 
