@@ -13,7 +13,7 @@ struct BackupTests {
     private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
     private func backUp(_ store: Store, to path: String) async throws -> BackupReport {
-        let turn = try #require(try store.maintenanceTurn())
+        let turn = try await store.freeTurn()
         return try await store.backUp(to: path, in: turn)
     }
 
@@ -69,7 +69,7 @@ struct BackupTests {
         let fixture = try StoreFixture()
         for _ in 0..<6 { _ = try await fixture.enqueue(500) }
         let target = fixture.folder.path("copy")
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         let other = try DatabaseQueue(path: "\(fixture.path)/cameo.sqlite")
         let writes = Mutex(0)
         let report = try await fixture.store.backUp(to: target, in: turn) { _ in
@@ -95,7 +95,7 @@ struct BackupTests {
         let fixture = try StoreFixture()
         _ = try await fixture.store.store(Self.large, mediaType: nil)
         let target = fixture.folder.path("copy")
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         // The place is taken while the copy is made.
         await #expect(throws: StoreError.self) {
             try await fixture.store.backUp(to: target, in: turn) { _ in
@@ -133,7 +133,7 @@ struct BackupTests {
         try await fixture.store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM blob") }
         let before = try await fixture.store.databaseSize()
         #expect(before.freeBytes > 1_000_000)
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         try await fixture.store.vacuum(in: turn)
         let after = try await fixture.store.databaseSize()
         #expect((after.freeBytes, after.bytes < before.bytes / 4) == (0, true))

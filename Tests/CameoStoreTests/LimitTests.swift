@@ -194,7 +194,7 @@ struct LimitTests {
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("counts 7 running jobs and has 0"))
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        _ = try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+        _ = try await fixture.store.repair(in: try await fixture.store.freeTurn())
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 
@@ -205,7 +205,7 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("the concurrency key k has room"))
-        _ = try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+        _ = try await fixture.store.repair(in: try await fixture.store.freeTurn())
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 }

@@ -16,7 +16,7 @@ struct RepairTests {
     }
 
     private func repair(_ fixture: StoreFixture) async throws -> [CheckFinding] {
-        try await fixture.store.repair(in: try #require(try fixture.store.maintenanceTurn()))
+        try await fixture.store.repair(in: try await fixture.store.freeTurn())
     }
 
     private func sql(_ fixture: StoreFixture, _ text: String) async throws {

@@ -26,7 +26,7 @@ struct RetentionTests {
     }
 
     private func prune(_ fixture: StoreFixture, _ retention: Retention) async throws -> Pruned {
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         return try await fixture.store.prune(retention, in: turn)
     }
 
@@ -83,7 +83,7 @@ struct RetentionTests {
         fixture.clock.advance(seconds: 10)
         var retention = Retention()
         retention.cancelled = .seconds(5)
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         var steps: [Int] = []
         let pruned = try await fixture.store.prune(retention, in: turn) { steps.append($0.jobs) }
         #expect((pruned.cancelled, pruned.discarded) == (150, 0))
@@ -101,7 +101,7 @@ struct RetentionTests {
         fixture.clock.advance(seconds: 10)
         var retention = Retention()
         retention.cancelled = .seconds(5)
-        let turn = try #require(try fixture.store.maintenanceTurn())
+        let turn = try await fixture.store.freeTurn()
         let store = fixture.store
         var before: JobState?
         let pruned = try await store.prune(retention, in: turn) { step in

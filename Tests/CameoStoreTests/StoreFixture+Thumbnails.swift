@@ -56,8 +56,7 @@ extension StoreFixture {
         pause: Duration = .zero,
         report: @escaping (Pruned) async -> Void = { _ in }
     ) async throws -> Pruned {
-        guard let turn = try store.maintenanceTurn() else { throw StoreError.failed("another has the turn") }
-        return try await store.prune(retention, in: turn, pause: pause, report: report)
+        try await store.prune(retention, in: try await store.freeTurn(), pause: pause, report: report)
     }
 
     func isThere(_ id: ThumbnailID) async throws -> Bool { try await store.have([id]) }

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Synchronization
 import TestSupport
+import Testing
 
 /// A store of one test's own, with a clock that the test sets.
 struct StoreFixture {
@@ -137,5 +138,13 @@ private final class Counter: Sendable {
             defer { last += count }
             return last..<(last + count)
         }
+    }
+}
+
+extension Store {
+    /// The turn, as soon as it is free: other tests of this process start programs, and between fork and exec such a child
+    /// has a copy of the lock of whoever had the turn before.
+    func freeTurn() async throws -> MaintenanceTurn {
+        try #require(try await maintenanceTurn(within: .seconds(30)))
     }
 }
