@@ -83,7 +83,10 @@ extension EndToEnd {
             let deployment = try Deployment()
             let worker = try deployment.startWorker()
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-            try FileManager.default.removeItem(atPath: deployment.store)
+            // By way of another name: under its own the worker might make a file while the folder is being emptied.
+            let away = deployment.folder.path("away")
+            try FileManager.default.moveItem(atPath: deployment.store, toPath: away)
+            try FileManager.default.removeItem(atPath: away)
             #expect(await worker.ending == .exited(4))
         }
 

@@ -114,15 +114,12 @@ extension EndToEnd {
                     "0"
                 ).first
             )
-            let started = ContinuousClock.now
-            let drain = try await deployment.drain("--allow-network", "127.0.0.1/32")
+            // By the worker's own policy the second attempt would come when this test has been given up.
+            let drain = try await deployment.drain("--allow-network", "127.0.0.1/32", "--retry-base", "600")
             #expect(drain.exitStatus == 1)
             let job = try await deployment.job(receipt.jobID)
             #expect((job.state, job.attempt, job.failure?.code) == (.discarded, 3, .sourceUnreachable))
-            // The worker's own policy would wait for two seconds and then four.
-            #expect(started.duration(to: .now) < .seconds(5) || job.attempts?.count == 3)
-            let starts = job.attempts?.map(\.startedAt) ?? []
-            #expect(zip(starts, starts.dropFirst()).allSatisfy { $1.timeIntervalSince($0) < 1.5 }, "\(starts)")
+            #expect(job.attempts?.count == 3)
         }
 
         @Test func limitsAreSetByHandAndByRequests() async throws {
