@@ -7,7 +7,7 @@ extension Store {
     private static let promotions = 1_000
 
     /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, or
-    /// no queue and no concurrency key has room. Takes only from `queues`, or from all when that is nil; paused queues
+    /// no queue and no concurrency key has room, or the worker was asked to end. Takes only from `queues`, or from all when that is nil; paused queues
     /// give nothing. `worker` is the id of a registered worker.
     package func claim(
         limit: Int,
@@ -20,6 +20,8 @@ extension Store {
         let isWorthwhile = try await read { db in try Self.mayClaim(db, queues, now: now) }
         guard limit > 0, isWorthwhile else { return [] }
         return try await commit { db in
+            // Its own look at the request may be yet to come; who made the request has had the answer.
+            guard try Self.stopRequest(for: worker, db) == nil else { return [] }
             try Self.promoteDueJobs(db, now: now)
             var jobs: [ClaimedJob] = []
             var isCutShort = true

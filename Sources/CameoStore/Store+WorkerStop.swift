@@ -2,7 +2,8 @@ package import CameoModel
 internal import GRDB
 
 extension Store {
-    /// Asks a worker to end; it looks several times a second. Who asked for `now` is not overruled by a later `drain`.
+    /// Asks a worker to end; it looks several times a second, and can claim nothing more from now on. Who asked for `now`
+    /// is not overruled by a later `drain`.
     ///
     /// - Returns: false for a worker whose process has died: it hears nothing, and its jobs are taken back anyway.
     /// - Throws: ``StoreError/noSuch(_:_:)``
@@ -24,9 +25,11 @@ extension Store {
 
     /// How the worker was asked to end; nil if it was not.
     package func stopRequest(for registration: WorkerRegistration) async throws(StoreError) -> WorkerStop? {
-        try await read { db in
-            let statement = try db.cachedStatement(sql: "SELECT stop_mode FROM worker WHERE id = ?")
-            return try String.fetchOne(statement, arguments: [registration.id]).flatMap(WorkerStop.init(rawValue:))
-        }
+        try await read { db in try Self.stopRequest(for: registration.id, db) }
+    }
+
+    static func stopRequest(for worker: String, _ db: Database) throws -> WorkerStop? {
+        let statement = try db.cachedStatement(sql: "SELECT stop_mode FROM worker WHERE id = ?")
+        return try String.fetchOne(statement, arguments: [worker]).flatMap(WorkerStop.init(rawValue:))
     }
 }

@@ -33,6 +33,16 @@ struct WorkerStopTests {
         #expect(try await fixture.store.stopRequest(for: registration) == .now)
     }
 
+    @Test(arguments: [WorkerStop.drain, .now])
+    func whoIsToEndClaimsNothingMoreEvenIfItHasNotLooked(stop: WorkerStop) async throws {
+        let fixture = try StoreFixture()
+        let (asked, other) = (try await fixture.register("asked"), try await fixture.register("other"))
+        try await fixture.enqueue()
+        _ = try await fixture.store.stopWorker(asked.id, stop)
+        #expect(try await fixture.store.claim(limit: 1, for: asked.id).isEmpty)
+        #expect(try await fixture.store.claim(limit: 1, for: other.id).count == 1)
+    }
+
     @Test func aWorkerThatNobodyKnowsIsRefusedByName() async throws {
         let fixture = try StoreFixture()
         await #expect(throws: StoreError.noSuch(.worker, "w9")) { try await fixture.store.stopWorker("w9", .now) }
