@@ -65,6 +65,7 @@ extension EndToEnd {
                 try await deployment.waitUntil { store in
                     try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
                 }
+                while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(1)) }
                 // A random moment is what is tested: nothing signals it.
                 try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
                 let children = try renderers(of: worker.processID)
