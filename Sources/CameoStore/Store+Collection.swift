@@ -5,6 +5,8 @@ internal import GRDB
 // DESIGN. Blobs that nothing names any more are removed, a few at a time (invariant I6). Triggers write down each blob
 // that a row stops naming, so nothing is ever scanned for; here it is seen whether another row names it still.
 //
+// A job names its source and its overlays for as long as its row is there, ended or not: an operator's retry finds them.
+//
 // A process that stores the same bytes at the same moment makes its file first and names it in a transaction later. So
 // the file's age is what protects it: only a file that was made over an hour ago goes, and whoever stores the bytes anew
 // makes a new one. Between a look at the age and the removal a new file could take the old one's place: hence the file is
@@ -115,6 +117,7 @@ extension Store {
                   AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE blob = ?1)
                   AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
                   AND NOT EXISTS (SELECT 1 FROM job WHERE source_blob = ?1)
+                  AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
                 """
         )
         return try Row.fetchOne(statement, arguments: [digest.hex])

@@ -71,8 +71,8 @@ extension Store {
         return (thumbnails, blobs)
     }
 
-    /// Thumbnails and cached originals can be had again. What a program put in, and the source of a job, cannot: there the
-    /// row stays, and with it the finding.
+    /// Thumbnails and cached originals can be had again. What a program put in, and what a job is to be made of by its
+    /// digest, cannot: there the row stays, and with it the finding.
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
         let (files, hex) = (files, digest.hex)
         return try await commit { db in
@@ -87,6 +87,7 @@ extension Store {
                     DELETE FROM blob WHERE digest = ?1 AND pinned = 0
                       AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
                       AND NOT EXISTS (SELECT 1 FROM job WHERE source_blob = ?1)
+                      AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
                     """,
                 arguments: [hex]
             )

@@ -57,11 +57,12 @@ private struct UnusedThumbnails: IndexWalk {
         let isNeeded: Bool
     }
 
-    /// Whether a job that has not ended is to be made of it.
+    /// Whether a job that has not ended is to be made of it, or of the bytes that it has.
     static let isNeeded = """
         EXISTS (
           SELECT 1 FROM ingredient JOIN job ON job.id = ingredient.job_id
-          WHERE ingredient.thumbnail = thumbnail.id AND job.state IN ('scheduled', 'available', 'running', 'retryable'))
+          WHERE ingredient.name IN (thumbnail.id, thumbnail.blob)
+            AND job.state IN ('scheduled', 'available', 'running', 'retryable'))
         """
 
     private let limit: Int64

@@ -54,7 +54,7 @@ struct MigrationTests {
         (Schema.version2, "772b2f0166c39e01d4b93b8643ab3564f27429be615c378ef6172dda35c8a25a"),
         (Schema.version3, "fa6616de2afd758c6b603cafdb8fde3bd66abc5d169e00c62ff8184b62ea2dbe"),
         (Schema.version4, "70e16bac5f7ab8d687b743216d761f65e164954838eb8f5ac8315cd080f1c465"),
-        (Schema.version5, "58b3eac49b7e0661018750fef4efc2e50def4115f60fbdcbb3b958dcbc2b3f51"),
+        (Schema.version5, "bf95d15765247fba3923c9ba64db514fe3ade47c414bf955c034b6eb101dc917"),
     ])
     func scriptsOfLaterVersionsAreWhatWasPublished(script: String, digest: String) {
         #expect(SHA256.digest(of: Data(script.utf8)).hex == digest)

@@ -1,5 +1,5 @@
 extension Schema {
-    /// When thumbnails were last read, and which of them jobs are to be made of: what retention has to know of them.
+    /// When thumbnails were last read, and what jobs are to be made of: what retention has to know.
     ///
     /// A process of an older version that still runs notes no reading, and names no thumbnail as read when it makes one:
     /// `used_at` follows from what it does write.
@@ -15,24 +15,29 @@ extension Schema {
         CREATE TABLE epoch(name TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO epoch VALUES ('readings', CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER));
 
-        -- Thumbnails that a job is to be made of: its source, its overlays.
+        -- What a job is to be made of, its source and its overlays: thumbnails by their ids, bytes by their digests.
         CREATE TABLE ingredient(
-          thumbnail TEXT NOT NULL,
+          name TEXT NOT NULL,
           job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          PRIMARY KEY (thumbnail, job_id)
+          PRIMARY KEY (name, job_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX ingredient_job ON ingredient(job_id);
         INSERT INTO ingredient \(ingredients(of: "job", in: "\(unfinished), json_tree(job.request)"));
-        CREATE TRIGGER job_names_thumbnails AFTER INSERT ON job WHEN instr(lower(NEW.request), 'cameo:') BEGIN
+        CREATE TRIGGER job_names_ingredients AFTER INSERT ON job WHEN instr(lower(NEW.request), 'cameo:') BEGIN
           INSERT INTO ingredient \(ingredients(of: "NEW", in: "json_tree(NEW.request)"));
         END;
         -- One that had ended before there was such a table.
-        CREATE TRIGGER job_names_thumbnails_again AFTER UPDATE OF state ON job
+        CREATE TRIGGER job_names_ingredients_again AFTER UPDATE OF state ON job
           WHEN OLD.state IN ('completed', 'discarded', 'cancelled')
             AND NEW.state NOT IN ('completed', 'discarded', 'cancelled') AND instr(lower(NEW.request), 'cameo:')
             AND NOT EXISTS (SELECT 1 FROM ingredient WHERE job_id = NEW.id)
         BEGIN
           INSERT INTO ingredient \(ingredients(of: "NEW", in: "json_tree(NEW.request)"));
+        END;
+        -- While it was held the collector has looked at it, and forgot it.
+        CREATE TRIGGER ingredient_left AFTER DELETE ON ingredient WHEN length(OLD.name) = 64 BEGIN
+          INSERT INTO orphan VALUES (OLD.name, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))
+            ON CONFLICT DO UPDATE SET since = excluded.since;
         END;
 
         -- Whether any job has a key at all, however it ended: it may be retried.
@@ -49,17 +54,14 @@ extension Schema {
            AND instr(lower(request), 'cameo:')) AS job
         """
 
-    /// Thumbnails that a job's request names as its source or as an overlay: by their own names, or by that of the blob
-    /// that one of them has.
+    /// What a job's request names as its source or as an overlay.
     private static func ingredients(of job: String, in rows: String) -> String {
         """
-        SELECT DISTINCT thumbnail, job_id FROM (
-          SELECT \(job).id AS job_id, iif(lower(substr(part.value, 1, 14)) = 'cameo://thumb/', substr(part.value, 15),
-            (SELECT id FROM thumbnail WHERE blob = lower(substr(part.value, 21)))) AS thumbnail
+        SELECT DISTINCT
+          iif(lower(substr(part.value, 1, 14)) = 'cameo://thumb/', substr(part.value, 15), substr(part.value, 21)), \(job).id
           FROM \(rows) AS part
           WHERE part.key = 'source' AND part.type = 'text' AND (lower(substr(part.value, 1, 14)) = 'cameo://thumb/'
             OR lower(substr(part.value, 1, 20)) = 'cameo://blob/sha256-')
-        ) WHERE thumbnail IS NOT NULL
         """
     }
 }
