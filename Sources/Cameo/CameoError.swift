@@ -24,7 +24,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .noSuch(.batch, let name): self = .noSuchBatch(name)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .noSuch(.worker, _), .notFound, .damagedBlob, .noPlace, .refused,
+            .leaseLost, .noSuch(.worker, _), .notFound, .damagedBlob, .unreadableBlob, .noPlace, .refused,
             .failed:
             self = .storeUnavailable(reason: error.description)
         }

@@ -44,10 +44,15 @@ final class BlobFiles: Sendable {
 
     func read(_ digest: BlobDigest) async throws(StoreError) -> Data {
         try await perform { directory in
-            guard let data = try Self.contents(of: directory.blobFile(digest)) else {
-                throw StoreError.damagedBlob(digest: digest.description)
+            let path = directory.blobFile(digest)
+            do {
+                guard let data = try Self.contents(of: path) else {
+                    throw StoreError.damagedBlob(digest: digest.description)
+                }
+                return data
+            } catch let error as CocoaError {
+                throw StoreError.unreadableBlob(path: path, reason: error.localizedDescription)
             }
-            return data
         }
     }
 
@@ -59,7 +64,7 @@ final class BlobFiles: Sendable {
     }
 
     /// Nil if there is no such file.
-    private static func contents(of path: String) throws -> Data? {
+    static func contents(of path: String) throws -> Data? {
         do {
             return try Data(contentsOf: URL(filePath: path))
         } catch CocoaError.fileReadNoSuchFile {
@@ -83,7 +88,8 @@ final class BlobFiles: Sendable {
     /// Removes what writers left that died in the middle of a file.
     func removeUnfinished(olderThan limit: Date) {
         let files = FileManager.default
-        for name in (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? [] {
+        let names = (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? []
+        for name in names where StoreDirectory.isUnfinishedBlob(name) {
             let path = "\(directory.unfinishedBlobs)/\(name)"
             let changed = (try? files.attributesOfItem(atPath: path))?[.modificationDate] as? Date
             if let changed, changed < limit { unlink(path) }
@@ -114,23 +120,28 @@ final class BlobFiles: Sendable {
     }
 
     private func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
-        let temporary = "\(directory.unfinishedBlobs)/\(UUID().uuidString)"
+        let temporary = directory.unfinishedBlob()
         let destination = directory.blobFile(digest)
         do {
             try Self.writeAndSync(data, to: temporary)
-            let folder = URL(filePath: destination).deletingLastPathComponent().path
-            if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Errno() }
-            // Also for a folder that is there already: whoever made it may not have come to syncing it.
-            if !syncedFolders.withLock({ $0.contains(folder) }) {
-                guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
-                _ = syncedFolders.withLock { $0.insert(folder) }
-            }
-            guard rename(temporary, destination) == 0 else { throw Errno() }
-            guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+            try move(temporary, to: destination)
         } catch {
             unlink(temporary)
             throw error
         }
+    }
+
+    /// Puts a file that is synced into its place, where it is durable on return.
+    func move(_ path: String, to place: String) throws {
+        let folder = URL(filePath: place).deletingLastPathComponent().path
+        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Errno() }
+        // Also for a folder that is there already: whoever made it may not have come to syncing it.
+        if !syncedFolders.withLock({ $0.contains(folder) }) {
+            guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
+            _ = syncedFolders.withLock { $0.insert(folder) }
+        }
+        guard rename(path, place) == 0 else { throw Errno() }
+        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
     }
 
     private static func writeAndSync(_ data: Data, to path: String) throws {

@@ -19,19 +19,20 @@ package struct CheckFinding: Hashable, Codable, Sendable {
         self.message = message
     }
 
-    /// The first of the problems and how many there are, or that all is well.
+    /// The first of the problems, as many as are to be named, and how many there are; or that all is well.
     init(
         _ subject: String,
         _ problems: [String],
+        naming named: Int = 1,
         ok: String,
         mend: String,
         severity: Severity = .error
     ) {
-        guard let first = problems.first else {
+        guard !problems.isEmpty else {
             self.init(subject, .ok, ok)
             return
         }
-        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
-        self.init(subject, severity, "\(first)\(more). \(mend)")
+        let more = problems.count > named ? " (and \(problems.count - named) more)" : ""
+        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(mend)")
     }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GRDB
 
 extension Store {
-    private static let repair = "`cameo-admin check --repair`"
+    static let repairCommand = "`cameo-admin check --repair`"
 
     /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
     package func check() async throws(StoreError) -> [CheckFinding] {
@@ -25,7 +25,7 @@ extension Store {
                 try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
-        return rows + [try await blobs(), try await unnamedFiles(), try await deadWorkers()]
+        return rows + (try await checkBlobs()) + [try await deadWorkers()]
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
@@ -63,7 +63,7 @@ extension Store {
             "references",
             try danglingRows(db).map { "a row of \($0.table) refers to a row of \($0.parent) that is not there" },
             ok: "every thumbnail and every cached original has its blob, every attempt its job",
-            mend: "\(repair) removes such rows; what is missing is made again when it is asked for"
+            mend: "\(repairCommand) removes such rows; what is missing is made again when it is asked for"
         )
     }
 
@@ -79,7 +79,7 @@ extension Store {
             "counters",
             jobs + totals,
             ok: "they agree with the rows",
-            mend: "Another program changed the tables without their triggers; \(repair) counts anew"
+            mend: "Another program changed the tables without their triggers; \(repairCommand) counts anew"
         )
     }
 
@@ -89,37 +89,8 @@ extension Store {
             "attempts",
             ids.map { "job \($0) and its attempt disagree on whether it runs" },
             ok: "every running job has one open attempt and a worker",
-            mend: "Another program changed the tables; \(repair) closes such attempts and lets the jobs wait again"
-        )
-    }
-
-    private func blobs() async throws(StoreError) -> CheckFinding {
-        var (count, problems) = (0, [String]())
-        try await eachPageOfBlobs { page throws(StoreError) in
-            count += page.count
-            for digest in page where try await !isWhole(digest) { problems.append("\(digest) is missing or damaged") }
-        }
-        return CheckFinding(
-            "blobs",
-            problems,
-            ok: "all \(count) have the bytes that their digests name",
-            mend: "Damaged bytes are never served. \(Self.repair) removes thumbnails that have them, to be made anew; "
-                + "what a program put in by itself is only in a backup"
-        )
-    }
-
-    private func unnamedFiles() async throws(StoreError) -> CheckFinding {
-        var problems: [String] = []
-        for folder in files.folders {
-            problems += try await unnamedFiles(in: folder).map { "no row names the file of \($0)" }
-        }
-        return CheckFinding(
-            "files",
-            problems,
-            ok: "every file belongs to a blob",
             mend:
-                "A process died between the file and its row, or a repair removed the row; \(Self.repair) removes those that are an hour old",
-            severity: .warning
+                "Another program changed the tables; \(repairCommand) closes such attempts and lets the jobs wait again"
         )
     }
 

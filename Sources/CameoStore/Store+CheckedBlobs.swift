@@ -1,5 +1,4 @@
 internal import CameoModel
-internal import Foundation
 internal import GRDB
 
 // How a check and a repair walk over blobs and their files.
@@ -37,10 +36,26 @@ extension Store {
         }
     }
 
+    /// Reads every blob.
+    func survey() async throws(StoreError) -> BlobSurvey {
+        var survey = BlobSurvey()
+        try await eachPageOfBlobs { page throws(StoreError) in
+            survey.count += page.count
+            for digest in page {
+                do throws(StoreError) {
+                    if try await !isWhole(digest) { survey.damaged.append(digest) }
+                } catch {
+                    guard case .unreadableBlob = error else { throw error }
+                    survey.unreadable.append(error.description)
+                }
+            }
+        }
+        return survey
+    }
+
     /// Digests whose files lie in a folder and which no row says to be there.
     func unnamedFiles(in folder: BlobFolder) async throws(StoreError) -> [BlobDigest] {
-        let there = folder.digests
-        guard !there.isEmpty else { return [] }
+        guard !folder.digests.isEmpty else { return [] }
         let named = try await read { db in
             try String.fetchSet(
                 db,
@@ -48,26 +63,15 @@ extension Store {
                 arguments: [folder.prefix, folder.prefix]
             )
         }
-        return there.filter { !named.contains($0.hex) }
+        return folder.digests.filter { !named.contains($0.hex) }
     }
 }
 
-/// One of the 256 folders of `blobs/`.
-struct BlobFolder: Sendable {
-    /// The first two digits of the digests whose files lie in it.
-    let prefix: String
-    fileprivate let path: String
-
-    fileprivate var digests: [BlobDigest] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return names.compactMap { BlobDigest(hex: prefix + $0) }.sorted { $0.hex < $1.hex }
-    }
-}
-
-extension BlobFiles {
-    /// Those that are there.
-    var folders: [BlobFolder] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.blobs)) ?? []
-        return names.filter { $0.count == 2 }.sorted().map { BlobFolder(prefix: $0, path: "\(directory.blobs)/\($0)") }
-    }
+/// What a reading of all blobs found.
+struct BlobSurvey: Sendable {
+    var count = 0
+    /// Missing ones too.
+    var damaged: [BlobDigest] = []
+    /// Which, and why: what they have nobody can tell.
+    var unreadable: [String] = []
 }

@@ -36,7 +36,9 @@ extension Store {
             try await commit { db in try Attempts.reconcile(now: now, db) },
             "jobs wait again, or had an attempt closed that nobody works on"
         )
-        let (thumbnails, lost) = try await removeDamagedBlobs()
+        let damaged = try await survey().damaged
+        note("blobs", try await putBack(damaged), "files put back into their places")
+        let (thumbnails, lost) = try await remove(damaged: damaged)
         note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made anew")
         note("blobs", lost, "damaged blobs removed that nothing needs")
         note("files", try await removeUnnamedFiles(), "files removed that no row named")
@@ -59,14 +61,12 @@ extension Store {
         }
     }
 
-    private func removeDamagedBlobs() async throws(StoreError) -> (thumbnails: Int, blobs: Int) {
+    private func remove(damaged digests: [BlobDigest]) async throws(StoreError) -> (thumbnails: Int, blobs: Int) {
         var (thumbnails, blobs) = (0, 0)
-        try await eachPageOfBlobs { page throws(StoreError) in
-            for digest in page where try await !isWhole(digest) {
-                let removed = try await remove(damaged: digest)
-                thumbnails += removed.thumbnails
-                blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
-            }
+        for digest in digests {
+            let removed = try await remove(damaged: digest)
+            thumbnails += removed.thumbnails
+            blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
         }
         return (thumbnails, blobs)
     }
@@ -99,9 +99,9 @@ extension Store {
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
         files.removeUnfinished(olderThan: limit)
         var count = 0
-        for folder in files.folders {
-            for digest in try await unnamedFiles(in: folder) where try await remove(unnamed: digest, madeBefore: limit)
-            {
+        for prefix in files.folders().prefixes {
+            for digest in try await unnamedFiles(in: files.folder(prefix))
+            where try await remove(unnamed: digest, madeBefore: limit) {
                 count += 1
             }
         }

@@ -26,10 +26,18 @@ package struct StoreDirectory: Hashable, Sendable {
     /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
     func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
+    /// A new name for a blob's file while it is written.
+    func unfinishedBlob() -> String { "\(unfinishedBlobs)/\(UUID().uuidString)" }
+
     /// Where a blob's file waits until its removal is committed.
     func removedBlob(_ digest: BlobDigest, by remover: String) -> String {
-        "\(unfinishedBlobs)/removed-\(digest.hex)-\(remover)"
+        "\(unfinishedBlobs)/\(Self.removed)\(digest.hex)-\(remover)"
     }
+
+    private static let removed = "removed-"
+
+    /// Whether a name in `blobs/tmp` is one that Cameo gives.
+    static func isUnfinishedBlob(_ name: String) -> Bool { UUID(uuidString: name) != nil || name.hasPrefix(removed) }
 
     /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
     package static func chosen(option: String?, environment: [String: String]) -> String {

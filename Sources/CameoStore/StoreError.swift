@@ -25,6 +25,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notFound(uri: String)
     /// The stored bytes do not have the digest that names them; they are never returned.
     case damagedBlob(digest: String)
+    /// The file of a blob is not to be read by this user, or is no file; whether its bytes are sound nobody can tell.
+    case unreadableBlob(path: String, reason: String)
     /// No copy of the store can be made there.
     case noPlace(path: String, reason: String)
     /// What was to be written breaks a rule of the tables: trying again changes nothing.
@@ -59,6 +61,7 @@ extension StoreError: CustomStringConvertible {
         case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"
         case .notFound(let uri): "there is nothing at \(uri)"
         case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not have their digest"
+        case .unreadableBlob(let path, let reason): "\(path) cannot be read: \(reason)"
         case .noPlace(let path, let reason): "no backup can be made at \(path): \(reason)"
         case .refused(let reason): "the store refused what was to be written: \(reason)"
         case .failed(let reason): "the store failed: \(reason)"

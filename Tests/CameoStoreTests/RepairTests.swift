@@ -51,7 +51,7 @@ struct RepairTests {
         #expect(
             findings.map(\.subject) == [
                 "sqlite", "database", "references", "counters", "limits", "uniqueness", "attempts", "schema", "guests",
-                "blobs", "files", "workers", "disk", "sandbox",
+                "blobs", "files", "strays", "workers", "disk", "sandbox",
             ]
         )
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)

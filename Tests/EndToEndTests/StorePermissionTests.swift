@@ -71,6 +71,23 @@ extension EndToEnd {
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
         }
+
+        /// What nobody can look at is neither sound nor damaged: it is named, and a repair gives nothing up.
+        @Test func aFolderOfBlobsThatCannotBeReadIsNamedAndLosesNothing() async throws {
+            let deployment = try Deployment()
+            let digest = try await Store(at: deployment.store).store(Data(repeating: 7, count: 150_000), mediaType: nil)
+            let folder = "blobs/\(digest.hex.prefix(2))"
+            defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
+            try deployment.setPermissions(0, ofFoldersIn: "\(deployment.store)/\(folder)")
+            let check = [try Deployment.executable("cameo-admin"), "check", "--repair"]
+            let named = try await deployment.runWithoutOverride(check)
+            #expect(named.exitStatus == 1)
+            #expect(named.outputText.contains("strays: the folder \(folder) cannot be read: Permission denied"))
+            #expect(named.outputText.contains("error\tblobs: \(deployment.store)/\(folder)/"), "\(named.outputText)")
+            #expect(!named.outputText.contains("mended"))
+            try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/\(folder)")
+            #expect(try await deployment.runWithoutOverride(check).exitStatus == 0)
+        }
     }
 }
 
