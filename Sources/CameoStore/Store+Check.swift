@@ -40,24 +40,6 @@ extension Store {
         return CheckFinding("sqlite", .ok, message)
     }
 
-    private static func integrity(_ db: Database) throws -> CheckFinding {
-        CheckFinding(
-            "database",
-            try damage(db),
-            ok: "its pages and indexes are sound",
-            mend: StoreError.mendingDatabase
-        )
-    }
-
-    /// What SQLite finds wrong with its pages, indexes and constraints.
-    static func damage(_ db: Database) throws -> [String] {
-        do {
-            return try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return [error.message ?? "its pages cannot be read"]
-        }
-    }
-
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
         CheckFinding(
             "references",

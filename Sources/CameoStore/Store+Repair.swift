@@ -9,7 +9,7 @@ extension Store {
     /// Age of a file from which it belongs to no process that is about to name it, in seconds.
     private static let settledAge = 3_600.0
 
-    /// Mends what can be mended. It stops at damaged pages, which only a backup mends.
+    /// Mends what can be mended. It stops at damaged tables, which only a backup mends.
     ///
     /// - Parameter turn: that nobody copies or prunes meanwhile.
     /// - Returns: what was done; empty if nothing had to be.
@@ -23,13 +23,17 @@ extension Store {
             }
         } catch {
             // The check that follows names the damage, and says what is left to do.
-            guard try await !read({ db in try Self.damage(db) }).isEmpty else { throw error }
+            guard try await read({ db in try Self.isDamaged(db) }) else { throw error }
         }
         return mended
     }
 
     private func mend(_ note: (_ subject: String, _ count: Int, _ text: String) -> Void) async throws(StoreError) {
         let now = nowMilliseconds
+        // First: what goes by a damaged index errs, or fails.
+        let (indexes, superseded) = try await rebuildIndexes()
+        note("database", indexes.count, "indexes rebuilt from their tables: \(indexes.joined(separator: ", "))")
+        note("uniqueness", superseded, "jobs cancelled for others that wait for the same thumbnails")
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",

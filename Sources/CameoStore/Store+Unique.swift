@@ -10,6 +10,9 @@ extension Store {
     /// States in which a job may be joined; to be repeated literally, or the partial indexes do not serve.
     static let waiting = "state IN ('scheduled', 'available', 'retryable')"
 
+    /// Lets one job stand for each key.
+    static let standingIndex = "job_unique"
+
     /// Rows given their keys before a claim or an enqueue, at most.
     private static let namings = 500
 

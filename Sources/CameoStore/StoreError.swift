@@ -69,7 +69,9 @@ extension StoreError: CustomStringConvertible {
     }
 
     /// What is left to do for a database whose pages are damaged.
-    static let mendingDatabase = "Restore a backup, or recover what can be read with `sqlite3 cameo.sqlite .recover`"
+    static let mendingDatabase =
+        "End all of Cameo's programs and restore a backup, or recover what can be read: by `.dump` of sqlite3, or `.recover` "
+        + "where it has that (README, Damaged tables)"
 
     /// Turns whatever a database closure threw into the store's own words.
     init(_ error: any Error, path: String) {

@@ -7,8 +7,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Looks for damage, and mends what can be mended.",
         discussion: """
-            Looks at the database's pages, references, attempts, counters and limits, at every blob and every file, at workers \
-            that died, and at what this machine lacks: SQLite's version, the disk, the layers of the renderers' sandbox. Each \
+            Looks at the database's pages, indexes, references, attempts, counters and limits, at every blob, every file and \
+            whatever else lies in blobs/, at workers that died, and at what this machine lacks: SQLite's version, the disk, the layers of the renderers' sandbox. Each \
             finding says how to mend it.
 
             EXAMPLES
@@ -25,8 +25,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Removes dangling rows, thumbnails whose bytes are damaged (they are made anew) and files that nothing names, counts \
-            counters anew, says so, and checks then.
+            Rebuilds damaged indexes, puts back blobs that lie in a wrong folder, removes dangling rows, thumbnails whose \
+            bytes are damaged (they are made anew) and files that nothing names, counts counters anew, says so, and checks then.
             """
     )
     var repair = false

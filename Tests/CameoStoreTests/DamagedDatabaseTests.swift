@@ -50,6 +50,33 @@ struct DamagedDatabaseTests {
         #expect(try await store.check().contains { $0.subject == "database" && $0.severity == .error })
     }
 
+    /// What the README tells to type.
+    private static func recovery() throws -> String {
+        let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "### Damaged tables\n").last)
+        let block = try #require(section.components(separatedBy: "```").dropFirst().first)
+        let commands = block.split(separator: "\n").dropFirst().map { $0.hasPrefix("$ ") ? $0.dropFirst(2) : $0 }
+        try #require(commands.first?.hasPrefix("cd ") == true && commands.last?.hasPrefix("cameo-admin check") == true)
+        return commands.dropFirst().dropLast().joined(separator: "\n")
+    }
+
+    @Test func whatCanBeReadIsRecoveredAsTheREADMESays() async throws {
+        let (folder, damaged) = try await store(withDamaged: "attempt")
+        damaged.close()
+        let recovered = try await run(
+            "/bin/sh",
+            ["-eu"],
+            input: Data(try Self.recovery().utf8),
+            currentDirectory: URL(filePath: folder.path("store"))
+        )
+        #expect(recovered.exitStatus == 0, "\(recovered.errorText)")
+        let store = try Store(at: folder.path("store"), creating: false)
+        _ = try await store.repair(in: try await store.freeTurn())
+        #expect(try await store.check().allSatisfy { $0.severity != .error })
+        #expect(try await store.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+    }
+
     @Test func whatCannotBeReadSaysWhatIsLeftToDo() async throws {
         let (folder, store) = try await store(withDamaged: "thumbnail")
         defer { withExtendedLifetime(folder) {} }

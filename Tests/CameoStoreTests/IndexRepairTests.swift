@@ -1,0 +1,177 @@
+import CameoModel
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoStore
+
+/// Indexes that do not agree with their tables.
+@Suite(.timeLimit(.minutes(1)))
+struct IndexRepairTests {
+    private let fixture: StoreFixture
+    private var store: Store { fixture.store }
+
+    /// Three jobs that wait.
+    init() async throws {
+        fixture = try StoreFixture()
+        try await fixture.enqueue(3)
+    }
+
+    /// Has the statements run by a program that does not know of some indexes.
+    private func withoutIndexes(_ names: [String], _ statements: String) async throws {
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        _ = try await fixture.sql(
+            """
+            PRAGMA writable_schema = ON;
+            CREATE TEMP TABLE kept AS SELECT rowid AS n, * FROM sqlite_schema WHERE name IN (\(list));
+            DELETE FROM sqlite_schema WHERE name IN (\(list));
+            PRAGMA writable_schema = RESET;
+            \(statements);
+            PRAGMA writable_schema = ON;
+            INSERT INTO sqlite_schema(rowid, type, name, tbl_name, rootpage, sql) SELECT * FROM kept;
+            PRAGMA writable_schema = RESET;
+            """
+        )
+    }
+
+    private func check(_ subject: String = "database") async throws -> CheckFinding {
+        try #require(try await store.check().first { $0.subject == subject })
+    }
+
+    private func repair() async throws -> [CheckFinding] {
+        try await store.repair(in: try await store.freeTurn())
+    }
+
+    private static let insert =
+        #"INSERT INTO job(request) VALUES ('{"source":"file:///new.jpg","renditions":[{"width":64}]}')"#
+
+    /// What lacks a row, and what has one that is not there.
+    @Test(
+        arguments: [
+            (["job_state"], insert), (["job_ready"], insert), (["job_ready", "job_state", "job_due"], insert),
+            (["job_ready"], "UPDATE job SET rank = rank - 1 WHERE id = 2"),
+            (["job_state"], "DELETE FROM job WHERE id = 3"),
+        ]
+    )
+    func aDamagedIndexIsRebuiltFromItsTable(names: [String], statements: String) async throws {
+        try await withoutIndexes(names, statements)
+        let found = try await check()
+        #expect(found.severity == .error)
+        #expect(found.message.contains("index job_") && found.message.contains("--repair"), "\(found.message)")
+        #expect(!found.message.contains(".recover"))
+        let damaged = try await store.read { db in try IntegrityFault.rebuildableIndexes(db) }
+        #expect(!damaged.isEmpty && damaged.isSubset(of: names))
+        let list = damaged.sorted().joined(separator: ", ")
+        #expect(
+            try await repair().map(\.message) == ["\(damaged.count) indexes rebuilt from their tables: \(list)"]
+        )
+        #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })
+        #expect(try await repair() == [])
+    }
+
+    /// A row that an index lacks cannot even be changed.
+    @Test func whatAnIndexHadLostIsClaimedAndCompletedAfterwards() async throws {
+        try await withoutIndexes(["job_ready"], Self.insert)
+        _ = try await repair()
+        try await fixture.register()
+        let jobs = try await store.claim(limit: 10, for: "w1")
+        #expect(jobs.map(\.claim.jobID).sorted() == [1, 2, 3, 4])
+        for job in jobs { try await store.release(job.claim) }
+        #expect(try await store.check().allSatisfy { $0.severity != .error })
+    }
+
+    /// Of each of two tables, whichever SQLite looks at first, more rows than a check reads faults of.
+    @Test func anIndexBehindManyFaultsIsRebuiltToo() async throws {
+        let many = Array(repeating: Self.insert, count: 12).joined(separator: "; ")
+        let orphans = "INSERT INTO orphan SELECT 'orphan ' || id, 1 FROM job"
+        try await withoutIndexes(["job_state", "orphan_since"], "\(many); \(orphans)")
+        let mended = try await repair()
+        #expect(mended.map(\.message) == ["2 indexes rebuilt from their tables: job_state, orphan_since"])
+        #expect(try await check().severity == .ok)
+    }
+
+    @Test func ofJobsThatCameToStandForOneKeyTheFirstStandsOn() async throws {
+        try await withoutIndexes(
+            ["job_unique"],
+            "UPDATE job SET unique_key = 'same', batch = 'b' || id; INSERT INTO batch_job SELECT batch, id FROM job"
+        )
+        #expect(try await check().message.contains("index job_unique"))
+        #expect(try await check().message.contains("--repair"))
+        let mended = try await repair()
+        #expect(
+            mended.map(\.message) == [
+                "1 indexes rebuilt from their tables: job_unique",
+                "2 jobs cancelled for others that wait for the same thumbnails",
+            ]
+        )
+        let jobs = try await store.jobs(JobFilter()).sorted { $0.id < $1.id }
+        #expect(jobs.map(\.state) == [.available, .cancelled, .cancelled])
+        #expect(jobs.map(\.failure?.code) == [nil, .jobSuperseded, .jobSuperseded])
+        #expect(try await fixture.sql("SELECT group_concat(batch) FROM batch_job WHERE job_id = 1") == "b1,b2,b3")
+        #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })
+        #expect(try await fixture.sql("SELECT sql FROM sqlite_schema WHERE name = 'job_unique'").contains("UNIQUE"))
+    }
+
+    /// Which of them is right nobody can tell.
+    @Test func rowsThatAreDoubledAreNamedAndTheOtherIndexesRebuilt() async throws {
+        _ = try await fixture.sql(
+            "CREATE TABLE app_own(name TEXT, n INTEGER); CREATE UNIQUE INDEX app_name ON app_own(name)"
+        )
+        try await withoutIndexes(
+            ["app_name", "job_state"],
+            "INSERT INTO app_own VALUES ('a', 1), ('a', 2), ('b', 3); \(Self.insert)"
+        )
+        let doubled = #"the table app_own has 1 times several rows of the same "name""#
+        #expect(try await check().message.contains(doubled))
+        let mended = try await repair()
+        #expect(mended.map(\.message) == ["1 indexes rebuilt from their tables: job_state"])
+        let left = try await check()
+        #expect(left.severity == .error && left.message.contains(doubled) && left.message.contains(".dump"))
+        #expect(try await fixture.sql("SELECT count(*) FROM app_own NOT INDEXED") == "3")
+    }
+
+    /// A rebuilding takes its pages from those that are said to be free.
+    @Test func nothingIsRebuiltBesideDamagedPages() async throws {
+        try await withoutIndexes(["job_state"], Self.insert)
+        store.close()
+        let copy = try TemporaryFolder()
+        let copied = try await run("cp", ["-r", fixture.path, copy.path("store")])
+        try #require(copied.exitStatus == 0)
+        // The count of free pages (https://www.sqlite.org/fileformat2.html#the_database_header).
+        let file = try FileHandle(forWritingTo: URL(filePath: copy.path("store/cameo.sqlite")))
+        try file.seek(toOffset: 36)
+        try file.write(contentsOf: Data([0, 0, 0, 7]))
+        try file.close()
+        let damaged = try Store(at: copy.path("store"))
+        let faults = try await damaged.read { db in try IntegrityFault.found(db, atMost: 100) }
+        try #require(faults.contains { $0.message.contains("missing from index job_state") }, "\(faults)")
+        try #require(faults.contains { if case .other = $0 { true } else { false } }, "\(faults)")
+        let mended = try await damaged.repair(in: try await damaged.freeTurn())
+        #expect(mended == [])
+        let found = try await damaged.check().first { $0.subject == "database" }
+        #expect(found?.message.contains(".dump") == true, "\(found?.message ?? "")")
+    }
+
+    /// The words of versions that are newer than the one at hand, too.
+    @Test(
+        arguments: [
+            ("row 5 missing from index job_state", "job_state"), ("wrong # of entries in index a b", "a b"),
+            ("non-unique entry in index job_unique", "job_unique"), ("row 3 values differ from index x", "x"),
+            ("rowid not at end-of-record for row 3 of index x", "x"),
+        ]
+    )
+    func aFaultOfAnIndexNamesIt(message: String, name: String) {
+        #expect(IntegrityFault(message) == .index(name, message: message))
+    }
+
+    @Test(
+        arguments: [
+            "*** in database main ***\nTree 19 page 19: btreeInitPage() returns error code 11",
+            "NULL value in job.state", "CHECK constraint failed in job", "database disk image is malformed",
+        ]
+    )
+    func everyOtherFaultIsNone(message: String) {
+        #expect(IntegrityFault(message) == .other(message))
+    }
+}
