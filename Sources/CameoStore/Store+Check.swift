@@ -8,7 +8,7 @@ extension Store {
 
     /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
     package func check() async throws(StoreError) -> [CheckFinding] {
-        let database = try await read { db in [try Self.sqliteVersion(db), try Self.integrity(db)] }
+        let database = [try await read(Self.sqliteVersion), try await integrity()]
         do throws(StoreError) {
             return database + (try await content()) + [fileSystem(), Self.sandbox()]
         } catch {

@@ -5,7 +5,24 @@ extension Store {
     /// Faults that a check reads, at most.
     private static let faults = 10
 
-    static func integrity(_ db: Database) throws -> CheckFinding {
+    func integrity() async throws(StoreError) -> CheckFinding {
+        let sound = writes == nil ? "its pages and indexes are sound" : "its pages, indexes and rows are sound"
+        return try await examine { db in try Self.integrity(db, sound: sound) }
+    }
+
+    func isDamaged() async throws(StoreError) -> Bool {
+        try await examine { db in try Self.isDamaged(db) }
+    }
+
+    /// A connection that may only read leaves the CHECKs out: it does not even parse them
+    /// (https://sqlite.org/src/file/src/build.c, `sqlite3AddCheckConstraint`).
+    private func examine<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        writes == nil ? try await read(body) : try await writeOutsideTransaction(body)
+    }
+
+    private static func integrity(_ db: Database, sound: String) throws -> CheckFinding {
         let faults = try IntegrityFault.found(db, atMost: faults)
         let (names, others) = faults.reduce(into: (Set<String>(), false)) { sum, fault in
             if case .index(let name, _) = fault { sum.0.insert(name) } else { sum.1 = true }
@@ -14,7 +31,7 @@ extension Store {
         return CheckFinding(
             "database",
             doubled + faults.map(\.message),
-            ok: "its pages and indexes are sound",
+            ok: sound,
             mend: others || !doubled.isEmpty
                 ? StoreError.mendingDatabase
                 : "The tables themselves are sound: \(repairCommand) rebuilds their indexes"

@@ -23,7 +23,7 @@ extension Store {
             }
         } catch {
             // The check that follows names the damage, and says what is left to do.
-            guard try await read({ db in try Self.isDamaged(db) }) else { throw error }
+            guard try await isDamaged() else { throw error }
         }
         return mended
     }
