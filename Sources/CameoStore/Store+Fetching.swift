@@ -13,8 +13,8 @@ package struct BegunFetch: Sendable {
 }
 
 extension Store {
-    /// Marks the beginning of a fetch, fills in the thumbnails' ids and the unique key of a job that was inserted by SQL,
-    /// and notes that the thumbnails it is made of are read.
+    /// Marks the beginning of a fetch: writes down which thumbnails the job makes, and its unique key (one that was
+    /// inserted by SQL had neither so far), and notes that the thumbnails it is made of are read.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
@@ -25,7 +25,7 @@ extension Store {
         return try await commit(.begun) { db in
             let mark = try db.cachedStatement(
                 sql: """
-                    UPDATE job SET thumbnails = coalesce(thumbnails, ?), unique_key = coalesce(unique_key, ?)
+                    UPDATE job SET thumbnails = ?, unique_key = ?
                     WHERE id = ? AND claim_token = ? AND state = 'running'
                     """
             )
@@ -69,7 +69,7 @@ extension Store {
                 db,
                 sql: """
                     UPDATE job SET
-                      request = json_set(request, '$.source', ?), source_blob = ?, thumbnails = NULL
+                      request = json_set(request, '$.source', ?), source_blob = ?
                     WHERE id = ? AND claim_token = ? AND state = 'running'
                     RETURNING request
                     """,

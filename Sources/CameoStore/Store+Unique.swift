@@ -132,10 +132,7 @@ extension Store {
         let now = nowMilliseconds
         try await commit { db in
             let name = try db.cachedStatement(
-                sql: """
-                    UPDATE job SET unique_key = coalesce(unique_key, ?)
-                    WHERE id = ? AND \(Self.waiting)
-                    """
+                sql: "UPDATE job SET unique_key = ? WHERE id = ? AND \(Self.waiting)"
             )
             for row in named {
                 try name.execute(arguments: [row.key, row.id])

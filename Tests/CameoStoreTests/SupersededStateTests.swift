@@ -33,5 +33,7 @@ struct SupersededStateTests {
             timings: AttemptTimings()
         )
         #expect(try await fixture.store.states(of: [first]) == [first: .completed])
+        #expect(try await fixture.store.retry(first).settlement == .asAsked)
+        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's twin")
     }
 }

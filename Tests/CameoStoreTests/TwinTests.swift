@@ -70,6 +70,14 @@ struct TwinTests {
         #expect(try await fixture.enqueueTwin().outcome == .accepted, "what runs is not joined")
     }
 
+    @Test func whatAnotherProcessLetStandSinceTheLookIsNotItsOwnTwin() async throws {
+        let fixture = try StoreFixture()
+        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.sql("UPDATE job SET joinable = 0")
+        let store = try fixture.store(interruptedBy: "UPDATE job SET joinable = 1")
+        #expect(try await store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+    }
+
     @Test func invalidRowsAreNobodysTwins() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
@@ -89,6 +97,7 @@ struct TwinTests {
         _ = try await fixture.enqueueTwin {
             $0.batch = "b"
             $0.priority = 5
+            $0.refresh = .always
         }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let later = fixture.clock.storeClock.now().addingTimeInterval(3_600)
@@ -111,6 +120,7 @@ struct TwinTests {
         #expect((first.state, first.supersededBy, first.failure?.code) == (.cancelled, 2, .jobSuperseded))
         let second = try await fixture.store.job(2)
         #expect((second.priority, try await fixture.store.batch("b").total) == (5, 1))
+        #expect(try ThumbnailRequest(json: second.request).refresh == .always)
         // Only what failed waits for a back-off; the rest wanted to run at once.
         #expect((second.state == .scheduled) == (way == "retry"))
         #expect((second.availableAt == later) == (way == "retry"))
@@ -123,6 +133,21 @@ struct TwinTests {
         _ = try await fixture.store.cancel(1)
         #expect(try await fixture.enqueueTwin().id == 2)
         #expect(try await fixture.store.retry(1).settlement == .superseded(by: 2))
+    }
+
+    /// Its key is known only since a worker has seen its bytes.
+    @Test(arguments: ["absorbed", "fetched"])
+    func anUploadThatIsToWaitAgainYieldsToItsTwin(when: String) async throws {
+        let (fixture, request) = (try StoreFixture(), #"{"renditions":[{"width":64,"height":64}]}"#)
+        _ = try await fixture.sql("INSERT INTO upload(data, request) VALUES (CAST('picture' AS BLOB), '\(request)')")
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        let absorbed = try ThumbnailRequest(parsing: try await fixture.store.absorbUpload(job.claim).utf8)
+        if when == "fetched" { _ = try await fixture.store.beginFetch(job.claim, of: absorbed) }
+        let twin = try await fixture.store.enqueue(StoreFixture.request(), data: Data("picture".utf8))
+        #expect((twin.outcome, twin.id) == (.accepted, 2), "what runs is not joined")
+        try await fixture.store.release(job.claim)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
+        #expect(try await fixture.store.job(1).supersededBy == 2)
     }
 
     @Test func twoTwinsOfOneDeadWorkerBecomeOne() async throws {
