@@ -108,7 +108,6 @@ extension Store {
                   requested_at = excluded.requested_at, responded_at = excluded.responded_at,
                   fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
                   stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
-                WHERE excluded.source_seen >= source.source_seen
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [blob.digest.hex, blob.size, source.isPinned]
