@@ -46,6 +46,18 @@ struct BlobCollectionTests {
         #expect(try await collect().candidates == 0)
     }
 
+    @Test func blobOfTwoSourcesGoesWithTheSecond() async throws {
+        let bytes = StoreFixture.bytes("a")
+        for uri in ["https://example.com/1", "https://example.com/2"] {
+            try await store.keep(StoreFixture.original(bytes, uri: uri), data: bytes, budget: nil)
+        }
+        _ = try await store.forgetSource("https://example.com/1", .originals)
+        #expect(try await collect().count == 0)
+        #expect(try await collect().candidates == 0, "nobody looks at it again until the second goes")
+        _ = try await store.forgetSource("https://example.com/2", .originals)
+        #expect(try await collect().count == 1)
+    }
+
     @Test func blobThatWasReplacedGoes() async throws {
         try await keep(StoreFixture.bytes("a"), seen: 1)
         try await keep(StoreFixture.bytes("b"), seen: 2)
@@ -73,6 +85,63 @@ struct BlobCollectionTests {
         try await age(bytes, rows: "orphan", "blob")
         #expect(try await collect(.now - 3_600).count == (count == 10 ? 1 : 0))
         #expect(FileManager.default.fileExists(atPath: file(of: bytes)) == (count == Self.large))
+    }
+
+    /// Else a collection that goes on until a step finds little would have no end.
+    @Test(arguments: [10, large])
+    func whatIsTooYoungIsPutOff(count: Int) async throws {
+        let (bytes, time) = (StoreFixture.bytes("a", count), Date.now - 3_600)
+        try await keep(bytes)
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        try await age(bytes, rows: "orphan")
+        // Its file is young also where its row is old.
+        if count == Self.large { try await age(bytes, rows: "blob") }
+        #expect(try await collect(time).candidates == 1)
+        #expect(try await collect(time).candidates == 0)
+        #expect(try await collect().count == 1)
+    }
+
+    /// Also where that gave them no name.
+    @Test(arguments: [10, large])
+    func bytesThatAreStoredAgainAreYoung(count: Int) async throws {
+        let bytes = StoreFixture.bytes("a", count)
+        try await keep(StoreFixture.bytes("b"), seen: 2)
+        try await keep(bytes, seen: 1)
+        try await age(bytes, rows: "orphan", "blob")
+        try await keep(bytes, seen: 1)
+        #expect(try await collect(.now - 3_600).count == 0)
+    }
+
+    @Test func bytesThatWereHandedOverForAJobOfOthersGo() async throws {
+        for letter in "ab" {
+            let request = StoreFixture.request { $0.uniqueKey = "avatar" }
+            let receipt = try await store.enqueue(request, data: StoreFixture.bytes(letter))
+            #expect(receipt.outcome == (letter == "a" ? .accepted : .joined))
+        }
+        #expect(try await collect().count == 1)
+        #expect(try await store.data(of: SHA256.digest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
+    }
+
+    /// It may have been left before, and named again since.
+    @Test(arguments: [
+        "DELETE FROM source", "DELETE FROM thumbnail", "DELETE FROM job", "UPDATE source SET blob = ?",
+        "UPDATE thumbnail SET blob = ?",
+    ])
+    func anHourPassesFromWhenABlobWasLastNamed(statement: String) async throws {
+        let (bytes, other) = (StoreFixture.bytes("a"), StoreFixture.bytes("b"))
+        try await keep(bytes)
+        _ = try await store.enqueue(StoreFixture.request(), data: bytes)
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let thumbnails = try StoreFixture.rendered(job, bytes: bytes)
+        let provenance = try StoreFixture.provenance()
+        try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: AttemptTimings())
+        let (hex, next) = (SHA256.digest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
+        try await store.commit { db in
+            try db.execute(sql: "INSERT INTO orphan VALUES (?, 1)", arguments: [hex])
+            try db.execute(sql: statement, arguments: statement.contains("?") ? [next] : [])
+            let since = try Int64.fetchOne(db, sql: "SELECT since FROM orphan WHERE digest = ?", arguments: [hex])
+            #expect(try #require(since) > 1)
+        }
     }
 
     private func age(_ bytes: Data, rows tables: String...) async throws {
