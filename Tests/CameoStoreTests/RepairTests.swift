@@ -84,9 +84,15 @@ struct RepairTests {
         #expect(try await repair(fixture) == [])
     }
 
-    @Test func aJobThatRanForNobodyWaitsAgainUncharged() async throws {
+    @Test(
+        arguments: [
+            "UPDATE job SET worker = 'nobody' WHERE state = 'running'",
+            "UPDATE attempt SET claim_token = 'other' WHERE outcome = 'running'",
+        ]
+    )
+    func aJobThatRanForNobodyWaitsAgainUncharged(damage: String) async throws {
         let (fixture, _) = try await fixture()
-        try await sql(fixture, "UPDATE job SET worker = 'nobody' WHERE state = 'running'")
+        try await sql(fixture, damage)
         _ = try await repair(fixture)
         let job = try await fixture.store.job(2)
         #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
@@ -99,13 +105,15 @@ struct RepairTests {
             ("batch_job", "DELETE FROM job WHERE id = 3"), ("upload", "DELETE FROM job WHERE id = 4"),
             ("source", "DELETE FROM blob WHERE digest = (SELECT blob FROM source)"),
             ("job", "DELETE FROM blob WHERE digest = (SELECT source_blob FROM job WHERE id = 5)"),
+            ("ingredient", "DELETE FROM job WHERE id = 6"),
         ]
     )
     func whatRefersToNothingGoes(table: String, damage: String) async throws {
-        let (fixture, _) = try await fixture()
+        let (fixture, thumbnail) = try await fixture()
         try await fixture.enqueue { $0.batch = "b" }
         try await sql(fixture, #"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
         _ = try await fixture.store.enqueue(StoreFixture.request(), data: Data("original".utf8))
+        try await fixture.enqueue { $0.source = CameoURI.thumbnail(thumbnail).text }
         try await fixture.keep("a")
         let dangling = table == "job" ? "SELECT count(source_blob) FROM job" : "SELECT count(*) FROM \(table)"
         #expect(try await fixture.sql(dangling) == "1")
@@ -121,6 +129,14 @@ struct RepairTests {
         _ = try await fixture.sql("UPDATE job SET joinable = 1 WHERE id = 1")
         let found = try await check(fixture, "uniqueness")
         #expect(found.severity == .error && found.message.contains("job 1 stands for a unique key, but does not wait"))
+    }
+
+    /// As a program leaves it that turns the constraints off.
+    @Test func aRowThatBreaksAConstraintIsFound() async throws {
+        let (fixture, _) = try await fixture()
+        _ = try await fixture.sql("PRAGMA ignore_check_constraints = ON; UPDATE job SET attempt = -1 WHERE id = 1")
+        let found = try await check(fixture, "database")
+        #expect(found.severity == .error && found.message.contains("CHECK constraint failed in job"))
     }
 
     /// As another process may make it between the look at a blob and the transaction that removes it.
@@ -179,20 +195,39 @@ struct RepairTests {
     @Test func aFileThatNoRowNamesGoesWhenItIsAnHourOld() async throws {
         let (fixture, thumbnail) = try await fixture()
         let stray = SHA256.digest(of: Data("stray".utf8))
-        let file = StoreDirectory(unfinished: fixture.path).blobFile(stray)
-        let folder = URL(filePath: file).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data("stray".utf8).write(to: URL(filePath: file))
-        let now = fixture.clock.storeClock.now()
-        let files = FileManager.default
-        try files.setAttributes([.modificationDate: now.addingTimeInterval(-3_500)], ofItemAtPath: file)
+        let file = fixture.store.directory.blobFile(stray)
+        try write("stray", to: file, aged: 3_500, fixture)
         let found = try await check(fixture, "files")
         #expect(found.severity == .warning && found.message.contains(stray.description))
         #expect(try await repair(fixture) == [], "its writer may be about to name it")
-        try files.setAttributes([.modificationDate: now.addingTimeInterval(-3_700)], ofItemAtPath: file)
+        try write("stray", to: file, aged: 3_700, fixture)
         #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
-        #expect(!files.fileExists(atPath: file))
+        #expect(!FileManager.default.fileExists(atPath: file))
         #expect(try await check(fixture, "files").severity == .ok)
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    private func write(_ text: String, to file: String, aged seconds: Double, _ fixture: StoreFixture) throws {
+        let (files, time) = (FileManager.default, fixture.clock.storeClock.now().addingTimeInterval(-seconds))
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        try files.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: file))
+        try files.setAttributes([.modificationDate: time], ofItemAtPath: file)
+    }
+
+    @Test func aFileOfABlobThatStandsInItsRowGoes() async throws {
+        let (fixture, _) = try await fixture()
+        let digest = try await fixture.store.store(Data("small".utf8), mediaType: nil)
+        try write("small", to: fixture.store.directory.blobFile(digest), aged: 3_700, fixture)
+        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await fixture.store.data(of: digest) == Data("small".utf8))
+    }
+
+    @Test func aFileThatWasNeverFinishedGoesWhenItIsAnHourOld() async throws {
+        let (fixture, _) = try await fixture()
+        let folder = fixture.store.directory.unfinishedBlobs
+        for age in [3_500, 3_700] { try write("cut", to: "\(folder)/\(age)", aged: Double(age), fixture) }
+        _ = try await repair(fixture)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["3500"])
     }
 }
