@@ -70,6 +70,16 @@ struct ClaimTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 
+    /// One claim makes a thousand available.
+    @Test func ofVeryManyThatAreDueTheFirstComesFirst() async throws {
+        let fixture = try StoreFixture()
+        let now = fixture.clock.storeClock.now()
+        try await fixture.enqueue(1_000) { $0.runAt = now.addingTimeInterval(60) }
+        try await fixture.enqueue { $0.runAt = now.addingTimeInterval(30) }
+        fixture.clock.advance(seconds: 61)
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1_001])
+    }
+
     @Test func claimKeepsToItsQueuesAndPassesPausedOnes() async throws {
         let fixture = try StoreFixture()
         for queue in ["a", "b", "c"] { try await fixture.enqueue { $0.queue = queue } }

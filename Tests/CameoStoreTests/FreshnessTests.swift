@@ -63,6 +63,13 @@ struct FreshnessTests {
         #expect((again.outcome, again.id) == (.fresh, receipt.id), "the batch has it already")
         let report = try await fixture.store.batch("b")
         #expect((report.total, report.finished, report.finishedLastMinute) == (1, 1, 0))
+        try await make(fixture, "data:,another")
+        let other = try await fixture.enqueueTwin {
+            $0.source = "data:,another"
+            $0.batch = "b"
+        }
+        #expect(other.outcome == .fresh)
+        #expect(try await fixture.store.batch("b").total == 2, "each request has a job of its own in it")
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
     }
 
@@ -116,6 +123,25 @@ struct FreshnessTests {
             try await fixture.keep("b", uri: uri, variant: "accept", seen: 10)
         }
         #expect(try await fixture.enqueueTwin { $0.source = asked }.outcome == outcome)
+    }
+
+    @Test func whatOthersWereAnsweredSaysNothingToATenant() async throws {
+        let fixture = try StoreFixture()
+        let (uri, headers, bytes) = ("https://pictures.example/a.jpg", ["Cookie": "a"], Data("picture".utf8))
+        func change(_ request: inout ThumbnailRequest) { (request.source, request.headers) = (uri, headers) }
+        try await make(fixture, change)
+        for (scope, outcome) in [(nil, EnqueueReceipt.Outcome.accepted), (RequestScope(headers: headers), .fresh)] {
+            let answer = StoreFixture.original(bytes, uri: uri, scope: scope, isPinned: true)
+            try await fixture.store.keep(answer, data: bytes, budget: nil)
+            #expect(try await fixture.enqueueTwin(change).outcome == outcome)
+        }
+    }
+
+    @Test func aThumbnailWhoseBytesAreDamagedIsNoAnswer() async throws {
+        let fixture = try StoreFixture()
+        try await make(fixture, "data:,picture")
+        _ = try await fixture.sql("UPDATE blob SET data = zeroblob(size)")
+        #expect(try await fixture.enqueueTwin { $0.source = "data:,picture" }.outcome == .accepted)
     }
 
     /// Nobody remembers which bytes an overlay had.

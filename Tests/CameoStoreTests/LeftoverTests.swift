@@ -77,12 +77,27 @@ struct LeftoverTests {
         #expect(try await store.check().filter { $0.severity == .error } == [])
     }
 
-    @Test func keysGoInSmallTransactions() async throws {
+    private func insertKeys(_ count: Int) async throws {
         try await store.commit { db in
-            for number in 0..<230 {
+            for number in 0..<count {
                 try db.execute(sql: "INSERT INTO concurrency(key, max_running) VALUES ('k\(number)', 2)")
             }
         }
+    }
+
+    @Test func aKeyThatAJobCameWithSinceTheLookStays() async throws {
+        try await insertKeys(101)
+        let fixture = fixture
+        let pruned = try await fixture.prune(.forever) { step in
+            // Between the look, which found all, and the transaction that would remove the last one.
+            if step.concurrencyKeys == 100 { _ = try? await fixture.enqueue { $0.concurrencyKey = "k99" } }
+        }
+        #expect(pruned.concurrencyKeys == 100)
+        #expect(try await keys() == "k99")
+    }
+
+    @Test func keysGoInSmallTransactions() async throws {
+        try await insertKeys(230)
         var steps: [Int] = []
         #expect(try await fixture.prune(.forever) { steps.append($0.concurrencyKeys) }.concurrencyKeys == 230)
         #expect(steps == [100, 100, 30])

@@ -138,6 +138,18 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 1)
     }
 
+    /// Idle workers ask often, and a writer may have the lock for long.
+    @Test func aClaimThatFindsAFullKeyTakesNoLock() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty, "and leaves nothing to decide")
+        let stranger = try fixture.stranger()
+        try stranger.inDatabase { db in try db.beginTransaction(.immediate) }
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        try stranger.inDatabase { db in try db.rollback() }
+    }
+
     @Test func aSuspectOfAFullKeyBlocksNobody() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }

@@ -111,6 +111,14 @@ struct SourceCacheTests {
         #expect(try await fixture.sql("SELECT last_used_at FROM source") != before)
     }
 
+    /// Also if all were used in the same millisecond.
+    @Test func whatWasJustKeptIsNotEvicted() async throws {
+        let fixture = try StoreFixture()
+        for letter in "ab" { try await fixture.keep(letter, budget: 30) }
+        #expect(try await fixture.keep("a", count: 25, seen: 2, budget: 30) == .kept)
+        #expect(try await fixture.keptLetters(of: "ab") == "a")
+    }
+
     @Test func evictionGoesInSmallSteps() async throws {
         let fixture = try StoreFixture()
         let letters = "abcdefghijklmnopqrstuvwxyz"
@@ -163,6 +171,14 @@ struct SourceCacheTests {
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
         try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3)
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
+    }
+
+    @Test func failureOfAnOlderFetchDoesNotReplaceThatOfANewer() async throws {
+        let (fixture, older) = (try StoreFixture(), JobFailure(.sourceTimeout, at: .fetch, "slow"))
+        let until = fixture.clock.storeClock.now() + 60
+        try await fixture.store.remember(Self.failure, of: Self.key, until: until, seen: 3)
+        try await fixture.store.remember(older, of: Self.key, until: until + 60, seen: 2)
+        #expect(try await fixture.store.rememberedFailure(of: Self.key)?.failure == Self.failure)
     }
 
     @Test func forgettingTakesAllCredentialsAndVariants() async throws {

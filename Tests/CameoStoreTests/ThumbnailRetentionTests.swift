@@ -35,6 +35,17 @@ struct ThumbnailRetentionTests {
         #expect(try await store.check().filter { $0.severity != .ok } == [])
     }
 
+    /// In a store of an older version any of them may have been read until it was brought up to date.
+    @Test func noneGoesBeforeReadingsHaveBeenNotedForAsLong() async throws {
+        try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        let since = fixture.clock.storeClock.now().addingTimeInterval(-10 * StoreFixture.day)
+        _ = try await fixture.sql("UPDATE epoch SET since = \(since.milliseconds)")
+        #expect(try await fixture.prune(StoreFixture.tenDays).isEmpty)
+        fixture.clock.advance(seconds: 2 * Self.hour)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
+    }
+
     /// It is what it was, and names thumbnails that are not there now: as a job that waits, and as after `forget`.
     @Test func itsJobIsStillCompletedAndHasTheName() async throws {
         let id = try await fixture.makeThumbnail()
