@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a worker does beside its jobs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(1)))
 struct MaintenanceTests {
     @Test func aWorkerThatCouldNotRemoveWhatIsOverTriesAgain() async throws {
         let bench = try CacheBench()
@@ -21,6 +21,40 @@ struct MaintenanceTests {
         )
         var configuration = WorkerConfiguration()
         configuration.retention.cancelled = .zero
+        try await whileAWorkerRuns(configuration, bench) {
+            try await waitUntil { bench.log.lines.contains { $0.contains("it shall stay") } }
+            #expect(try await bench.store.status().count(.cancelled) == 1)
+            try await bench.sql("DROP TRIGGER kept;")
+            try await waitUntil { try await bench.store.status().count(.cancelled) == 0 }
+        }
+    }
+
+    /// Another worker, of a larger budget, may go on keeping them.
+    @Test func aWorkerEvictsOriginalsOverItsBudgetAgainAndAgain() async throws {
+        let (bench, origin) = (try CacheBench(), try #require(OriginScope.current))
+        var configuration = WorkerConfiguration()
+        configuration.cacheBudget = 10
+        try await whileAWorkerRuns(configuration, bench) {
+            for round in 1...2 {
+                for number in 1...3 {
+                    let path = "/scripted/\(round)-\(number)"
+                    let answer = ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "0123456789")
+                    try await origin.script(path, answer)
+                    #expect(try await bench.outcome(origin.url(path)) == "fetched 0123456789")
+                }
+                try await waitUntil { try await bench.store.status().sources.bytes <= 10 }
+            }
+        }
+        #expect(try await bench.store.status().sources.evicted == 5)
+    }
+
+    /// One that maintains often.
+    private func whileAWorkerRuns(
+        _ configuration: WorkerConfiguration,
+        _ bench: CacheBench,
+        _ body: () async throws -> Void
+    ) async throws {
+        var configuration = configuration
         configuration.maintenanceInterval = .milliseconds(20)
         let renderer = try RendererPool(
             RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
@@ -35,10 +69,7 @@ struct MaintenanceTests {
         )
         let running = Task { try await worker.run() }
         defer { running.cancel() }
-        try await waitUntil { bench.log.lines.contains { $0.contains("it shall stay") } }
-        #expect(try await bench.store.status().count(.cancelled) == 1)
-        try await bench.sql("DROP TRIGGER kept;")
-        try await waitUntil { try await bench.store.status().count(.cancelled) == 0 }
+        try await body()
         running.cancel()
         _ = await running.result
         await renderer.shutdown()
