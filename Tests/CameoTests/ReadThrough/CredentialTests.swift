@@ -157,6 +157,33 @@ struct CredentialTests {
         }
     }
 
+    @Test(arguments: [(20, nil), (21, URLError.Code.httpTooManyRedirects)])
+    func twentyRedirectsAreFollowedAndNoMore(count: Int, failure: URLError.Code?) async throws {
+        let reader = try Reader()
+        let paths = (0...count).map { Reader.path("hop\($0)") }
+        for (path, next) in zip(paths, paths.dropFirst()) {
+            try await reader.origin.script(path, ScriptedAnswer(302, ["Location: \(next)"]))
+        }
+        try await reader.origin.script(paths[count], ScriptedAnswer(200, Self.fresh, body: "picture"))
+        do {
+            #expect(try await reader.get(paths[0]).text == "picture")
+            #expect(failure == nil)
+        } catch let error as URLError {
+            #expect(error.code == failure)
+        }
+        #expect(try await reader.count(paths[count]) == (failure == nil ? 1 : 0))
+    }
+
+    @Test func aValueOfTwoLinesIsRefusedAndNeverSent() async throws {
+        let base = URLSessionConfiguration.ephemeral
+        base.httpAdditionalHeaders = ["X-A": "1\r\nX-Injected: 1"]
+        let (reader, path) = (try Reader(basedOn: base), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let error = await #expect(throws: URLError.self) { try await reader.get(path) }
+        #expect(error?.code == .badURL)
+        #expect(try await reader.count(path) == 0)
+    }
+
     @Test func noURLAndNoValueWritesAHeaderOfItsOwn() async throws {
         let reader = try Reader()
         for text in ["/headers?a=%0D%0AX-Injected:%201", "/headers?a=\r\nX-Injected: 1", "/headers#\r\nX-Injected: 1"] {
