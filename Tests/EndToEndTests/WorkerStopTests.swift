@@ -89,6 +89,8 @@ extension EndToEnd {
             let after = try await deployment.job(job)
             #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
             #expect(after.attempts?.map(\.outcome) == [.released])
+            // By the job's own end, not only when the worker has left.
+            #expect(String(decoding: worker.standardError, as: UTF8.self).contains("released"))
         }
 
         @Test func aWorkerThatIsNotThereIsOne() async throws {
