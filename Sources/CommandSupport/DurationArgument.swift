@@ -4,7 +4,14 @@ internal import Foundation
 
 /// A length of time on the command line, as `250ms`, `30s`, `1.5h`, `7d`; a plain number means seconds.
 package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
+    /// For the help of every command that takes durations.
+    package static let explanation =
+        "A duration is a number with a unit, as 250ms, 30s, 10m, 1.5h or 7d; without a unit it is in seconds."
+
     package let duration: Duration
+
+    /// In seconds, as whoever typed it would write it: 4.35 and not 4.3499999999999996.
+    package var seconds: Double { Double(duration.milliseconds) / 1_000 }
 
     package init(_ duration: Duration) {
         self.duration = duration
@@ -30,12 +37,12 @@ extension Duration {
     /// A number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`); without a unit, seconds. Nil for all else.
     package init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let suffix = text[number.endIndex...]
-        guard let unit = suffix.isEmpty ? 1 : Self.units.first(where: { $0.suffix == suffix })?.seconds,
-            number.first?.isNumber == true, number.last?.isNumber == true, let amount = Double(number),
-            amount * unit <= Self.longestSeconds
-        else { return nil }
-        self = .milliseconds(Int64((amount * unit * 1_000).rounded()))
+        let unit = Self.units.first { $0.suffix == text[number.endIndex...] }?.seconds
+        // Without a unit whatever `Double` reads: some options took plain numbers before they knew units.
+        guard let amount = unit == nil ? Double(text) : Double(number), amount >= 0 else { return nil }
+        let seconds = amount * (unit ?? 1)
+        guard seconds <= Self.longestSeconds else { return nil }
+        self = .milliseconds(Int64((seconds * 1_000).rounded()))
     }
 
     /// The shortest text that ``init(parsing:)`` reads as this duration, to the millisecond.

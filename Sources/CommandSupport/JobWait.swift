@@ -1,4 +1,3 @@
-internal import ArgumentParser
 package import CameoModel
 package import CameoStore
 internal import Foundation
@@ -12,14 +11,6 @@ package struct JobWait {
     package init(store: Store, timeout: Duration?) {
         self.store = store
         self.timeout = timeout
-    }
-
-    /// Refuses a number of seconds that cannot be waited for.
-    package static func validate(timeout: Double?, _ option: String) throws {
-        guard let timeout else { return }
-        guard timeout >= 0, timeout <= 1_000_000_000 else {
-            throw ValidationError("\(option) \(timeout): must be a number of seconds")
-        }
     }
 
     /// - Returns: how many ended in each state.
@@ -47,7 +38,7 @@ package struct JobWait {
                 if waiting.isEmpty { return ended }
             }
             if let timeout, started.duration(to: .now) >= timeout {
-                throw CommandFailure("not finished within \(timeout.seconds) s", .timedOut)
+                throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
             }
             try await Task.sleep(for: interval)
         }

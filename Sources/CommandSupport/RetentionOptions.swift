@@ -5,7 +5,7 @@ package import CameoStore
 package struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long completed jobs stay, as 12h, 7d or forever. Their thumbnails stay.",
+            "How long completed jobs stay, or forever. Their thumbnails stay.",
             valueName: "duration"
         )
     )
@@ -19,7 +19,7 @@ package struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long thumbnails stay that nobody reads or makes, as 90d; at least "
+            "How long thumbnails stay that nobody reads or makes; at least "
                 + "\(Retention.shortestForThumbnails.argument).",
             valueName: "duration"
         )

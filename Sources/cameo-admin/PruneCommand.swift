@@ -11,7 +11,7 @@ struct PruneCommand: AsyncParsableCommand {
             In small transactions: workers and producers go on meanwhile. Thumbnails outlive the jobs that made them, and \
             stay for ever unless --keep-thumbnails says for how long they may be unread; one that a job is yet to be made \
             of stays too. Bytes go an hour after the last thumbnail that names them. The database's file does not \
-            shrink; its free pages are used again (`cameo-admin vacuum` gives them back).
+            shrink; its free pages are used again (`cameo-admin vacuum` gives them back). \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin prune --dry-run

@@ -9,7 +9,8 @@ struct SnoozeCommand: AsyncParsableCommand {
         commandName: "snooze",
         abstract: "Lets waiting jobs wait for longer.",
         discussion: """
-            A job that runs or has ended stays as it is. A new request for the same thumbnails ends the snooze.
+            A job that runs or has ended stays as it is. A new request for the same thumbnails ends the snooze. \
+            \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin snooze 17 18 --for 10m
@@ -44,7 +45,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
-        let length = duration?.duration.seconds ?? 0
+        let length = duration?.seconds ?? 0
         let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
         try await changeEach(id) { id in
             let before = try await store.snooze(id, until: time)

@@ -9,7 +9,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         abstract: "Ends workers from outside: they claim nothing more, and exit with 0.",
         discussion: """
             Through the store, so that it needs neither the worker's machine nor its user. A worker sees it within a second. \
-            Under a service manager that restarts whatever ends, stop it there instead.
+            Under a service manager that restarts whatever ends, stop it there instead. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c

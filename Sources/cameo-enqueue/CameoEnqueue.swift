@@ -16,7 +16,7 @@ struct CameoEnqueue: AsyncParsableCommand {
             that of a job that is completed already.
 
             An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
-            passes by the sizes of other formats; if no size takes it, it is refused.
+            passes by the sizes of other formats; if no size takes it, it is refused. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-enqueue photo.jpg
@@ -70,8 +70,8 @@ struct CameoEnqueue: AsyncParsableCommand {
     @Flag(help: "Waits until all these jobs have ended; exit 1 if any was discarded or cancelled.")
     var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: for at most so many seconds, then exit 3.", valueName: "seconds"))
-    var waitTimeout: Double?
+    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
+    var waitTimeout: DurationArgument?
 
     @Flag(help: "Prints one enqueue-receipt (JSON) a line.")
     var json = false
@@ -111,7 +111,6 @@ struct CameoEnqueue: AsyncParsableCommand {
         }
         guard cacheKey == nil || data else { throw ValidationError("--cache-key needs --data") }
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
-        try JobWait.validate(timeout: waitTimeout, "--wait-timeout")
     }
 
     func run() async throws {
@@ -194,7 +193,7 @@ struct CameoEnqueue: AsyncParsableCommand {
     }
 
     private func finish(_ receipts: [EnqueueReceipt], in store: Store) async throws {
-        let wait = JobWait(store: store, timeout: waitTimeout.map { .seconds($0) })
+        let wait = JobWait(store: store, timeout: waitTimeout?.duration)
         // Several requests may have joined one job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)

@@ -49,8 +49,10 @@ struct JobOptions: ParsableArguments {
     )
     var retryJitter: Double?
 
-    @Option(help: ArgumentHelp("Seconds that one attempt may take. (default: the worker's)", valueName: "seconds"))
-    var timeout: Double?
+    @Option(
+        help: ArgumentHelp("How long one attempt may take, 1s to 1h. (default: the worker's)", valueName: "duration")
+    )
+    var timeout: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -115,15 +117,15 @@ struct JobOptions: ParsableArguments {
         request.priority = priority
         request.batch = batch
         request.maxAttempts = maxAttempts
-        request.timeout = timeout
+        request.timeout = timeout?.seconds
         request.refresh = refresh
         request.uniqueKey = uniqueKey
         request.concurrencyKey = concurrencyKey
         request.concurrencyLimit = concurrencyLimit
         if retryBase != nil || retryCap != nil || retryJitter != nil {
             request.retry = RetryWish(
-                base: retryBase?.duration.seconds,
-                cap: retryCap?.duration.seconds,
+                base: retryBase?.seconds,
+                cap: retryCap?.seconds,
                 jitter: retryJitter
             )
         }

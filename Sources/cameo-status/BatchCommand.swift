@@ -10,7 +10,8 @@ struct BatchCommand: AsyncParsableCommand {
         abstract: "How far the jobs of a batch are, and why some of them failed.",
         discussion: """
             A batch is the jobs whose requests carry its label (`cameo-enqueue --batch`). The time that is left is reckoned at \
-            the rate of the last minute. Jobs that retention has taken are no longer counted.
+            the rate of the last minute. Jobs that retention has taken are no longer counted. \
+            \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-status batch holiday

@@ -9,6 +9,8 @@ struct JobCommand: AsyncParsableCommand {
         commandName: "job",
         abstract: "Everything about one job: its state, its failure, its thumbnails, each attempt.",
         discussion: """
+            \(DurationArgument.explanation)
+
             EXAMPLES
               cameo-status job 17
               cameo-status job 17 --wait --timeout 60 --json

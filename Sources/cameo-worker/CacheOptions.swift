@@ -21,7 +21,7 @@ struct CacheOptions: ParsableArguments {
             How long an answer is fresh whose server says nothing of caching: 1d, or example.com=12h for one host. \
             Repeatable. (default: what RFC 9111 lets its Last-Modified imply)
             """,
-            valueName: "[host=]time"
+            valueName: "[host=]duration"
         )
     )
     var cacheTime: [CacheTime] = []
@@ -32,7 +32,7 @@ struct CacheOptions: ParsableArguments {
             How long past its freshness an answer may stand in for a server that answers 500, 502, 503 or 504, where the \
             answer itself does not allow it. One that cannot be reached at all needs no such leave.
             """,
-            valueName: "time"
+            valueName: "duration"
         )
     )
     var staleIfError = DurationArgument(.zero)
@@ -43,7 +43,7 @@ struct CacheOptions: ParsableArguments {
             How long a source's failure answers the first attempts of other jobs for it. A Retry-After, or the max-age of \
             a 404, counts instead, up to 5m. 0 asks every time.
             """,
-            valueName: "time"
+            valueName: "duration"
         )
     )
     var rememberFailures = DurationArgument(.seconds(10))

@@ -13,8 +13,8 @@ struct RenderOptions: ParsableArguments {
     )
     var renderConcurrency: Int?
 
-    @Option(help: ArgumentHelp("Seconds before a renderer is killed.", valueName: "seconds"))
-    var renderTimeout = 20.0
+    @Option(help: ArgumentHelp("How long a picture may take before its renderer is killed.", valueName: "duration"))
+    var renderTimeout = DurationArgument(.seconds(20))
 
     @Option(help: ArgumentHelp("MiB of address space of a renderer, 512 at least.", valueName: "MiB"))
     var memoryLimit = 1_536
@@ -37,7 +37,7 @@ struct RenderOptions: ParsableArguments {
 
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
-        try require(renderTimeout, atLeast: 0.1, "--render-timeout")
+        try require(renderTimeout, atLeast: .milliseconds(100), "--render-timeout")
         // A renderer has 0.2 GiB of address space before its first picture.
         try require(memoryLimit, atLeast: 512, atMost: 1_048_576, "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
@@ -48,7 +48,7 @@ struct RenderOptions: ParsableArguments {
 
     func configuration() -> RendererConfiguration {
         var configuration = RendererConfiguration(executable: renderer ?? Self.siblingRenderer, processes: processes)
-        configuration.timeout = .seconds(renderTimeout)
+        configuration.timeout = renderTimeout.duration
         configuration.memoryLimitBytes = memoryLimit * 1_048_576
         configuration.requiresSandbox = requireSandbox
         configuration.recycleAfterPictures = recycleAfter

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 
 /// Refuses a number out of its range, by the name of its option.
 func require<Number: Comparable & ExpressibleByIntegerLiteral>(
@@ -9,5 +10,12 @@ func require<Number: Comparable & ExpressibleByIntegerLiteral>(
 ) throws {
     guard number >= least, number <= most else {
         throw ValidationError("\(option) \(number): must be between \(least) and \(most)")
+    }
+}
+
+/// Refuses a duration that is too short, by the name of its option.
+func require(_ time: DurationArgument, atLeast least: Duration, _ option: String) throws {
+    guard time.duration >= least else {
+        throw ValidationError("\(option) \(time.duration.argument): must be at least \(least.argument)")
     }
 }

@@ -38,11 +38,11 @@ struct SourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "bytes"))
     var maxSourceBytes = 100 * 1_048_576
 
-    @Option(help: ArgumentHelp("Seconds for one fetch with all its redirects.", valueName: "seconds"))
-    var fetchTimeout = 30.0
+    @Option(help: ArgumentHelp("How long one fetch with all its redirects may take.", valueName: "duration"))
+    var fetchTimeout = DurationArgument(.seconds(30))
 
-    @Option(help: ArgumentHelp("Seconds to reach a server.", valueName: "seconds"))
-    var connectTimeout = 5.0
+    @Option(help: ArgumentHelp("How long it may take to reach a server.", valueName: "duration"))
+    var connectTimeout = DurationArgument(.seconds(5))
 
     @Option(
         help: ArgumentHelp("Bytes a second below which a transfer is given up after 10 seconds.", valueName: "bytes")
@@ -61,8 +61,8 @@ struct SourceOptions: ParsableArguments {
         try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
         try require(maxSourceBytes, atLeast: 1, atMost: 1_000_000_000_000, "--max-source-bytes")
-        try require(fetchTimeout, atLeast: 0.1, "--fetch-timeout")
-        try require(connectTimeout, atLeast: 0.1, "--connect-timeout")
+        try require(fetchTimeout, atLeast: .milliseconds(100), "--fetch-timeout")
+        try require(connectTimeout, atLeast: .milliseconds(100), "--connect-timeout")
         try require(lowSpeed, atLeast: 0, "--low-speed")
         try require(maxRedirects, atLeast: 0, "--max-redirects")
     }
@@ -80,8 +80,8 @@ struct SourceOptions: ParsableArguments {
         }
         configuration.maximumBytes = maxSourceBytes
         configuration.maximumConnectionsPerHost = hostConcurrency
-        configuration.totalTimeout = .seconds(fetchTimeout)
-        configuration.connectTimeout = .seconds(connectTimeout)
+        configuration.totalTimeout = fetchTimeout.duration
+        configuration.connectTimeout = connectTimeout.duration
         configuration.lowSpeedBytesPerSecond = lowSpeed
         configuration.maximumRedirects = maxRedirects
         configuration.proxy = proxy

@@ -19,36 +19,33 @@ struct WorkOptions: ParsableArguments {
     var drain = false
 
     @Option(
-        help: ArgumentHelp("Seconds that running jobs may go on after a shutdown was asked for.", valueName: "seconds")
+        help: ArgumentHelp("How long running jobs may go on after a shutdown was asked for.", valueName: "duration")
     )
-    var grace = 25.0
+    var grace = DurationArgument(.seconds(25))
 
     @Option(
         help: ArgumentHelp(
-            "Seconds that one attempt may take, unless its request says otherwise.",
-            valueName: "seconds"
+            "How long one attempt may take, unless its request says otherwise.",
+            valueName: "duration"
         )
     )
-    var jobTimeout = 120.0
+    var jobTimeout = DurationArgument(.seconds(120))
 
     @Option(
         help: ArgumentHelp(
-            "Seconds before the second attempt; twice as long before each further one.",
-            valueName: "seconds"
+            "The wait before the second attempt; twice as long before each further one.",
+            valueName: "duration"
         )
     )
-    var retryBase = 2.0
+    var retryBase = DurationArgument(.seconds(2))
 
-    @Option(help: ArgumentHelp("Seconds before another attempt, at most.", valueName: "seconds"))
-    var retryCap = 600.0
+    @Option(help: ArgumentHelp("The longest wait between attempts.", valueName: "duration"))
+    var retryCap = DurationArgument(.seconds(600))
 
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")
-        try require(grace, atLeast: 0, "--grace")
-        try require(jobTimeout, atLeast: 0.1, "--job-timeout")
-        try require(retryBase, atLeast: 0, "--retry-base")
-        try require(retryCap, atLeast: 0, "--retry-cap")
+        try require(jobTimeout, atLeast: .milliseconds(100), "--job-timeout")
     }
 
     func configuration(renderers: Int, fetchers: Int) -> WorkerConfiguration {
@@ -57,9 +54,9 @@ struct WorkOptions: ParsableArguments {
         configuration.fetchConcurrency = fetchers
         configuration.queues = queues.map(queueNames)
         configuration.drains = drain
-        configuration.grace = .seconds(grace)
-        configuration.jobTimeout = .seconds(jobTimeout)
-        configuration.retryPolicy = RetryPolicy(base: .seconds(retryBase), cap: .seconds(retryCap))
+        configuration.grace = grace.duration
+        configuration.jobTimeout = jobTimeout.duration
+        configuration.retryPolicy = RetryPolicy(base: retryBase.duration, cap: retryCap.duration)
         return configuration
     }
 

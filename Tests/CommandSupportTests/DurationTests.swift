@@ -7,7 +7,8 @@ struct DurationTests {
         arguments: [
             ("30s", Duration.seconds(30)), ("10m", .seconds(600)), ("2h", .seconds(7_200)), ("7d", .seconds(604_800)),
             ("250ms", .milliseconds(250)), ("1.5h", .seconds(5_400)), ("45", .seconds(45)),
-            ("0", .zero), ("0.5", .milliseconds(500)),
+            ("0", .zero), ("0.5", .milliseconds(500)), (".5", .milliseconds(500)), (".5h", .seconds(1_800)),
+            ("5.", .seconds(5)), ("1e3", .seconds(1_000)), ("90.0", .seconds(90)),
         ] as [(String, Duration)]
     )
     func readsAmountAndUnit(text: String, duration: Duration) {
@@ -16,13 +17,20 @@ struct DurationTests {
 
     @Test(
         arguments: [
-            "", "s", "-1s", "+1s", "1x", "1 s", "1s2m", ".5s", "1.s", "1..2s", "1e3", "٣s", "½h", "nan", "inf", "1D",
-            "1w",
-            "100000000000d", "36501d",
+            "", "s", ".", ".s", "-1s", "-1", "+1s", "1x", "1 s", "1s2m", "1..2s", "1..2", "1e3s", "٣s", "٣", "½h",
+            "nan",
+            "inf", "nans", "1D", "1w", "1e300", "100000000000d", "36501d",
         ]
     )
     func refusesAllElse(text: String) {
         #expect(Duration(parsing: text) == nil)
+    }
+
+    /// What a request says of its times is what was typed.
+    @Test(arguments: ["1.118", "1.14", "0.1", "90"])
+    func aNumberOfSecondsStaysTheNumberThatItWas(text: String) throws {
+        let argument = try #require(DurationArgument(argument: text))
+        #expect(argument.seconds == Double(text))
     }
 
     @Test(arguments: ["250ms", "30s", "90s", "10m", "2h", "36h", "1d", "7d", "0s"])

@@ -40,23 +40,6 @@ struct ReadmeOptionTests {
         }
     }
 
-    private struct HelpDump: Decodable {
-        struct Command: Decodable {
-            let arguments: [Argument]
-        }
-
-        struct Argument: Decodable {
-            struct Name: Decodable {
-                let name: String
-            }
-
-            let sectionTitle: String?
-            let preferredName: Name?
-        }
-
-        let command: Command
-    }
-
     private static let sections = ["Geometry Options", "Look Options", "Output Options"]
 
     private func rows() throws -> [Row] {
@@ -120,12 +103,10 @@ struct ReadmeOptionTests {
     }
 
     @Test func tablesHaveTheOptionsOfTheCommandAndNoOther() async throws {
-        let result = try await run(try Deployment.executable("cameo-enqueue"), ["--experimental-dump-help"])
-        let help = try JSONDecoder().decode(HelpDump.self, from: result.standardOutput)
+        let help = try #require(try await CommandHelp.all(of: "cameo-enqueue").first?.help)
         let rows = try rows()
         for section in Self.sections {
-            let inHelp = help.command.arguments.filter { $0.sectionTitle == section }
-                .compactMap { $0.preferredName.map { "--\($0.name)" } }
+            let inHelp = help.options.filter { $0.section == section }.map(\.name)
             #expect(inHelp.count >= 10, "\(section)")
             #expect(rows.filter { $0.section == section }.flatMap(\.options).sorted() == inHelp.sorted())
         }

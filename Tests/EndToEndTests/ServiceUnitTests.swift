@@ -72,7 +72,7 @@ extension EndToEnd {
         @Test func itEndsAWorkerNoSoonerThanTheWorkerItself() async throws {
             let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
             let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            let grace = try #require(words.firstMatch(of: #/--grace <seconds>.*?\(default: ([0-9.]+)\)/#)?.output.1)
+            let grace = try #require(words.firstMatch(of: #/--grace <duration>.*?\(default: ([0-9.]+)s\)/#)?.output.1)
             #expect(try #require(Double(try value("TimeoutStopSec"))) >= #require(Double(grace)) + 10)
             #expect(try value("KillMode") == "mixed")
             // Bad usage: the worker's own page of exit codes.

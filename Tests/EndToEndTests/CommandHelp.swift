@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+
+/// What a command says of itself, as its parser dumps it.
+struct CommandHelp: Decodable {
+    struct Option {
+        /// As `--grace`.
+        let name: String
+        /// What its value is called; nil for a flag.
+        let valueName: String?
+        /// The heading that it stands under, if it has one of its own.
+        let section: String?
+    }
+
+    let commandName: String
+    private let arguments: [Argument]?
+    private let subcommands: [CommandHelp]?
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let name: String
+        }
+
+        let kind: String
+        let preferredName: Name?
+        let valueName: String?
+        let sectionTitle: String?
+    }
+
+    private struct Dump: Decodable {
+        let command: CommandHelp
+    }
+
+    var isLeaf: Bool { subcommands?.isEmpty ?? true }
+
+    var options: [Option] {
+        (arguments ?? []).filter { $0.kind != "positional" }.compactMap { argument in
+            argument.preferredName.map {
+                Option(
+                    name: "--\($0.name)",
+                    valueName: argument.kind == "option" ? argument.valueName : nil,
+                    section: argument.sectionTitle
+                )
+            }
+        }
+    }
+
+    /// The command and its subcommands, each with the words that call it.
+    static func all(of command: String) async throws -> [(words: [String], help: CommandHelp)] {
+        let result = try await run(try Deployment.executable(command), ["--experimental-dump-help"])
+        return try JSONDecoder().decode(Dump.self, from: result.standardOutput).command.all(behind: [])
+    }
+
+    private func all(behind words: [String]) -> [(words: [String], help: CommandHelp)] {
+        let words = words + [commandName]
+        let parts = (subcommands ?? []).filter { $0.commandName != "help" }
+        return [(words, self)] + parts.flatMap { $0.all(behind: words) }
+    }
+}
