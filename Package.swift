@@ -113,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoStore", "TestSupport",
+                "CameoModel", "CameoStore", "CommandSupport", "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
             ],
             exclude: ["Harness/own_tables.py", "seccomp_run.py"]

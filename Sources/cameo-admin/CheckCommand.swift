@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,8 +9,9 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Looks for damage, and mends what can be mended.",
         discussion: """
             Looks at the database's pages, indexes, references, attempts, counters and limits, at every blob, every file and \
-            whatever else lies in blobs/, at workers that died, and at what this machine lacks: SQLite's version, the disk, the layers of the renderers' sandbox. Each \
-            finding says how to mend it.
+            whatever else lies in blobs/, at workers that died, and at what this machine lacks: SQLite's version, the disk, \
+            the layers of the renderers' sandbox. Each finding says how to mend it. On standard error it names variables of \
+            the environment that begin with CAMEO_ and that no command knows.
 
             EXAMPLES
               cameo-admin check
@@ -35,6 +37,9 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        for line in CameoVariables.warnings(in: ProcessInfo.processInfo.environment) {
+            Output.error("cameo-admin: \(TerminalText.escaped(line))")
+        }
         if repair { try tell(try await mend()) }
         let findings = try await check()
         try tell(findings)

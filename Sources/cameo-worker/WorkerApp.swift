@@ -22,6 +22,7 @@ struct WorkerApp {
         let drains = command.work.drain
         let showsProgress = drains && Output.errorIsTerminal
         let logger = command.log.logger(quiet: showsProgress)
+        warnOfUnknownVariables()
         let store = try Store(at: command.storeOptions.path)
         defer { store.close() }
         let fetcher = try makeFetcher(store, logger)
@@ -109,6 +110,12 @@ struct WorkerApp {
             await renderer.shutdown()
             throw CommandFailure("no renderer can be started: \(error)", .failed)
         }
+    }
+
+    /// Not quiet: it comes before the progress bar.
+    private func warnOfUnknownVariables() {
+        let logger = command.log.logger(quiet: false)
+        for line in CameoVariables.warnings(in: ProcessInfo.processInfo.environment) { logger.warning("\(line)") }
     }
 
     private func warnOfMissingLayers(_ renderer: RendererPool, _ logger: Logger) {
