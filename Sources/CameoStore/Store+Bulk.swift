@@ -25,13 +25,34 @@ package enum BulkChange: Sendable {
         case .cancel: !state.isFinal
         }
     }
+
+    /// The jobs that somebody means who names these: in the usual states, if none is named.
+    ///
+    /// - Throws: ``Inapplicable`` for a state in which the change does nothing to a job.
+    package func meant(by filter: JobFilter) throws(Inapplicable) -> JobFilter {
+        if let state = filter.states.first(where: { !applies(to: $0) }) { throw Inapplicable(state: state) }
+        var filter = filter
+        if filter.states.isEmpty { filter.states = usualStates }
+        return filter
+    }
+
+    /// A state that was named, of jobs to which a change does nothing.
+    package struct Inapplicable: Error, Hashable {
+        package let state: JobState
+    }
 }
 
 /// How far a bulk change is.
-package struct BulkProgress: Hashable, Sendable {
+package struct BulkProgress: Hashable, Encodable, Sendable {
+    /// Jobs that the filter met before the first of them was changed, at most its limit.
+    package let matched: Int
     package var changed = 0
     /// Jobs that had left the states that were meant by the time their turn came.
     package var passed = 0
+
+    package init(matched: Int) {
+        self.matched = matched
+    }
 }
 
 extension Store {
@@ -58,7 +79,7 @@ extension Store {
         by change: BulkChange,
         report: (BulkProgress) throws -> Void = { _ in }
     ) async throws -> BulkProgress {
-        var progress = BulkProgress()
+        var progress = BulkProgress(matched: try await count(filter))
         let newest = try await read { db in try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0 }
         var last: Int64 = 0
         while progress.changed < filter.limit {

@@ -126,14 +126,27 @@ extension Store {
                     ORDER BY key
                     """
             )
-            return rows.map { row in
-                ConcurrencyLimit(
-                    key: row["key"],
-                    maxRunning: row["max_running"],
-                    running: row["running"],
-                    isFixed: row["fixed"]
-                )
-            }
+            return rows.map(ConcurrencyLimit.init)
         }
+    }
+
+    /// What one concurrency key allows; of a key that nobody has named, what its first request would be allowed.
+    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
+        try await read { db in
+            let sql = "SELECT key, max_running, fixed, running FROM concurrency WHERE key = ?"
+            return try Row.fetchOne(db, sql: sql, arguments: [key]).map(ConcurrencyLimit.init)
+                ?? ConcurrencyLimit(key: key, maxRunning: 1, running: 0, isFixed: false)
+        }
+    }
+}
+
+extension ConcurrencyLimit {
+    fileprivate init(_ row: Row) {
+        self.init(
+            key: row["key"],
+            maxRunning: row["max_running"],
+            running: row["running"],
+            isFixed: row["fixed"]
+        )
     }
 }

@@ -17,6 +17,14 @@ extension Store {
         return try await read { db in try Self.queues(db, now: now) }
     }
 
+    /// One of them.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``
+    package func queue(_ name: String) async throws(StoreError) -> StatusReport.Queue {
+        guard let queue = try await queues().first(where: { $0.name == name }) else { throw .noSuch(.queue, name) }
+        return queue
+    }
+
     /// Keeps a queue's waiting jobs from the workers from the next claim on; what runs goes on.
     ///
     /// - Returns: false if it was paused already.

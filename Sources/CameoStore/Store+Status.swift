@@ -63,13 +63,19 @@ extension Store {
         return StatusReport.Finished(completed: counts["completed"] ?? 0, discarded: counts["discarded"] ?? 0)
     }
 
-    private static func workers(_ db: Database, _ directory: StoreDirectory) throws -> [StatusReport.Worker] {
+    /// The workers in the order of their starts, or `only` the one of this id.
+    static func workers(
+        _ db: Database,
+        _ directory: StoreDirectory,
+        only id: String? = nil
+    ) throws -> [StatusReport.Worker] {
         let rows = try Row.fetchAll(
             db,
             sql: """
                 SELECT worker.*, (SELECT count(*) FROM job INDEXED BY job_running WHERE state = 'running' AND worker = worker.id) AS running
-                FROM worker ORDER BY started_at, id
-                """
+                FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
+                """,
+            arguments: [id]
         )
         return try rows.map { row in
             StatusReport.Worker(

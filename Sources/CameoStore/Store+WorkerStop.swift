@@ -5,9 +5,9 @@ extension Store {
     /// Asks a worker to end; it looks several times a second, and can claim nothing more from now on. Who asked for `now`
     /// is not overruled by a later `drain`.
     ///
-    /// - Returns: false for a worker whose process has died: it hears nothing, and its jobs are taken back anyway.
+    /// - Returns: the worker that was asked. One whose process has died hears nothing, and its jobs are taken back anyway.
     /// - Throws: ``StoreError/noSuch(_:_:)``
-    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> Bool {
+    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
         let (now, directory) = (nowMilliseconds, directory)
         return try await commit { db in
             try db.execute(
@@ -18,8 +18,10 @@ extension Store {
                     """,
                 arguments: [now, stop.rawValue, id]
             )
-            guard db.changesCount == 1 else { throw StoreError.noSuch(.worker, id) }
-            return try WorkerRegistration.isAlive(id, in: directory)
+            guard let worker = try Self.workers(db, directory, only: id).first else {
+                throw StoreError.noSuch(.worker, id)
+            }
+            return worker
         }
     }
 

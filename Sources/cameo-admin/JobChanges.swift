@@ -18,7 +18,12 @@ struct ChosenJobs: ParsableArguments {
     @Flag(help: "Counts the jobs and changes none.")
     var dryRun = false
 
-    @Flag(help: "Prints {\"matched\":…,\"changed\":…,\"passed\":…}; passed: they had gone on before their turn came.")
+    @Flag(
+        help: """
+            Prints each numbered job (JSON) as it then is, one a line; of many at once {"matched":…,"changed":…,"passed":…}, \
+            where passed had gone on before their turn came.
+            """
+    )
     var json = false
 
     func validate() throws {
@@ -27,32 +32,11 @@ struct ChosenJobs: ParsableArguments {
                 "name jobs by their numbers, or many at once by --state, --code, --queue, --batch, --source"
             )
         }
-        guard id.isEmpty || (limit == nil && !dryRun && !json) else {
-            throw ValidationError("--limit, --dry-run and --json are for many jobs at once")
+        guard id.isEmpty || (limit == nil && !dryRun) else {
+            throw ValidationError("--limit and --dry-run are for many jobs at once")
         }
         if let limit, limit < 1 { throw ValidationError("--limit \(limit): must be at least 1") }
     }
-}
-
-/// What a change of many jobs did.
-private struct BulkResult: Encodable {
-    let matched: Int
-    let changed: Int
-    let passed: Int
-}
-
-/// Changes every job of a list of numbers, and fails at the end if one was not there.
-func changeEach(_ ids: [Int64], _ change: (Int64) async throws -> String) async throws {
-    var missing = 0
-    for id in ids {
-        do {
-            Output.line(try await change(id))
-        } catch StoreError.noSuchJob {
-            Output.error("cameo-admin: there is no job \(id)")
-            missing += 1
-        }
-    }
-    if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
 }
 
 extension ChosenJobs {
@@ -60,34 +44,64 @@ extension ChosenJobs {
     func change(by change: BulkChange, done: String, one: (Store, Int64) async throws -> String) async throws {
         let store = try Store(at: storeOptions.path, creating: false)
         guard !id.isEmpty else { return try await changeMany(in: store, by: change, done: done) }
-        try await changeEach(id) { id in try await one(store, id) }
+        try await store.changeEach(id, answering: json ? .json : .text) { id in try await one(store, id) }
     }
 
     /// To meet none is no failure.
     private func changeMany(in store: Store, by change: BulkChange, done: String) async throws {
-        var filter = try selection.filter()
-        if filter.states.isEmpty { filter.states = change.usualStates }
-        if let state = filter.states.first(where: { !change.applies(to: $0) }) {
-            throw CommandFailure("--state \(state.rawValue): such jobs cannot be \(done)", .usage)
+        let chosen = try selection.filter()
+        var filter: JobFilter
+        do throws(BulkChange.Inapplicable) {
+            filter = try change.meant(by: chosen)
+        } catch {
+            throw CommandFailure("--state \(error.state.rawValue): such jobs cannot be \(done)", .usage)
         }
         filter.limit = limit ?? .max
-        let matched = try await store.count(filter)
         guard !dryRun else {
-            return try tell(BulkResult(matched: matched, changed: 0, passed: 0), "\(matched) jobs would be \(done)")
+            let progress = BulkProgress(matched: try await store.count(filter))
+            return try tell(progress, "\(progress.matched) jobs would be \(done)")
         }
         var bar = ProgressBar()
         defer { bar.finish() }
         let progress = try await store.change(filter, by: change) { progress in
-            bar.show(done: progress.changed + progress.passed, of: max(matched, progress.changed + progress.passed))
+            let done = progress.changed + progress.passed
+            bar.show(done: done, of: max(progress.matched, done))
         }
         let passed = progress.passed > 0 ? "; \(progress.passed) had gone on before their turn came" : ""
-        try tell(
-            BulkResult(matched: matched, changed: progress.changed, passed: progress.passed),
-            "\(progress.changed) jobs are \(done)\(passed)"
-        )
+        try tell(progress, "\(progress.changed) jobs are \(done)\(passed)")
     }
 
-    private func tell(_ result: BulkResult, _ text: String) throws {
-        if json { try Output.message(result) } else { Output.line(text) }
+    private func tell(_ progress: BulkProgress, _ text: String) throws {
+        if json { try Output.message(progress) } else { Output.line(text) }
+    }
+}
+
+/// How a command says what it did.
+enum AnswerForm {
+    case text, json
+}
+
+extension Store {
+    /// Changes every job of a list of numbers, and fails at the end if one was not there. Each is answered for by what
+    /// `change` says, or as the job that it then is.
+    func changeEach(
+        _ ids: [Int64],
+        answering form: AnswerForm,
+        _ change: (Int64) async throws -> String
+    ) async throws {
+        var missing = 0
+        for id in ids {
+            do {
+                let text = try await change(id)
+                switch form {
+                case .text: Output.line(text)
+                case .json: try Output.message(try await job(id))
+                }
+            } catch StoreError.noSuchJob {
+                Output.error("cameo-admin: there is no job \(id)")
+                missing += 1
+            }
+        }
+        if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 }

@@ -33,7 +33,7 @@ struct LimitCommand: AsyncParsableCommand {
     @Flag(help: "No limit of an operator's any more.")
     var none = false
 
-    @Flag(help: "Prints one {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…} a line.")
+    @Flag(help: "Prints {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, of the list one a line.")
     var json = false
 
     func validate() throws {
@@ -42,7 +42,6 @@ struct LimitCommand: AsyncParsableCommand {
             return
         }
         guard (maxRunning == nil) == none else { throw ValidationError("give --max-running or --none") }
-        guard !json else { throw ValidationError("--json is for the list of keys") }
         guard ThumbnailRequest.isName(key) else {
             throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
         }
@@ -56,7 +55,9 @@ struct LimitCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let key else { return try await list() }
-        let isNews = try await Store(at: storeOptions.path, creating: false).limit(key: key, to: maxRunning)
+        let store = try Store(at: storeOptions.path, creating: false)
+        let isNews = try await store.limit(key: key, to: maxRunning)
+        guard !json else { return try Output.message(try await store.concurrencyLimit(of: key)) }
         let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
         let name = TerminalText.escaped(key)
         Output.line(isNews ? "key \(name) runs \(limit)" : "key \(name) had no operator's limit")

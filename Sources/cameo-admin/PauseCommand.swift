@@ -26,9 +26,14 @@ struct PauseCommand: AsyncParsableCommand {
 
     @OptionGroup var naming: QueueNaming
 
+    @Flag(help: QueueNaming.helpOfJSON)
+    var json = false
+
     func run() async throws {
         try naming.check(queue)
-        let isNews = try await Store(at: storeOptions.path, creating: false).pause(queue, unknown: naming.unknown)
+        let store = try Store(at: storeOptions.path, creating: false)
+        let isNews = try await store.pause(queue, unknown: naming.unknown)
+        guard !json else { return try Output.message(try await store.queue(queue)) }
         Output.line(isNews ? "queue \(queue) is paused" : "queue \(queue) was paused already")
     }
 }
@@ -51,8 +56,13 @@ struct ResumeCommand: AsyncParsableCommand {
     @Argument(help: "The queue's name.")
     var queue: String
 
+    @Flag(help: QueueNaming.helpOfJSON)
+    var json = false
+
     func run() async throws {
-        let isNews = try await Store(at: storeOptions.path, creating: false).resume(queue)
+        let store = try Store(at: storeOptions.path, creating: false)
+        let isNews = try await store.resume(queue)
+        guard !json else { return try Output.message(try await store.queue(queue)) }
         Output.line(isNews ? "queue \(queue) is resumed" : "queue \(queue) was not paused")
     }
 }

@@ -49,10 +49,9 @@ struct QueueCommand: AsyncParsableCommand {
             let store = try Store(at: storeOptions.path, creating: false)
             try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown)
         }
-        let queues = try await Store(reading: storeOptions.path).queues()
-        let shown = queues.filter { name == nil || $0.name == name }
-        if let name, shown.isEmpty { throw StoreError.noSuch(.queue, name) }
-        for queue in shown {
+        let store = try Store(reading: storeOptions.path)
+        let queues = if let name { [try await store.queue(name)] } else { try await store.queues() }
+        for queue in queues {
             if json {
                 try Output.message(queue)
             } else {

@@ -5,6 +5,9 @@ internal import CommandSupport
 
 /// How a queue is named that may have had no job so far.
 struct QueueNaming: ParsableArguments {
+    /// Of commands that change one queue.
+    static let helpOfJSON = ArgumentHelp("Prints the queue as it then is, as the queues of a status-report (JSON).")
+
     @Flag(help: "Makes the queue if no job has named it so far.")
     var create = false
 

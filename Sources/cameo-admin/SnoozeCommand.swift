@@ -14,7 +14,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-admin snooze 17 18 --for 10m
-              cameo-admin snooze 17 --until 2030-01-31T12:00:00Z
+              cameo-admin snooze 17 --until 2030-01-31T12:00:00Z --json
 
             EXIT CODES
               0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
@@ -36,6 +36,9 @@ struct SnoozeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Until this time: 2030-01-31T12:00:00Z.", valueName: "time"))
     var until: String?
 
+    @Flag(help: "Prints each job (JSON) as it then is, one a line.")
+    var json = false
+
     func validate() throws {
         guard (duration == nil) != (until == nil) else { throw ValidationError("give --for or --until") }
         if let until, WireFormat.date(from: until) == nil {
@@ -47,7 +50,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         let store = try Store(at: storeOptions.path, creating: false)
         let length = duration?.seconds ?? 0
         let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
-        try await changeEach(id) { id in
+        try await store.changeEach(id, answering: json ? .json : .text) { id in
             let before = try await store.snooze(id, until: time)
             return before.isFinal || before == .running
                 ? "job \(id) is \(before.rawValue): it does not wait"

@@ -14,6 +14,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c
               cameo-admin worker stop --all --now --wait --timeout 1m
+              cameo-admin worker stop --all --json
 
             EXIT CODES
               0 done, 1 there is no such worker, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be opened \
@@ -50,6 +51,9 @@ struct WorkerStopCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
     var timeout: DurationArgument?
 
+    @Flag(help: "Prints one worker that was asked a line, as the workers of a status-report (JSON).")
+    var json = false
+
     func validate() throws {
         guard id.isEmpty == all else { throw ValidationError("name workers by their ids, or --all") }
         guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
@@ -61,7 +65,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         var missing = 0
         for id in ids {
             do {
-                Output.line(try await stop(id, in: store))
+                try tell(try await store.stopWorker(id, mode.stop))
             } catch let error as StoreError where error == .noSuch(.worker, id) {
                 if all { continue }  // it has ended by itself since they were listed
                 Output.error("cameo-admin: \(TerminalText.escaped(error.description))")
@@ -72,12 +76,15 @@ struct WorkerStopCommand: AsyncParsableCommand {
         if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func stop(_ id: String, in store: Store) async throws -> String {
-        guard try await store.stopWorker(id, mode.stop) else {
-            return "worker \(id) has died already; another takes its jobs back"
-        }
-        return "worker \(id) "
-            + (mode == .drain ? "finishes what it runs and ends" : "gives back what it runs and ends")
+    private func tell(_ worker: StatusReport.Worker) throws {
+        guard !json else { return try Output.message(worker) }
+        let ending =
+            switch mode {
+            case _ where !worker.isAlive: "has died already; another takes its jobs back"
+            case .drain: "finishes what it runs and ends"
+            case .now: "gives back what it runs and ends"
+            }
+        Output.line("worker \(worker.id) \(ending)")
     }
 
     private func untilEnded(_ ids: [String], in store: Store) async throws {

@@ -132,6 +132,18 @@ struct SheetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
     var batch: String?
 
+    @Flag(help: "Prints {\"file\":…,\"unreadable\":[…]}: the file's path, and URIs.")
+    var json = false
+
+    private struct Summary: Encodable {
+        let file: String
+        let unreadable: [String]
+    }
+
+    func validate() throws {
+        guard file != "-" || !json else { throw ValidationError("--json: the sheet itself goes to standard output") }
+    }
+
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
         var sheet = ContactSheet(store: store)
@@ -143,12 +155,16 @@ struct SheetCommand: AsyncParsableCommand {
                 Output.bytes(html)
             } else {
                 try ReportFile.write(html, to: file, store: store)
-                Output.line(FilePaths.absolute(file))
+                try tell(Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri)))
             }
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
         }
         if !sheet.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func tell(_ summary: Summary) throws {
+        if json { try Output.message(summary) } else { Output.line(summary.file) }
     }
 }
 

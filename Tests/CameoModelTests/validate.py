@@ -3,7 +3,8 @@
 
     validate.py                            checks that every schema is itself valid
     validate.py SCHEMA_NAME < lines        one message a line, such as `cameo-status job 7 --json` prints;
-                                           SCHEMA_NAME is thumbnail-request, job, …; at least one line is required
+                                           SCHEMA_NAME is thumbnail-request, job, …, or a part of one, as
+                                           status-report#/$defs/queue; at least one line is required
     validate.py --files SCHEMA_NAME FILE…  one message a file; prints "ok FILE" or "refused FILE: why" for each
 
 Exit status: 0 all valid, 1 a message was refused, 2 a schema or the usage is wrong.
@@ -90,9 +91,12 @@ def check_parts(place, schema):
 
 
 def validator(schemas, name):
+    name, mark, part = name.partition("#")
     schema = schemas[f"{name}.schema.json"]
     store = {part["$id"]: part for part in schemas.values()}
     resolver = RefResolver(base_uri=schema["$id"], referrer=schema, store=store, handlers={"https": refuse_remote})
+    if mark:
+        schema = {"$ref": f"#{part}"}
     return Validator(schema, resolver=resolver, format_checker=formats)
 
 

@@ -38,7 +38,7 @@ struct BulkTests {
         let filter = filter { $0.codes = [.sourceTimeout] }
         #expect(try await fixture.store.count(filter) == 3)
         let progress = try await fixture.store.change(filter, by: .retry)
-        #expect((progress.changed, progress.passed) == (3, 0))
+        #expect((progress.matched, progress.changed, progress.passed) == (3, 3, 0))
         let report = try await fixture.store.status()
         #expect((report.count(.available), report.count(.discarded)) == (3, 2))
         let job = try await fixture.store.job(1)
@@ -75,12 +75,24 @@ struct BulkTests {
         #expect(try await fixture.store.status().count(.available) == count)
     }
 
+    @Test func aChangeIsMeantForItsUsualStates() throws {
+        #expect(try BulkChange.retry.meant(by: JobFilter()).states == [.discarded])
+        let waiting: [JobState] = [.scheduled, .available, .running, .retryable]
+        #expect(try BulkChange.cancel.meant(by: JobFilter()).states == waiting)
+        let named = filter { $0.states = [.retryable] }
+        #expect(try BulkChange.cancel.meant(by: named) == named)
+        let error = #expect(throws: BulkChange.Inapplicable.self) {
+            try BulkChange.retry.meant(by: filter { $0.states = [.discarded, .running] })
+        }
+        #expect(error?.state == .running)
+    }
+
     @Test func theLimitTakesTheOldest() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await discard(5, .sourceTimeout, in: fixture)
         let progress = try await fixture.store.change(filter { $0.limit = 2 }, by: .retry)
-        #expect(progress.changed == 2)
+        #expect((progress.matched, progress.changed) == (2, 2))
         #expect(try await fixture.store.states(of: [1, 2, 3]) == [1: .available, 2: .available, 3: .discarded])
     }
 

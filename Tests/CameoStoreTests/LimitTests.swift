@@ -45,6 +45,9 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 99, for: "w1").isEmpty)
         let limits = try await fixture.store.concurrencyLimits()
         #expect(limits.map { "\($0.key) \($0.running)/\($0.maxRunning)" } == ["tenant-1 1/1", "tenant-2 3/3"])
+        #expect(try await fixture.store.concurrencyLimit(of: "tenant-2") == limits[1])
+        let unknown = ConcurrencyLimit(key: "tenant-3", maxRunning: 1, running: 0, isFixed: false)
+        #expect(try await fixture.store.concurrencyLimit(of: "tenant-3") == unknown)
         for job in claimed { try await finish(job, fixture) }
         #expect(try await fixture.store.claim(limit: 99, for: "w1").count == 2)
     }

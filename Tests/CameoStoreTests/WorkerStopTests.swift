@@ -9,7 +9,8 @@ struct WorkerStopTests {
         let fixture = try StoreFixture()
         let (asked, other) = (try await fixture.register("asked"), try await fixture.register("other"))
         #expect(try await fixture.store.stopRequest(for: asked) == nil)
-        #expect(try await fixture.store.stopWorker("asked", .drain))
+        let worker = try await fixture.store.stopWorker("asked", .drain)
+        #expect((worker.id, worker.isAlive, worker.stopping) == ("asked", true, .drain))
         #expect(try await fixture.store.stopRequest(for: asked) == .drain)
         #expect(try await fixture.store.stopRequest(for: other) == nil)
     }
@@ -54,7 +55,7 @@ struct WorkerStopTests {
         withExtendedLifetime(registration) {}
         registration = nil
         // Other tests start programs, and between fork and exec such a child has a copy of the lock.
-        while try await fixture.store.stopWorker("w1", .now) {
+        while try await fixture.store.stopWorker("w1", .now).isAlive {
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -134,13 +134,6 @@ extension EndToEnd {
             }
         }
 
-        /// Whether each line is what `proto-json/` says, by an independent validator.
-        private func expectValid(_ schema: String, _ lines: Data) async throws {
-            let script = Repository.file("Tests/CameoModelTests/validate.py").path
-            let result = try await run("/usr/bin/python3", [script, schema], input: lines)
-            #expect(result.exitStatus == 0, "\(result.outputText)\(result.errorText)")
-        }
-
         @Test func whatTheCommandsPrintKeepsTheContract() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
