@@ -10,8 +10,11 @@ public enum CameoError: Error, Hashable, Sendable {
     case noSuchQueue(String)
     /// No job that the store still has belongs to a batch of this name.
     case noSuchBatch(String)
+    case noSuchWorker(String)
     /// The job had not ended in the time that was given; it goes on.
     case timedOut(jobID: Int64)
+    /// Jobs of the batch had not ended in the time that was given; they go on.
+    case batchTimedOut(String)
     /// The store cannot be opened, read or written.
     case storeUnavailable(reason: String)
     /// No space is left on the store's disk.
@@ -22,10 +25,11 @@ public enum CameoError: Error, Hashable, Sendable {
         case .noSuchJob(let id): self = .noSuchJob(id)
         case .noSuch(.queue, let name): self = .noSuchQueue(name)
         case .noSuch(.batch, let name): self = .noSuchBatch(name)
+        case .noSuch(.worker, let id): self = .noSuchWorker(id)
+        case .noPlace(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .noSuch(.worker, _), .notFound, .damagedBlob, .unreadableBlob, .noPlace, .refused,
-            .failed:
+            .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }
@@ -34,8 +38,8 @@ public enum CameoError: Error, Hashable, Sendable {
         self = .invalidRequest(field: error.path, reason: error.reason)
     }
 
-    /// Of what the store's calls throw that check requests too.
-    init(enqueueing error: any Error) {
+    /// Of what the store's calls throw that do not say what they throw.
+    init(erased error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
         case let error as InvalidRequest: self.init(error)
@@ -52,6 +56,8 @@ extension CameoError: CustomStringConvertible, LocalizedError {
         case .noSuchJob(let id): "there is no job \(id)"
         case .noSuchQueue(let name): "there is no queue \(name)"
         case .noSuchBatch(let name): "there is no batch \(name)"
+        case .noSuchWorker(let id): "there is no worker \(id)"
+        case .batchTimedOut(let name): "jobs of the batch \(name) have not ended in the time that was given"
         case .timedOut(let id): "job \(id) has not ended in the time that was given"
         case .storeUnavailable(let reason), .storeFull(let reason): reason
         }

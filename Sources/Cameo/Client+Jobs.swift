@@ -12,7 +12,7 @@ extension Client {
         do {
             receipts = try await store.enqueue(requests.map(\.model))
         } catch {
-            throw CameoError(enqueueing: error)
+            throw CameoError(erased: error)
         }
         var jobs: [EnqueuedJob] = []
         for receipt in receipts { jobs.append(try EnqueuedJob(receipt)) }
@@ -55,7 +55,7 @@ extension Client {
             let key = try cacheKey.map { text throws(InvalidRequest) in try CacheKey(text) }
             receipt = try await store.enqueue(request.model, data: data, cacheKey: key)
         } catch {
-            throw CameoError(enqueueing: error)
+            throw CameoError(erased: error)
         }
         return try EnqueuedJob(receipt)
     }

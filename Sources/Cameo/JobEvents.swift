@@ -3,6 +3,8 @@ internal import CameoStore
 internal import Foundation
 
 /// What becomes of a job: its status now, and again whenever its state or attempt is another; ends after a final state.
+/// Should another job take its place, which was waiting for the same thumbnails, that one is told of from then on, by its
+/// own ``JobStatus/id``.
 ///
 /// Nothing is buffered: who comes late sees the newest status, and states that passed meanwhile are left out. The
 /// iteration throws a ``CameoError``, or `CancellationError` when its task is cancelled.
@@ -36,8 +38,8 @@ public struct JobEvents: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 // Before the status: a commit between the two is seen again rather than missed.
                 version = try await nextVersion()
-                let status = try await client.status(of: id)
-                if status.state != last?.state || status.attempt != last?.attempt {
+                let status = try await client.statusInPlace(of: id)
+                if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt {
                     last = status
                     return status
                 }
@@ -62,30 +64,68 @@ extension Client {
     /// What becomes of a job, from now until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
 
-    /// Waits until a job has ended, in whatever final state.
+    fileprivate func statusInPlace(of id: Int64) async throws(CameoError) -> JobStatus {
+        try JobStatus(await asking { () throws(StoreError) in try await store.jobInPlace(of: id) })
+    }
+
+    /// Waits until a job has ended, in whatever final state. Should another job take its place, which was waiting for the
+    /// same thumbnails, that one is waited for.
     ///
     /// - Parameters:
     ///   - id: the job's number.
     ///   - timeout: nil: as long as it takes.
-    /// - Returns: its last status.
+    /// - Returns: its last status, or that of the job that took its place.
     /// - Throws: ``CameoError/timedOut(jobID:)``, ``CameoError/noSuchJob(_:)``, or `CancellationError` when the task
     ///   is cancelled; the job goes on.
     public func wait(for id: Int64, timeout: Duration? = nil) async throws -> JobStatus {
-        try await withThrowingTaskGroup(of: JobStatus.self) { group in
-            defer { group.cancelAll() }
-            let events = events(of: id)
-            group.addTask {
-                for try await status in events where status.state.isFinal { return status }
-                throw CancellationError()
+        let events = events(of: id)
+        return try await Self.within(timeout, else: .timedOut(jobID: id)) {
+            for try await status in events where status.state.isFinal { return status }
+            throw CancellationError()
+        }
+    }
+
+    /// Waits until all jobs of a batch have ended, in whatever final states.
+    ///
+    /// - Parameters:
+    ///   - name: the batch, as its requests name it.
+    ///   - timeout: nil: as long as it takes.
+    /// - Returns: how they ended.
+    /// - Throws: ``CameoError/batchTimedOut(_:)``, ``CameoError/noSuchBatch(_:)``, or `CancellationError` when the task is
+    ///   cancelled; the jobs go on.
+    public func wait(forBatch name: String, timeout: Duration? = nil) async throws -> BatchStatus {
+        try await Self.within(timeout, else: .batchTimedOut(name)) { [self] in
+            do {
+                var version = try await changes.current()
+                while true {
+                    let batch = try await batch(name)
+                    if batch.isFinished { return batch }
+                    // A large batch is counted less often: the workers need the processor more.
+                    if batch.total > 1_000 { try await Task.sleep(for: .milliseconds(250)) }
+                    version = try await changes.next(after: version)
+                }
+            } catch let error as StoreError {
+                throw CameoError(error)
             }
+        }
+    }
+
+    private static func within<Value: Sendable>(
+        _ timeout: Duration?,
+        else error: CameoError,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await body() }
             if let timeout {
                 group.addTask {
                     try await Task.sleep(for: timeout)
-                    throw CameoError.timedOut(jobID: id)
+                    throw error
                 }
             }
-            guard let status = try await group.next() else { throw CancellationError() }
-            return status
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
         }
     }
 }

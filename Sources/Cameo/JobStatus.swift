@@ -15,6 +15,12 @@ public struct JobStatus: Hashable, Sendable, Identifiable {
     public let id: Int64
     /// At the moment of the look.
     public let state: JobState
+    /// As requested.
+    public let queue: String
+    /// As requested.
+    public let batch: String?
+    /// As requested; nil for a row of another program's that has none.
+    public let source: String?
     /// Attempts charged so far.
     public let attempt: Int
     /// After so many, a failure is final.
@@ -25,17 +31,21 @@ public struct JobStatus: Hashable, Sendable, Identifiable {
     public let finalizedAt: Date?
     /// The last one, also of a job that waits for its next attempt.
     public let failure: Failure?
+    /// Of a cancelled job: the one that took its place, since it was waiting for the same thumbnails.
+    public let supersededBy: Int64?
     /// In the order of the request's renditions.
     public let thumbnails: [Thumbnail]
 
     init(_ job: CameoModel.Job) throws(CameoError) {
         id = job.id
         state = JobState(job.state)
+        (queue, batch, source) = (job.queue, job.batch, job.source)
         attempt = job.attempt
         maxAttempts = job.maxAttempts
         createdAt = job.createdAt
         finalizedAt = job.finalizedAt
         failure = job.failure.map { Failure(code: $0.code.rawValue, message: $0.message) }
+        supersededBy = job.supersededBy
         thumbnails = try Thumbnail.all(job.thumbnails)
     }
 }

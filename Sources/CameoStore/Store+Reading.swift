@@ -7,22 +7,43 @@ extension Store {
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
     package func job(_ id: Int64) async throws(StoreError) -> Job {
+        try await read { db in try Self.job(id, db) }
+    }
+
+    /// The job that takes the place of this one, and so on to the last of them; if none does, the job itself. Whoever waits
+    /// for a job waits for that one.
+    ///
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
         try await read { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT * FROM job WHERE id = ?", arguments: [id]) else {
-                throw StoreError.noSuchJob(id)
-            }
-            let attempts = try Row.fetchAll(
-                db,
-                sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number",
-                arguments: [id]
-            )
-            return try Job(
-                row: row,
-                thumbnails: Self.thumbnails(of: row, db),
-                attempts: attempts.map(JobAttempt.init(row:))
-            )
+            let place = try Row.fetchOne(db.cachedStatement(sql: Self.lastPlace), arguments: [id])
+            return try Self.job(place?["id"] ?? id, db)
         }
     }
+
+    private static func job(_ id: Int64, _ db: Database) throws -> Job {
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM job WHERE id = ?", arguments: [id]) else {
+            throw StoreError.noSuchJob(id)
+        }
+        let attempts = try Row.fetchAll(
+            db,
+            sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number",
+            arguments: [id]
+        )
+        return try Job(
+            row: row,
+            thumbnails: Self.thumbnails(of: row, db),
+            attempts: attempts.map(JobAttempt.init(row:))
+        )
+    }
+
+    /// Follows the jobs that took each other's place, from a given id to the last. Its state is NULL if retention has
+    /// taken it.
+    private static let lastPlace = """
+        WITH RECURSIVE place(id) AS (
+          VALUES (?) UNION SELECT superseded_by FROM job JOIN place USING (id) WHERE superseded_by NOT NULL)
+        SELECT place.id AS id, state FROM place LEFT JOIN job USING (id) WHERE superseded_by IS NULL
+        """
 
     /// Jobs, newest first, without their attempts.
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
@@ -42,15 +63,9 @@ extension Store {
     /// do not exist are left out.
     package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
         try await read { db in
-            let statement = try db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE place(id) AS (
-                      VALUES (?) UNION SELECT superseded_by FROM job JOIN place USING (id) WHERE superseded_by NOT NULL)
-                    SELECT state FROM place JOIN job USING (id) WHERE superseded_by IS NULL
-                    """
-            )
+            let statement = try db.cachedStatement(sql: Self.lastPlace)
             return try ids.reduce(into: [:]) { states, id in
-                if let state = try String.fetchOne(statement, arguments: [id]) {
+                if let state = try Row.fetchOne(statement, arguments: [id])?["state"] as String? {
                     states[id] = try JobState(stored: state)
                 }
             }

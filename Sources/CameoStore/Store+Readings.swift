@@ -31,6 +31,7 @@ extension Store {
     /// Writes down what was read so far.
     func writeDownReadings() async {
         let names = readings.withLock { $0.takeAll() }
+        guard !names.isEmpty else { return }
         let now = nowMilliseconds
         do throws(StoreError) {
             // Seldom is there anything to write; so a reader looks first.

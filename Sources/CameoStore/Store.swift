@@ -118,10 +118,14 @@ package final class Store: Sendable {
         writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
     }
 
-    /// Waits for what commits leave to be done after their callers were answered: a long log is moved into the database
-    /// then. A process that ends before would leave that to the next one, and so would that.
-    package func finishCommits() {
-        writer?.writeWithoutTransaction { _ in }
+    /// Ends what calls leave to be done after they were answered: readings are written down, and a long log is moved into
+    /// the database. A process that ends before would leave the log to the next one, and so would that.
+    package func finish() async {
+        await writeDownReadings()
+        guard let writer else { return }
+        await withCheckedContinuation { continuation in
+            writer.asyncWriteWithoutTransaction { _ in continuation.resume() }
+        }
     }
 
     /// A folder that may not be written has no place for SQLite's shared memory file. If the log is empty nothing is

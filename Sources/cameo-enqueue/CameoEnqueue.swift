@@ -121,21 +121,19 @@ struct CameoEnqueue: AsyncParsableCommand {
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try Store(at: storeOptions.path)
-        defer { store.finishCommits() }
-        var receipts: [EnqueueReceipt] = []
-        if let bytes {
-            receipts = [try await store.enqueue(requests[0], data: bytes, cacheKey: key)]
-            try print(receipts)
-        } else {
-            // What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
-            for start in stride(from: 0, to: requests.count, by: Store.enqueueChunk) {
-                let end = min(start + Store.enqueueChunk, requests.count)
-                let accepted = try await store.enqueue(Array(requests[start..<end]))
-                try print(accepted)
-                receipts += accepted
-            }
+        do {
+            let receipts =
+                if let bytes {
+                    [try await enqueue(requests[0], bytes, key, in: store)]
+                } else {
+                    try await enqueue(requests, in: store)
+                }
+            if wait { try await finish(receipts, in: store) }
+        } catch {
+            await store.finish()
+            throw error
         }
-        if wait { try await finish(receipts, in: store) }
+        await store.finish()
     }
 
     static func main() async {
@@ -180,6 +178,29 @@ struct CameoEnqueue: AsyncParsableCommand {
         return data
     }
 
+    private func enqueue(
+        _ request: ThumbnailRequest,
+        _ bytes: Data,
+        _ key: CacheKey?,
+        in store: Store
+    ) async throws -> EnqueueReceipt {
+        let receipt = try await store.enqueue(request, data: bytes, cacheKey: key)
+        try print([receipt])
+        return receipt
+    }
+
+    /// What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
+    private func enqueue(_ requests: [ThumbnailRequest], in store: Store) async throws -> [EnqueueReceipt] {
+        var receipts: [EnqueueReceipt] = []
+        for start in stride(from: 0, to: requests.count, by: Store.enqueueChunk) {
+            let end = min(start + Store.enqueueChunk, requests.count)
+            let accepted = try await store.enqueue(Array(requests[start..<end]))
+            try print(accepted)
+            receipts += accepted
+        }
+        return receipts
+    }
+
     // MARK: - Answers
 
     private func print(_ receipts: [EnqueueReceipt]) throws {
@@ -200,8 +221,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
-            var job = try await store.job(id)
-            while let twin = job.supersededBy { job = try await store.job(twin) }
+            let job = try await store.jobInPlace(of: id)
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
             Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }

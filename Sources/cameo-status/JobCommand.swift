@@ -9,7 +9,7 @@ struct JobCommand: AsyncParsableCommand {
         commandName: "job",
         abstract: "Everything about one job: its state, its failure, its thumbnails, each attempt.",
         discussion: """
-            \(DurationArgument.explanation)
+            With --wait it shows the job that took its place, if one did. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-status job 17
@@ -33,13 +33,11 @@ struct JobCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try Store(reading: storeOptions.path)
-        _ = try await store.job(id)
+        var job = try await store.job(id)
         if waiting.wait {
             _ = try await JobWait(store: store, timeout: waiting.timeout?.duration).untilFinished([id])
+            job = try await store.jobInPlace(of: id)
         }
-        var job = try await store.job(id)
-        // Whoever waits, waits for the job that took its place.
-        while waiting.wait, let twin = job.supersededBy { job = try await store.job(twin) }
         if json {
             try Output.message(job)
         } else {

@@ -139,7 +139,7 @@ struct CommitQueueTests {
         #expect(ftruncate(file, 500_000_000) == 0)
         close(file)
         try await lengthenLog(of: fixture.store, by: 9_000_000)
-        fixture.store.finishCommits()
+        await fixture.store.finish()
         #expect(try logBytes(of: fixture.store) == 0)
     }
 
@@ -153,15 +153,15 @@ struct CommitQueueTests {
             _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
         }
         try await lengthenLog(of: store, by: 9_000_000)
-        store.finishCommits()
+        await store.finish()
         let long = try logBytes(of: store)
         #expect(long > 9_000_000)
         try reader.inDatabase { db in try db.rollback() }
         try await lengthenLog(of: other, by: 1_000)
-        other.finishCommits()
+        await other.finish()
         #expect(try logBytes(of: store) >= long)
         try await lengthenLog(of: other, by: 9_000_000)
-        other.finishCommits()
+        await other.finish()
         #expect(try logBytes(of: store) == 0)
     }
 }

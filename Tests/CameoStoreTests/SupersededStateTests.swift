@@ -1,5 +1,6 @@
 import CameoModel
 import Foundation
+import GRDB
 import Testing
 
 @testable import CameoStore
@@ -23,6 +24,9 @@ struct SupersededStateTests {
         )
         #expect(settlement == .superseded(by: second))
         #expect(try await fixture.store.job(first).state == .cancelled)
+        #expect(try await fixture.store.jobInPlace(of: first) == fixture.store.job(second))
+        #expect(try await fixture.store.jobInPlace(of: second).id == second)
+        await #expect(throws: StoreError.noSuchJob(99)) { try await fixture.store.jobInPlace(of: 99) }
         #expect(try await fixture.store.states(of: [first, second, 99]) == [first: .available, second: .available])
 
         let twin = try await fixture.store.claim(limit: 1, for: "w1")
@@ -33,6 +37,14 @@ struct SupersededStateTests {
             timings: AttemptTimings()
         )
         #expect(try await fixture.store.states(of: [first]) == [first: .completed])
+
+        // Retention may take the twin first.
+        try await fixture.store.commit { db in
+            try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [second])
+        }
+        #expect(try await fixture.store.states(of: [first]).isEmpty)
+        await #expect(throws: StoreError.noSuchJob(second)) { try await fixture.store.jobInPlace(of: first) }
+
         #expect(try await fixture.store.retry(first).settlement == .asAsked)
         #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's twin")
     }

@@ -109,7 +109,8 @@ struct ThumbnailRetentionTests {
             await store.writeDownReadings()
         case .readByItsBlob:
             store.noteReading(of: .blob(try await store.thumbnail(id).blob))
-            await store.writeDownReadings()
+            // As a program does that is about to end.
+            await store.finish()
         case .answeredFresh:
             let receipt = try await store.enqueue([StoreFixture.request { $0.refresh = .never }]).first
             #expect(receipt?.outcome == .fresh)

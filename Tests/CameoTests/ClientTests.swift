@@ -48,6 +48,43 @@ struct ClientTests {
         #expect(state == .completed)
     }
 
+    /// A job that is to wait again while a newer one waits for the same thumbnails yields to it.
+    @Test func whoWaitsForAJobWaitsForTheOneThatTookItsPlace() async throws {
+        let worker = try await bench.register()
+        let first = try #require(try await client.enqueue(request()).id)
+        let begun = try await bench.begin(worker)
+        let second = try #require(try await client.enqueue(request()).id)
+        async let waited = client.wait(for: first, timeout: .seconds(60))
+        var told: [String] = []
+        for try await status in client.events(of: first) {
+            told.append("\(status.id) \(status.state)")
+            if status.id == first {
+                try await bench.putOff(begun)
+            } else {
+                try await bench.work(worker) { Workbench.picture($0) }
+            }
+        }
+        #expect(told == ["\(first) running", "\(second) available", "\(second) completed"])
+        let status = try await waited
+        #expect((status.id, status.state) == (second, .completed))
+        let old = try await client.status(of: first)
+        #expect((old.state, old.failure?.code, old.supersededBy) == (.cancelled, "job.superseded", second))
+        #expect(try await client.wait(for: first).id == second)
+    }
+
+    /// A row that SQL inserted is compared with those that wait when the next Cameo process looks at it. The job that takes
+    /// its place is where it was itself.
+    @Test func whoFollowsARowOfSQLIsToldOfTheJobThatTookItsPlace() async throws {
+        let first = try #require(try await client.enqueue(request()).id)
+        try await bench.sql("INSERT INTO job(request) VALUES (json('\(request().json())'));")
+        var told: [String] = []
+        for try await status in client.events(of: first + 1) {
+            told.append("\(status.id) \(status.state)")
+            if status.id == first { try await client.cancel(first) } else { _ = try await client.enqueue(request("b")) }
+        }
+        #expect(told == ["\(first + 1) available", "\(first) available", "\(first) cancelled"])
+    }
+
     @Test func aWaitThatIsCancelledLeavesTheJob() async throws {
         let id = try #require(try await client.enqueue(request()).id)
         let wait = Task { try await client.wait(for: id) }

@@ -29,10 +29,17 @@ struct Workbench {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             return try Data("damaged".utf8).write(to: file)
         }
-        let statement = "UPDATE blob SET data = zeroblob(size) WHERE digest = '\(SHA256.digest(of: data).hex)';"
-        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(statement)\n"
+        try await sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(SHA256.digest(of: data).hex)';")
+    }
+
+    /// Runs statements as another program does, and returns what they print.
+    @discardableResult
+    func sql(_ statements: String) async throws -> String {
+        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(statements)\n"
         let result = try await run("sqlite3", ["\(path)/cameo.sqlite"], input: Data(script.utf8))
         try #require(result.exitStatus == 0, "\(result.errorText)")
+        // The first line answers the PRAGMA.
+        return result.outputText.split(separator: "\n").dropFirst().joined(separator: "\n")
     }
 
     func register(_ worker: String = "worker") async throws -> String {
@@ -85,6 +92,12 @@ struct Workbench {
     func discard(_ begun: BegunJob) async throws {
         let failure = JobFailure(.imageCorrupt, at: .render, "as the test wants it")
         try await store.fail(begun.job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+    }
+
+    /// Has a begun job try again at some other time, as a worker does whose source was too slow.
+    func putOff(_ begun: BegunJob) async throws {
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "as the test wants it", isRetryable: true)
+        try await store.fail(begun.job.claim, with: failure, retryAt: .distantFuture, timings: AttemptTimings())
     }
 
     struct BegunJob {

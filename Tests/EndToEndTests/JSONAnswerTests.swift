@@ -60,6 +60,10 @@ extension EndToEnd {
             let twin = try #require(try await deployment.enqueue("a.jpg").first).jobID
             let retried = try await jobs(try await admin("retry", "1", "2"))
             #expect(retried.map(\.state) == [.cancelled, .available] && retried[0].supersededBy == twin)
+            _ = try await admin("cancel", "\(twin)")
+            let ended = try await deployment.command("cameo-status", ["job", "1", "--wait", "--json"])
+            #expect(ended.exitStatus == 1)
+            #expect(try await jobs(ended).map(\.id) == [twin], "whoever waits for the first waits for the other")
         }
 
         @Test func manyJobsAreCounted() async throws {
