@@ -22,3 +22,4 @@ if let facts = try await client.thumbnails(for: job)[0].facts {
     let stored = try await client.data(for: facts.blob)
     print(small.count, "bytes", stored == small ? "as stored" : "not as stored")
 }
+await client.finish()  // so that a short program leaves no long log; without it nothing breaks

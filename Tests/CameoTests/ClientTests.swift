@@ -85,6 +85,17 @@ struct ClientTests {
         #expect(told == ["\(first + 1) available", "\(first) available", "\(first) cancelled"])
     }
 
+    /// Readings are gathered for a second before they are noted.
+    @Test func aProgramThatIsAboutToEndHasNotedWhatItRead() async throws {
+        let job = try await client.enqueue(request())
+        try await bench.work(try await bench.register()) { Workbench.picture($0) }
+        try await bench.sql("UPDATE thumbnail SET updated_at = 1;")
+        _ = try await client.data(for: job.thumbnails[0].uri)
+        await client.finish()
+        #expect(try await bench.sql("SELECT read_at > 1 FROM thumbnail;") == "1")
+        #expect(try await client.enqueue(request("b")).state == .available, "it can be used on")
+    }
+
     @Test func aWaitThatIsCancelledLeavesTheJob() async throws {
         let id = try #require(try await client.enqueue(request()).id)
         let wait = Task { try await client.wait(for: id) }
