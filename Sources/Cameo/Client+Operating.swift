@@ -50,6 +50,50 @@ extension Client {
         _ = try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
     }
 
+    /// The queues, the workers, and how much there is.
+    public func status() async throws(CameoError) -> StoreStatus {
+        StoreStatus(try await asking { () throws(StoreError) in try await store.status() })
+    }
+
+    /// Ends a worker from outside: it claims nothing more, and sees that within a second. Who asked for
+    /// ``StoreStatus/Worker/Stop/now`` is not overruled by a later ``StoreStatus/Worker/Stop/drain``.
+    ///
+    /// - Returns: the worker that was asked; one that is not alive hears nothing, and its jobs are taken back anyway.
+    /// - Throws: ``CameoError/noSuchWorker(_:)``
+    @discardableResult
+    public func stopWorker(
+        _ id: String,
+        _ stop: StoreStatus.Worker.Stop = .drain
+    ) async throws(CameoError) -> StoreStatus.Worker {
+        StoreStatus.Worker(try await asking { () throws(StoreError) in try await store.stopWorker(id, stop.model) })
+    }
+
+    /// Copies the store, as it is at this moment, while workers and producers go on. The copy is a store of its own, with
+    /// no link into this one; it appears under its name when all of it is on the disk.
+    ///
+    /// - Parameter path: a folder that is not there yet, or is empty.
+    /// - Returns: what the copy holds, and what it lacks because the store lacks it.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a folder where no copy can be,
+    ///   ``CameoError/storeFull(reason:)``, or ``CameoError/storeUnavailable(reason:)``, also while another process prunes
+    ///   or copies the store for long.
+    public func backUp(to path: String) async throws(CameoError) -> Backup {
+        do {
+            guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
+                throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
+            }
+            return Backup(try await store.backUp(to: path, in: turn))
+        } catch let error as CameoError {
+            throw error
+        } catch {
+            throw CameoError(erased: error)
+        }
+    }
+
+    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything.
+    public func check() async throws(CameoError) -> [CheckFinding] {
+        try await asking { () throws(StoreError) in try await store.check() }.map(CheckFinding.init)
+    }
+
     private static func check(limit: Int?) throws(CameoError) {
         guard let limit, limit < 1 else { return }
         throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit); to let nothing run, pause")

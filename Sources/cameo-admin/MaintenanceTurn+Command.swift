@@ -2,9 +2,6 @@ internal import CameoStore
 internal import CommandSupport
 
 extension MaintenanceTurn {
-    /// How long a worker's own pruning is waited for.
-    private static let patience = Duration.seconds(30)
-
     static func ofCommand(in store: Store) async throws -> MaintenanceTurn {
         guard let turn = try await store.maintenanceTurn(within: patience) else {
             throw CommandFailure("another process prunes or copies the store; try again", .failed)

@@ -85,6 +85,24 @@ func empty(
     }
 }
 
+func retrySlowSources(_ client: Client) async throws -> ChangedJobs {
+    let slow = JobSelection(codes: ["source.timeout"], source: "https://shop.example/")
+    let meant = try await client.retry(slow, .dryRun)
+    let done = try await client.retry(slow, limit: 1_000)
+    print(done.changed, "of", meant.matched, "jobs are available again")
+    return done
+}
+
+func stopAll(_ client: Client) async throws {
+    for worker in try await client.status().workers {
+        try await client.stopWorker(worker.id)
+    }
+}
+
+func end(_ client: Client) async {
+    await client.finish()
+}
+
 enum PictureStore {
     static func open() -> Client? { try? Client(store: "/srv/pictures") }
 }

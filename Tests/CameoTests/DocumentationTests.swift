@@ -6,8 +6,10 @@ import Testing
 /// What the documentation shows is compiled, and run against a real store.
 @Suite(.timeLimit(.minutes(2)))
 struct DocumentationTests {
-    private static let articles = ["Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "DesignNotes"]
-        .map { "Sources/Cameo/Cameo.docc/\($0).md" }
+    private static let articles = [
+        "Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "Operating", "DesignNotes",
+    ]
+    .map { "Sources/Cameo/Cameo.docc/\($0).md" }
 
     private func swiftBlocks(of path: String) throws -> [String] {
         let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
@@ -60,6 +62,10 @@ struct DocumentationTests {
         let avatar = try await enqueueAvatar(client, picture)
         #expect(avatar.source == "cameo://source/user%3A42%2Favatar")
         #expect(try await forgetAvatar(client).originals == 1)
+        #expect(try await retrySlowSources(client).changed == 0)
+        try await stopAll(client)
+        #expect(try await client.status().workers.map(\.stopping) == [.drain])
+        await end(client)
     }
 
     /// The program of the README, as a process, while this one plays the worker.

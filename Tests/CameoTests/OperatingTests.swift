@@ -147,6 +147,63 @@ struct OperatingTests {
         try await expectInvalid("queue") { () async throws(CameoError) in try await client.limit(queue: "We b", to: 1) }
     }
 
+    @Test func aBatchIsWaitedFor() async throws {
+        let worker = try await bench.register()
+        for name in ["a", "b"] { _ = try await enqueue(name) { $0.batch = "holiday" } }
+        await #expect(throws: CameoError.batchTimedOut("holiday")) {
+            try await client.wait(forBatch: "holiday", timeout: .milliseconds(50))
+        }
+        async let waited = client.wait(forBatch: "holiday", timeout: .seconds(60))
+        #expect(try await work(worker) == 2)
+        let jobs = try await waited.jobs
+        #expect(jobs == [.completed: 2])
+        await #expect(throws: CameoError.noSuchBatch("other")) { try await client.wait(forBatch: "other") }
+    }
+
+    @Test func theStatusTellsOfQueuesAndWorkers() async throws {
+        let worker = try await bench.register()
+        for name in ["a", "b"] { _ = try await enqueue(name) { $0.queue = "web" } }
+        _ = try await enqueue("c")
+        try await client.limit(queue: "web", to: 2)
+        try await client.pause(queue: "web")
+        let begun = try await bench.begin(worker)
+        let status = try await client.status()
+        #expect(status.jobs == [.available: 2, .running: 1])
+        #expect(status.queues.map(\.name) == ["default", "web"])
+        let web = status.queues[1]
+        #expect(web.jobs == [.available: 2] && web.isPaused && web.maxRunning == 2 && web.longestWait != nil)
+        #expect(status.workers.map(\.id) == [worker] && status.workers[0].running == 1)
+        try await bench.complete(begun, with: Workbench.picture(1))
+        let after = try await client.status()
+        #expect((after.completedLastMinute, after.thumbnails, after.blobBytes) == (1, 1, 4_000))
+    }
+
+    @Test func aWorkerIsAskedToEnd() async throws {
+        let worker = try await bench.register()
+        #expect(try await client.status().workers[0].stopping == nil)
+        let asked = try await client.stopWorker(worker)
+        #expect((asked.id, asked.stopping) == (worker, .drain))
+        #expect(try await client.stopWorker(worker, .now).stopping == .now)
+        await #expect(throws: CameoError.noSuchWorker("other")) { try await client.stopWorker("other") }
+    }
+
+    @Test func aCopyIsAStoreThatIsSound() async throws {
+        let picture = Workbench.picture(1, bytes: 150_000)
+        let uri = try await client.store(picture)
+        _ = try await enqueue("a")
+        let copy = bench.folder.path("copy")
+        let backup = try await client.backUp(to: copy)
+        #expect((backup.jobs, backup.blobs, backup.damaged) == (1, 1, []))
+        let other = try Client(store: copy)
+        #expect(try await other.data(for: uri) == picture)
+        #expect(try await other.check().allSatisfy { $0.severity != .damaged })
+        try await bench.damage(picture)
+        let damaged = try await client.check().filter { $0.severity == .damaged }
+        #expect(damaged.map(\.subject) == ["blobs"])
+        let client = client
+        try await expectInvalid("path") { () async throws(CameoError) in _ = try await client.backUp(to: copy) }
+    }
+
     /// Rank is time and priority; a key of the program's own is what makes two requests one job.
     @Test func whatARequestAsksOfTheQueueIsKept() async throws {
         let worker = try await bench.register()

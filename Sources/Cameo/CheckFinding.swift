@@ -1,0 +1,27 @@
+internal import CameoStore
+
+/// One thing that ``Client/check()`` looked at.
+public struct CheckFinding: Hashable, Sendable {
+    /// How bad it is.
+    public enum Severity: Hashable, Sendable {
+        case sound, warning, damaged
+    }
+
+    /// What was looked at, as `blobs`.
+    public let subject: String
+    /// Whether anything has to be done.
+    public let severity: Severity
+    /// What was found and, unless all is well, how to mend it.
+    public let message: String
+
+    init(_ finding: CameoStore.CheckFinding) {
+        subject = finding.subject
+        severity =
+            switch finding.severity {
+            case .ok, .mended: .sound
+            case .warning: .warning
+            case .error: .damaged
+            }
+        message = finding.message
+    }
+}

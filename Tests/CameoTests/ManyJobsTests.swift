@@ -1,0 +1,90 @@
+import Cameo
+import Foundation
+import TestSupport
+import Testing
+
+/// Jobs that are chosen by what they are.
+@Suite(.timeLimit(.minutes(2)))
+struct ManyJobsTests {
+    private let bench: Workbench
+    private let client: Client
+
+    init() throws {
+        bench = try Workbench()
+        client = try Client(store: bench.path)
+    }
+
+    /// Job 1 was discarded; 2 and 3 are of a batch, 4 is of a queue of its own.
+    private func enqueueFour() async throws {
+        let worker = try await bench.register()
+        var requests = ["x/discarded", "a", "b", "x/c"].map {
+            ThumbnailRequest(source: "file:///\($0).jpg", renditions: [Rendition(width: 64)])
+        }
+        _ = try await client.enqueue(requests.removeFirst())
+        try await bench.discard(try await bench.begin(worker))
+        (requests[0].batch, requests[1].batch, requests[2].queue) = ("holiday", "holiday", "web")
+        _ = try await client.enqueue(requests)
+    }
+
+    private func states() async throws -> [JobState] { try await client.jobs().reversed().map(\.state) }
+
+    @Test func jobsAreListedNewestFirstAPageAtATime() async throws {
+        try await enqueueFour()
+        let page = try await client.jobs(limit: 3)
+        #expect(page.map(\.id) == [4, 3, 2])
+        #expect(
+            page.map(\.batch) == [nil, "holiday", "holiday"] && page.map(\.queue) == ["web", "default", "default"]
+        )
+        #expect(try await client.jobs(before: 2).map(\.source) == ["file:///x/discarded.jpg"])
+    }
+
+    @Test(
+        arguments: [
+            (JobSelection(states: [.discarded]), [1]), (JobSelection(codes: ["image.corrupt"]), [1]),
+            (JobSelection(codes: ["source.timeout"]), []), (JobSelection(queue: "web"), [4]),
+            (JobSelection(batch: "holiday"), [3, 2]), (JobSelection(source: "file:///x/"), [4, 1]),
+            (JobSelection(states: [.available], source: "file:///x/"), [4]), (JobSelection(), [4, 3, 2, 1]),
+        ] as [(JobSelection, [Int64])]
+    )
+    func aSelectionMeetsWhatItNames(selection: JobSelection, ids: [Int64]) async throws {
+        try await enqueueFour()
+        #expect(try await client.jobs(selection).map(\.id) == ids)
+    }
+
+    @Test func manyAreCalledOffAndTheEndedStayAsTheyAre() async throws {
+        try await enqueueFour()
+        let counted = try await client.cancel(JobSelection(source: "file:///"), .dryRun)
+        #expect((counted.matched, counted.changed, counted.passed) == (3, 0, 0))
+        #expect(try await states() == [.discarded, .available, .available, .available])
+        #expect(try await client.cancel(JobSelection(source: "file:///"), limit: 1).changed == 1)
+        #expect(try await states() == [.discarded, .cancelled, .available, .available], "the oldest first")
+        let done = try await client.cancel(JobSelection(batch: "holiday"))
+        #expect((done.matched, done.changed, done.passed) == (1, 1, 0))
+        #expect(try await states() == [.discarded, .cancelled, .cancelled, .available])
+    }
+
+    @Test func manyAreRetriedAndOnlyTheDiscardedUnlessSaidOtherwise() async throws {
+        try await enqueueFour()
+        try await client.cancel(JobSelection(batch: "holiday"))
+        #expect(try await client.retry(JobSelection(source: "file:///")).changed == 1)
+        #expect(try await states() == [.available, .cancelled, .cancelled, .available])
+        #expect(try await client.retry(JobSelection(states: [.cancelled]), limit: 9).changed == 2)
+        #expect(try await states() == [.available, .available, .available, .available])
+    }
+
+    @Test(
+        arguments: [
+            (JobSelection(), nil, "selection"), (JobSelection(states: [.completed]), nil, "states"),
+            (JobSelection(codes: ["source.tiemout"]), nil, "codes"), (JobSelection(queue: "web"), 0, "limit"),
+        ] as [(JobSelection, Int?, String)]
+    )
+    func whatCannotBeMeantIsRefused(selection: JobSelection, limit: Int?, field: String) async throws {
+        try await enqueueFour()
+        let error = await #expect(throws: CameoError.self) { try await client.cancel(selection, limit: limit) }
+        guard case .invalidRequest(field, _) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await states() == [.discarded, .available, .available, .available])
+    }
+}
