@@ -89,7 +89,8 @@ extension Client {
         }
     }
 
-    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything.
+    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything; what this client
+    /// writes meanwhile may wait until the database has been read.
     public func check() async throws(CameoError) -> [CheckFinding] {
         try await asking { () throws(StoreError) in try await store.check() }.map(CheckFinding.init)
     }

@@ -7,9 +7,3 @@ package struct BackupReport: Hashable, Codable, Sendable {
     /// Digests of blobs that the store itself no longer has whole. They are missing in the copy too.
     package let damaged: [String]
 }
-
-/// How far a backup is, in bytes.
-package struct BackupProgress: Hashable, Sendable {
-    package let done: Int
-    package let total: Int
-}

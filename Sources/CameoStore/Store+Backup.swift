@@ -22,7 +22,7 @@ extension Store {
     package func backUp(
         to path: String,
         in turn: MaintenanceTurn,
-        report: @escaping @Sendable (BackupProgress) -> Void = { _ in }
+        report: @escaping @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> BackupReport {
         defer { withExtendedLifetime(turn) {} }
         let target = FilePaths.absolute(path)
@@ -54,7 +54,7 @@ extension Store {
 
     private func makeBackup(
         in folder: StoreDirectory,
-        report: @escaping @Sendable (BackupProgress) -> Void
+        report: @escaping @Sendable (ByteProgress) -> Void
     ) async throws -> BackupReport {
         let beside = try await read { db in
             try Int.fetchOne(db, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
@@ -67,14 +67,14 @@ extension Store {
         guard copies.hasRoom(for: total) else { throw StoreError.full(path: folder.path) }
 
         let database = folder.database + ".partial"
-        try await copyDatabase(to: database) { report(BackupProgress(done: $0, total: total)) }
+        try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: total)) }
         let content = try BackupContent(of: database)
         var (done, damaged) = (content.databaseBytes, [String]())
         for digest in content.files {
             if let data = try await wholeBlob(digest) {
                 try await copies.copy(data, as: digest)
                 done += data.count
-                report(BackupProgress(done: done, total: max(total, done)))
+                report(ByteProgress(done: done, total: max(total, done)))
             } else {
                 damaged.append(digest.description)
             }

@@ -7,10 +7,16 @@ extension Store {
     static let repairCommand = "`cameo-admin check --repair`"
 
     /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
-    package func check() async throws(StoreError) -> [CheckFinding] {
+    ///
+    /// - Parameter report: told of its progress, from any thread, while it reads the blobs.
+    /// - Returns: what was found, the sound parts too.
+    /// - Throws: ``StoreError``
+    package func check(
+        report: @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> [CheckFinding] {
         let database = [try await read(Self.sqliteVersion), try await integrity()]
         do throws(StoreError) {
-            return database + (try await content()) + [fileSystem(), Self.sandbox()]
+            return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
         } catch {
             // What lies behind damaged pages cannot be looked at. That they are damaged is the finding.
             guard database.contains(where: { $0.severity == .error }) else { throw error }
@@ -18,14 +24,14 @@ extension Store {
         }
     }
 
-    private func content() async throws(StoreError) -> [CheckFinding] {
+    private func content(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
         let rows = try await read { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.uniqueKeys(db),
                 try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
-        return rows + (try await checkBlobs()) + [try await deadWorkers()]
+        return rows + (try await checkBlobs(report)) + [try await deadWorkers()]
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {

@@ -3,8 +3,8 @@ internal import GRDB
 
 // What lies in `blobs/`: one walk for all that is to be said of it.
 extension Store {
-    func checkBlobs() async throws(StoreError) -> [CheckFinding] {
-        let survey = try await survey()
+    func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
+        let survey = try await survey(report)
         let problems = survey.damaged.map { "\($0) is missing or damaged" } + survey.unreadable
         let blobs = CheckFinding(
             "blobs",

@@ -5,20 +5,23 @@ internal import GRDB
 extension Store {
     private static let blobsInAPage = 500
 
-    func eachPageOfBlobs(_ body: ([BlobDigest]) async throws(StoreError) -> Void) async throws(StoreError) {
+    private func eachPageOfBlobs(
+        _ body: ([(digest: BlobDigest, bytes: Int)]) async throws(StoreError) -> Void
+    ) async throws(StoreError) {
         var last = ""
         while true {
             let after = last
             let page = try await read { db in
-                try String.fetchAll(
+                try Row.fetchAll(
                     db,
-                    sql: "SELECT digest FROM blob WHERE digest > ? ORDER BY digest LIMIT ?",
+                    sql: "SELECT digest, size FROM blob WHERE digest > ? ORDER BY digest LIMIT ?",
                     arguments: [after, Self.blobsInAPage]
                 )
+                .map { row in (hex: row["digest"] as String, bytes: row["size"] as Int) }
             }
             guard let end = page.last else { return }
-            last = end
-            try await body(page.compactMap(BlobDigest.init(hex:)))
+            last = end.hex
+            try await body(page.compactMap { row in BlobDigest(hex: row.hex).map { ($0, row.bytes) } })
         }
     }
 
@@ -37,17 +40,20 @@ extension Store {
     }
 
     /// Reads every blob.
-    func survey() async throws(StoreError) -> BlobSurvey {
-        var survey = BlobSurvey()
+    func survey(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> BlobSurvey {
+        let total = try await read { db in try Self.total("blob_bytes", db) }
+        var (survey, done) = (BlobSurvey(), 0)
         try await eachPageOfBlobs { page throws(StoreError) in
             survey.count += page.count
-            for digest in page {
+            for (digest, bytes) in page {
                 do throws(StoreError) {
                     if try await !isWhole(digest) { survey.damaged.append(digest) }
                 } catch {
                     guard case .unreadableBlob = error else { throw error }
                     survey.unreadable.append(error.description)
                 }
+                done += bytes
+                report(ByteProgress(done: done, total: max(total, done)))
             }
         }
         return survey

@@ -11,14 +11,19 @@ extension Store {
 
     /// Mends what can be mended. It stops at damaged tables, which only a backup mends.
     ///
-    /// - Parameter turn: that nobody copies or prunes meanwhile.
+    /// - Parameters:
+    ///   - turn: that nobody copies or prunes meanwhile.
+    ///   - report: told of its progress, from any thread, while it reads the blobs.
     /// - Returns: what was done; empty if nothing had to be.
     /// - Throws: ``StoreError``
-    package func repair(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding] {
+    package func repair(
+        in turn: MaintenanceTurn,
+        report: @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
         var mended: [CheckFinding] = []
         do throws(StoreError) {
-            try await mend { subject, count, text in
+            try await mend(report) { subject, count, text in
                 if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
             }
         } catch {
@@ -28,7 +33,10 @@ extension Store {
         return mended
     }
 
-    private func mend(_ note: (_ subject: String, _ count: Int, _ text: String) -> Void) async throws(StoreError) {
+    private func mend(
+        _ report: @Sendable (ByteProgress) -> Void,
+        _ note: (_ subject: String, _ count: Int, _ text: String) -> Void
+    ) async throws(StoreError) {
         let now = nowMilliseconds
         // First: what goes by a damaged index errs, or fails.
         let (indexes, superseded) = try await rebuildIndexes()
@@ -40,7 +48,7 @@ extension Store {
             try await commit { db in try Attempts.reconcile(now: now, db) },
             "jobs wait again, or had an attempt closed that nobody works on"
         )
-        let damaged = try await survey().damaged
+        let damaged = try await survey(report).damaged
         note("blobs", try await putBack(damaged), "files put back into their places")
         let (thumbnails, lost) = try await remove(damaged: damaged)
         note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made anew")

@@ -92,7 +92,7 @@ extension Store {
         }
     }
 
-    private static func total(_ name: String, _ db: Database) throws -> Int {
+    static func total(_ name: String, _ db: Database) throws -> Int {
         try Int.fetchOne(db, sql: "SELECT value FROM total WHERE name = ?", arguments: [name]) ?? 0
     }
 }

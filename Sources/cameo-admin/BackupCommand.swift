@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
-internal import Synchronization
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,11 +34,9 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try Store(at: storeOptions.path, creating: false)
         let turn = try await MaintenanceTurn.ofCommand(in: store)
-        let bar = Mutex(ProgressBar())
-        defer { bar.withLock { $0.finish() } }
-        let report = try await store.backUp(to: directory, in: turn) { progress in
-            bar.withLock { $0.show(done: progress.done >> 20, of: progress.total >> 20, note: "MiB") }
-        }
+        let bar = ByteProgressBar()
+        defer { bar.finish() }
+        let report = try await store.backUp(to: directory, in: turn) { bar.show($0) }
         if json {
             try Output.message(report)
         } else {

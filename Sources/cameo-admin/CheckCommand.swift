@@ -61,18 +61,22 @@ struct CheckCommand: AsyncParsableCommand {
     private func mend() async throws -> [CheckFinding] {
         let store = try Store(at: storeOptions.path, creating: false)
         defer { store.close() }
-        return try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store))
+        let bar = ByteProgressBar()
+        defer { bar.finish() }
+        return try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
     }
 
     /// Opens the store for writing where it may, so that a copy without its shared memory file becomes readable again.
     private func check() async throws -> [CheckFinding] {
+        let bar = ByteProgressBar()
+        defer { bar.finish() }
         do {
             let store = try Store(at: storeOptions.path, creating: false)
-            let findings = try await store.check()
+            let findings = try await store.check { bar.show($0) }
             store.close()
             return findings
         } catch StoreError.readOnly {
-            return try await Store(reading: storeOptions.path).check()
+            return try await Store(reading: storeOptions.path).check { bar.show($0) }
         }
     }
 }
