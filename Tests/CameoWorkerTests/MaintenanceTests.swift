@@ -48,6 +48,22 @@ struct MaintenanceTests {
         #expect(try await bench.store.status().sources.evicted == 5)
     }
 
+    /// Without it the others would take its jobs.
+    @Test func aWorkerExtendsItsLeaseAsLongAsItLives() async throws {
+        let bench = try CacheBench()
+        var configuration = WorkerConfiguration()
+        configuration.leaseInterval = .milliseconds(20)
+        try await whileAWorkerRuns(configuration, bench) {
+            try await waitUntil { try await !bench.store.status().workers.isEmpty }
+            for _ in 1...3 {
+                bench.clock.advance(29)
+                let lease = Int64(bench.clock.now().timeIntervalSince1970 * 1_000) + Store.leaseMilliseconds
+                let until = "SELECT lease_until >= \(lease) FROM worker;"
+                try await waitUntil { try await bench.sql(until).hasSuffix("\n1\n") }
+            }
+        }
+    }
+
     /// One that maintains often.
     private func whileAWorkerRuns(
         _ configuration: WorkerConfiguration,
