@@ -10,6 +10,7 @@ public enum CameoError: Error, Hashable, Sendable {
     case noSuchQueue(String)
     /// No job that the store still has belongs to a batch of this name.
     case noSuchBatch(String)
+    /// No worker of this id has entered the store, or it has left.
     case noSuchWorker(String)
     /// The job had not ended in the time that was given; it goes on.
     case timedOut(jobID: Int64)
@@ -29,7 +30,8 @@ public enum CameoError: Error, Hashable, Sendable {
         case .noPlace(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused, .failed:
+            .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
+            .damagedDatabase, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -24,7 +24,8 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .notFound: self = .noDataAvailable(url)
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .noPlace, .refused, .failed:
+            .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .noPlace, .refused,
+            .damagedDatabase, .failed:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -1,9 +1,9 @@
 internal import CameoModel
 internal import Foundation
 
-// DESIGN. `blobs/` is walked once, a folder at a time, by what the folders themselves say: names and kinds, so that a million
-// blobs cost 256 listings and no look at a file. Only a file that lies in a wrong place, and may be one that is missed, is
-// read. Nothing is followed or entered that is not a folder of Cameo's own naming.
+// DESIGN. `blobs/` is walked once, a folder at a time, by what the folders themselves say: names and kinds, so that a
+// million blobs cost 256 listings and no look at a file. Only a file that lies in a wrong place, and may be one that is
+// missed, is read. Nothing is followed or entered that is not a folder of Cameo's own naming.
 
 /// One of the 256 folders of `blobs/`.
 struct BlobFolder: Sendable {
@@ -33,7 +33,44 @@ struct LostBlobs: Sendable {
 
 extension BlobFiles {
     /// The folders of blobs that are there, by their first digits, and what else is in `blobs/` and in `blobs/tmp`.
-    func folders() -> (prefixes: [String], strays: [Stray]) {
+    func folders() async throws(StoreError) -> (prefixes: [String], strays: [Stray]) {
+        try await perform { [self] _ in listFolders() }
+    }
+
+    func folder(_ prefix: String) async throws(StoreError) -> BlobFolder {
+        try await perform { [self] _ in listFolder(prefix) }
+    }
+
+    /// The lost blob that a file in a wrong place has the bytes of. Reads the file if its name may be that of one.
+    func found(_ path: String, among lost: LostBlobs) async throws(StoreError) -> BlobDigest? {
+        guard let name = path.split(separator: "/").last, let digest = lost.digest(called: name) else { return nil }
+        return try await perform { directory in
+            let file = "\(directory.path)/\(path)"
+            guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return nil }
+            return SHA256.digest(of: data) == digest ? digest : nil
+        }
+    }
+
+    /// Makes the bytes of a file durable, by its path within the store's folder: whoever copied it there need not have.
+    ///
+    /// - Returns: false if it cannot be opened or synced.
+    func makeDurable(_ path: String) async throws(StoreError) -> Bool {
+        try await perform { directory in
+            let descriptor = open("\(directory.path)/\(path)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { return false }
+            let file = OpenFile(adopting: descriptor)
+            return withExtendedLifetime(file) { fsync(file.descriptor) == 0 }
+        }
+    }
+
+    /// Moves a file whose bytes are durable to where the blob is looked for. Blocks.
+    ///
+    /// - Throws: `Errno`
+    func putBack(_ path: String, as digest: BlobDigest) throws {
+        try move("\(directory.path)/\(path)", to: directory.blobFile(digest))
+    }
+
+    private func listFolders() -> (prefixes: [String], strays: [Stray]) {
         var (prefixes, strays) = ([String](), [Stray]())
         let entries = list("blobs", &strays)
         for entry in entries {
@@ -51,7 +88,7 @@ extension BlobFiles {
         return (prefixes, strays)
     }
 
-    func folder(_ prefix: String) -> BlobFolder {
+    private func listFolder(_ prefix: String) -> BlobFolder {
         let path = "blobs/\(prefix)"
         var (digests, strays) = ([BlobDigest](), [Stray]())
         for entry in list(path, &strays) {
@@ -62,27 +99,6 @@ extension BlobFiles {
             }
         }
         return BlobFolder(prefix: prefix, digests: digests, strays: strays)
-    }
-
-    /// The lost blob that a file in a wrong place has the bytes of. Reads the file if its name may be that of one. Blocks.
-    func found(_ path: String, among lost: LostBlobs) -> BlobDigest? {
-        guard let name = path.split(separator: "/").last, let digest = lost.digest(called: name) else { return nil }
-        let file = "\(directory.path)/\(path)"
-        guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return nil }
-        return SHA256.digest(of: data) == digest ? digest : nil
-    }
-
-    /// Moves a file, by its path within the store's folder, to where the blob is looked for. Blocks.
-    ///
-    /// - Throws: `Errno`
-    func putBack(_ path: String, as digest: BlobDigest) throws {
-        let file = "\(directory.path)/\(path)"
-        let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno() }
-        // Whoever copied it there need not have synced it.
-        let written = OpenFile(adopting: descriptor)
-        guard fsync(written.descriptor) == 0 else { throw Errno() }
-        try move(file, to: directory.blobFile(digest))
     }
 
     /// Its path within the store's folder.

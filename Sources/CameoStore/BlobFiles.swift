@@ -105,7 +105,7 @@ final class BlobFiles: Sendable {
         return Int(status.f_bavail) * Int(status.f_frsize)
     }
 
-    private func perform<Value: Sendable>(
+    func perform<Value: Sendable>(
         _ body: @escaping @Sendable (StoreDirectory) throws -> Value
     ) async throws(StoreError) -> Value {
         let directory = directory

@@ -5,12 +5,14 @@ internal import GRDB
 enum IntegrityFault: Hashable, Sendable {
     /// An index, by its name, does not agree with the rows of its table, which are sound.
     case index(String, message: String)
-    /// A page or a row.
-    case other(String)
+    /// A row that can be read breaks a rule of its table.
+    case row(String)
+    /// All else: what lies on a page may not be readable.
+    case page(String)
 
     var message: String {
         switch self {
-        case .index(_, let message), .other(let message): message
+        case .index(_, let message), .row(let message), .page(let message): message
         }
     }
 
@@ -25,8 +27,10 @@ enum IntegrityFault: Hashable, Sendable {
         let ends = Self.ofIndexes.compactMap { message.range(of: $0)?.upperBound }
         if let end = ends.first, !message.contains("\n") {
             self = .index(String(message[end...]), message: message)
+        } else if message.contains(#/^(CHECK constraint failed in |(NULL|NUMERIC|TEXT|non-[A-Z]+) value in )/#) {
+            self = .row(message)
         } else {
-            self = .other(message)
+            self = .page(message)
         }
     }
 
@@ -36,11 +40,11 @@ enum IntegrityFault: Hashable, Sendable {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(\(limit))")
                 .filter { $0 != "ok" }.map(Self.init)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return [.other(error.message ?? "its pages cannot be read")]
+            return [.page(error.message ?? "its pages cannot be read")]
         }
     }
 
-    /// The indexes that a rebuilding would put right; empty if anything else is wrong, since it would read that too.
+    /// The indexes that a rebuilding would put right; empty if a page is damaged, since it would read that too.
     static func rebuildableIndexes(_ db: Database) throws -> Set<String> {
         do {
             let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(\(Int32.max))")
@@ -48,8 +52,11 @@ enum IntegrityFault: Hashable, Sendable {
             // One message for each row that an index lacks: as many as there are rows.
             while let message = try messages.next() {
                 if message == "ok" { continue }
-                guard case .index(let name, _) = IntegrityFault(message) else { return [] }
-                names.insert(name)
+                switch IntegrityFault(message) {
+                case .index(let name, _): names.insert(name)
+                case .row: break
+                case .page: return []
+                }
             }
             return names
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {

@@ -19,14 +19,14 @@ extension Store {
     }
 
     private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
-        let (prefixes, others) = files.folders()
-        var (unnamed, strays) = ([String](), others.map { recognized($0, among: lost) })
+        let (prefixes, others) = try await files.folders()
+        var (unnamed, strays) = ([String](), try await recognized(others, among: lost))
         for prefix in prefixes {
-            let folder = files.folder(prefix)
-            strays += folder.strays.map { recognized($0, among: lost) }
+            let folder = try await files.folder(prefix)
+            strays += try await recognized(folder.strays, among: lost)
             for digest in try await unnamedFiles(in: folder) {
                 let path = BlobFiles.path(of: digest)
-                if let missed = files.found(path, among: lost) {
+                if let missed = try await files.found(path, among: lost) {
                     strays.append(Stray(path: path, kind: .file, fault: .misplaced(missed)))
                 } else {
                     unnamed.append("no row names the file of \(digest)")
@@ -55,9 +55,16 @@ extension Store {
         ]
     }
 
-    private func recognized(_ stray: Stray, among lost: LostBlobs) -> Stray {
-        guard stray.kind == .file, let missed = files.found(stray.path, among: lost) else { return stray }
-        return Stray(path: stray.path, kind: .file, fault: .misplaced(missed))
+    private func recognized(_ strays: [Stray], among lost: LostBlobs) async throws(StoreError) -> [Stray] {
+        var recognized: [Stray] = []
+        for stray in strays {
+            if stray.kind == .file, let missed = try await files.found(stray.path, among: lost) {
+                recognized.append(Stray(path: stray.path, kind: .file, fault: .misplaced(missed)))
+            } else {
+                recognized.append(stray)
+            }
+        }
+        return recognized
     }
 
     /// Puts files of blobs that are missed back into their places.
@@ -65,10 +72,10 @@ extension Store {
     /// - Returns: how many.
     func putBack(_ damaged: [BlobDigest]) async throws(StoreError) -> Int {
         guard !damaged.isEmpty else { return 0 }
-        let (lost, (prefixes, others)) = (LostBlobs(damaged), files.folders())
+        let (lost, (prefixes, others)) = (LostBlobs(damaged), try await files.folders())
         var count = try await putBack(others.filter { $0.kind == .file }.map(\.path), among: lost)
         for prefix in prefixes {
-            let folder = files.folder(prefix)
+            let folder = try await files.folder(prefix)
             let paths = folder.strays.filter { $0.kind == .file }.map(\.path) + folder.digests.map(BlobFiles.path(of:))
             count += try await putBack(paths, among: lost)
         }
@@ -78,15 +85,16 @@ extension Store {
     private func putBack(_ paths: [String], among lost: LostBlobs) async throws(StoreError) -> Int {
         var count = 0
         for path in paths {
-            guard let digest = files.found(path, among: lost) else { continue }
+            guard let digest = try await files.found(path, among: lost) else { continue }
             count += try await putBack(path, as: digest) ? 1 : 0
         }
         return count
     }
 
-    /// Under the write lock, so that its row does not go meanwhile.
+    /// Under the write lock, so that its row does not go meanwhile. What cannot be moved stays where it is, and a finding.
     private func putBack(_ path: String, as digest: BlobDigest) async throws(StoreError) -> Bool {
         let files = files
+        guard try await files.makeDurable(path) else { return false }
         return try await commit { db in
             let isMissed =
                 try Bool.fetchOne(
@@ -95,8 +103,12 @@ extension Store {
                     arguments: [digest.hex]
                 ) ?? false
             guard isMissed, !files.isSound(digest, inline: nil) else { return false }
-            try files.putBack(path, as: digest)
-            return true
+            do {
+                try files.putBack(path, as: digest)
+                return true
+            } catch is Errno {
+                return false
+            }
         }
     }
 }

@@ -56,6 +56,10 @@ extension Store {
                 report(ByteProgress(done: done, total: max(total, done)))
             }
         }
+        // One that was just being removed was there when it was listed; by now its row is gone too.
+        let damaged = survey.damaged
+        survey.damaged = []
+        for digest in damaged where try await !isWhole(digest) { survey.damaged.append(digest) }
         return survey
     }
 

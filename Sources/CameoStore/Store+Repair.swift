@@ -28,7 +28,13 @@ extension Store {
             }
         } catch {
             // The check that follows names the damage, and says what is left to do.
-            guard try await isDamaged() else { throw error }
+            let isNamed =
+                switch error {
+                case .damagedDatabase: true
+                case .refused: try await isDamaged()
+                default: false
+                }
+            guard isNamed else { throw error }
         }
         return mended
     }
@@ -111,8 +117,8 @@ extension Store {
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
         files.removeUnfinished(olderThan: limit)
         var count = 0
-        for prefix in files.folders().prefixes {
-            for digest in try await unnamedFiles(in: files.folder(prefix))
+        for prefix in try await files.folders().prefixes {
+            for digest in try await unnamedFiles(in: try await files.folder(prefix))
             where try await remove(unnamed: digest, madeBefore: limit) {
                 count += 1
             }
@@ -131,7 +137,11 @@ extension Store {
                     arguments: [digest.hex]
                 )
                 guard isNamed == false else { return false }
-                return try files.moveAside(digest, madeBefore: limit.milliseconds, noting: moved)
+                do {
+                    return try files.moveAside(digest, madeBefore: limit.milliseconds, noting: moved)
+                } catch let error as Errno where [EACCES, EPERM].contains(error.code) {
+                    return false  // of somebody else's folder, which the check that follows names
+                }
             }
             files.remove(moved)
             return isAside

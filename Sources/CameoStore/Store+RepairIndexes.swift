@@ -9,7 +9,7 @@ extension Store {
     /// - Returns: names of the indexes that were rebuilt, and how many jobs ended because another stands for their key.
     func rebuildIndexes() async throws(StoreError) -> (indexes: [String], jobs: Int) {
         let damaged = try await read { db in
-            try Self.isDamaged(db) ? IntegrityFault.rebuildableIndexes(db) : []
+            try IntegrityFault.rebuildableIndexes(db)
         }
         var rebuilt: [String] = []
         for index in damaged.subtracting([Self.standingIndex]).sorted() {
@@ -37,7 +37,7 @@ extension Store {
             arguments: [index]
         )
         guard isThere == true else { return false }
-        try db.execute(sql: "REINDEX \(index.quotedDatabaseIdentifier)")
+        try db.execute(sql: "REINDEX \(index.sqlIdentifier)")
         return true
     }
 

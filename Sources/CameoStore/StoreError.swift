@@ -31,6 +31,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case noPlace(path: String, reason: String)
     /// What was to be written breaks a rule of the tables: trying again changes nothing.
     case refused(reason: String)
+    /// Pages or indexes of the database are.
+    case damagedDatabase(path: String)
     case failed(String)
 
     /// What has a name that people type.
@@ -64,6 +66,7 @@ extension StoreError: CustomStringConvertible {
         case .unreadableBlob(let path, let reason): "\(path) cannot be read: \(reason)"
         case .noPlace(let path, let reason): "no backup can be made at \(path): \(reason)"
         case .refused(let reason): "the store refused what was to be written: \(reason)"
+        case .damagedDatabase(let path): "the store failed: the database in \(path) is damaged. \(Self.mendingDatabase)"
         case .failed(let reason): "the store failed: \(reason)"
         }
     }
@@ -89,8 +92,7 @@ extension StoreError: CustomStringConvertible {
         case .SQLITE_READONLY: self = .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
         case .SQLITE_NOTADB: self = .notAStore(path: path)
-        case .SQLITE_CORRUPT:
-            self = .failed("the database in \(path) is damaged. \(Self.mendingDatabase)")
+        case .SQLITE_CORRUPT: self = .damagedDatabase(path: path)
         case .SQLITE_CANTOPEN: self = .cannotOpen(path: path, reason: error.message ?? "unknown reason")
         case .SQLITE_CONSTRAINT: self = .refused(reason: error.message ?? "unknown reason")
         default: self = .failed("\(error.message ?? "unknown reason") (\(error.extendedResultCode))")

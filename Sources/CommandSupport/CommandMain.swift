@@ -74,7 +74,7 @@ extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .unreadableBlob, .refused, .failed:
+            .unreadableBlob, .refused, .damagedDatabase, .failed:
             .store
         case .noPlace: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed

@@ -146,7 +146,7 @@ struct IndexRepairTests {
         let damaged = try Store(at: copy.path("store"))
         let faults = try await damaged.read { db in try IntegrityFault.found(db, atMost: 100) }
         try #require(faults.contains { $0.message.contains("missing from index job_state") }, "\(faults)")
-        try #require(faults.contains { if case .other = $0 { true } else { false } }, "\(faults)")
+        try #require(faults.contains { if case .page = $0 { true } else { false } }, "\(faults)")
         let mended = try await damaged.repair(in: try await damaged.freeTurn())
         #expect(mended == [])
         let found = try await damaged.check().first { $0.subject == "database" }
@@ -165,13 +165,63 @@ struct IndexRepairTests {
         #expect(IntegrityFault(message) == .index(name, message: message))
     }
 
-    @Test(
-        arguments: [
-            "*** in database main ***\nTree 19 page 19: btreeInitPage() returns error code 11",
-            "NULL value in job.state", "CHECK constraint failed in job", "database disk image is malformed",
-        ]
-    )
-    func everyOtherFaultIsNone(message: String) {
-        #expect(IntegrityFault(message) == .other(message))
+    @Test(arguments: [
+        "*** in database main ***\nTree 19 page 19: btreeInitPage() returns error code 11",
+        "database disk image is malformed",
+    ])
+    func everyOtherFaultMayBeOfAPage(message: String) {
+        #expect(IntegrityFault(message) == .page(message))
+    }
+
+    @Test(arguments: ["NULL value in job.state", "CHECK constraint failed in job", "non-INTEGER value in job.rank"])
+    func aFaultOfARowIsNeitherAPagesNorAnIndexes(message: String) {
+        #expect(IntegrityFault(message) == .row(message))
+    }
+
+    /// The row stays as it is, for whoever knows what it should be.
+    @Test func anIndexIsRebuiltBesideARowThatBreaksARule() async throws {
+        try await withoutIndexes(
+            ["job_state"],
+            "PRAGMA ignore_check_constraints = ON; UPDATE job SET attempt = -1 WHERE id = 1; \(Self.insert)"
+        )
+        let found = try await check().message
+        #expect(found.contains("rebuilds their indexes") && found.contains("by sqlite3") && !found.contains(".dump"))
+        #expect(try await repair().map(\.message) == ["1 indexes rebuilt from their tables: job_state"])
+        let left = try await check()
+        #expect(left.message.hasPrefix("CHECK constraint failed in job. Rows that"), "\(left.message)")
+    }
+
+    /// Its program has a function that nobody else has.
+    @Test func aRuleThatOnlyItsOwnProgramCanEvaluateKeepsNobodyFromChecking() async throws {
+        _ = try await fixture.sql("CREATE TABLE app_own(n INTEGER CHECK (n > 0))")
+        _ = try await fixture.sql(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = 'CREATE TABLE app_own(n INTEGER CHECK (own_function(n)))'
+              WHERE name = 'app_own';
+            """
+        )
+        let found = try await check()
+        #expect((found.severity, found.message) == (.ok, "its pages and indexes are sound"))
+    }
+
+    /// Neither NULLs nor expressions make rows doubles.
+    @Test func whatAProgramsUniqueIndexLetsStandIsNotNamed() async throws {
+        _ = try await fixture.sql(
+            """
+            CREATE TABLE "app "" own"("a "" b" TEXT, kind TEXT);
+            CREATE UNIQUE INDEX "app "" name" ON "app "" own"("a "" b");
+            CREATE UNIQUE INDEX app_kind ON "app "" own"(kind, lower("a "" b"));
+            """
+        )
+        try await withoutIndexes(
+            [#"app " name"#, "app_kind"],
+            #"INSERT INTO "app "" own" VALUES (NULL, 'x'), (NULL, 'x'), ('b', 'x')"#
+        )
+        let found = try await check().message
+        #expect(found.contains("--repair") && !found.contains("several rows"), "\(found)")
+        #expect(
+            try await repair().map(\.message) == [#"2 indexes rebuilt from their tables: app " name, app_kind"#]
+        )
     }
 }
