@@ -10,7 +10,8 @@ extension Client {
     ///   - id: only jobs before this one: the last of the page before.
     ///   - limit: at most so many.
     /// - Returns: each as it is now.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)``
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for an empty source, a code that there is not, or a limit
+    ///   below 1; ``CameoError/storeUnavailable(reason:)``
     public func jobs(
         _ selection: JobSelection = JobSelection(),
         before id: Int64? = nil,
@@ -32,8 +33,8 @@ extension Client {
     ///   - limit: at most so many; nil: all.
     ///   - mode: whether they are only counted.
     /// - Returns: how many there were, and how many were changed.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a selection that says nothing, or names a state of jobs
-    ///   that have ended.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a selection that says nothing, an empty source, a
+    ///   code that there is not, a limit below 1, or a state of jobs that have ended.
     @discardableResult
     public func cancel(
         _ selection: JobSelection,
@@ -51,8 +52,8 @@ extension Client {
     ///   - limit: at most so many; nil: all.
     ///   - mode: whether they are only counted.
     /// - Returns: how many there were, and how many were changed.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a selection that says nothing, or names a state of jobs
-    ///   that wait or run already.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a selection that says nothing, an empty source, a
+    ///   code that there is not, a limit below 1, or a state of jobs that wait or run already.
     @discardableResult
     public func retry(
         _ selection: JobSelection,

@@ -32,9 +32,12 @@ public struct JobSelection: Hashable, Sendable {
 
     var isEmpty: Bool { self == JobSelection() }
 
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a code that there is not, or a limit below 1.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a code that there is not, an empty source, or a limit
+    ///   below 1.
     func filter(limit: Int) throws(CameoError) -> JobFilter {
         guard limit >= 1 else { throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit)") }
+        // Every source begins so: all jobs would be meant.
+        guard source != "" else { throw .invalidRequest(field: "source", reason: "must not be empty") }
         var filter = JobFilter()
         filter.states = CameoModel.JobState.allCases.filter { states.contains(JobState($0)) }
         for code in codes {

@@ -32,6 +32,8 @@ package struct JobSelection: ParsableArguments {
     package func validate() throws {
         _ = try states()
         _ = try codes()
+        // Every source begins so: a script's empty variable would mean all jobs.
+        guard source != "" else { throw ValidationError("--source: must not be empty") }
     }
 
     package func filter() throws -> JobFilter {

@@ -76,6 +76,7 @@ struct ManyJobsTests {
         arguments: [
             (JobSelection(), nil, "selection"), (JobSelection(states: [.completed]), nil, "states"),
             (JobSelection(codes: ["source.tiemout"]), nil, "codes"), (JobSelection(queue: "web"), 0, "limit"),
+            (JobSelection(source: ""), nil, "source"),
         ] as [(JobSelection, Int?, String)]
     )
     func whatCannotBeMeantIsRefused(selection: JobSelection, limit: Int?, field: String) async throws {

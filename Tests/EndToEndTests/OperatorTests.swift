@@ -70,7 +70,7 @@ extension EndToEnd {
             arguments: [
                 ["retry"], ["retry", "1", "--state", "discarded"], ["retry", "1", "--dry-run"],
                 ["retry", "--state", "running"], ["retry", "--code", "nonsense"],
-                ["retry", "--queue", "a", "--limit", "0"],
+                ["retry", "--queue", "a", "--limit", "0"], ["retry", "--source", ""], ["cancel", "--source", ""],
                 ["cancel", "--state", "completed"], ["pause", "Not A Name", "--create"],
             ]
         )
