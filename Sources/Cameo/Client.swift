@@ -73,7 +73,8 @@ public final class Client: Sendable {
     }
 
     /// Ends what earlier calls have left to be done after they returned: readings of thumbnails are noted, and a long
-    /// write-ahead log is moved into the database. For a program that is about to end; the client can be used on.
+    /// write-ahead log is moved into the database, unless a reader or another process is in the way. For a program that is
+    /// about to end; the client can be used on.
     ///
     /// Without it nothing breaks and no job is lost: the next program on the store does it, and until then the log keeps
     /// its length on the disk. Where no worker runs, that may be for long.

@@ -76,18 +76,18 @@ final class CommitQueue: Sendable {
         }
     }
 
+    /// A group a turn: who else waits for the connection comes between two of them, however many write.
     private func drain(_ db: Database) {
-        while true {
-            let group = state.withLock { state in
-                let group = Array(state.waiting.prefix(Self.largestGroup))
-                state.waiting.removeFirst(group.count)
-                if group.isEmpty { state.isDraining = false }
-                return group
-            }
-            if group.isEmpty { return }
-            commit(group, in: db)
-            checkpointer.checkpointIfLogIsLong(db)
+        let group = state.withLock { state in
+            let group = Array(state.waiting.prefix(Self.largestGroup))
+            state.waiting.removeFirst(group.count)
+            if group.isEmpty { state.isDraining = false }
+            return group
         }
+        if group.isEmpty { return }
+        commit(group, in: db)
+        checkpointer.checkpointIfLogIsLong(db)
+        database.asyncWriteWithoutTransaction { db in self.drain(db) }
     }
 
     private func commit(_ group: [Operation], in db: Database) {

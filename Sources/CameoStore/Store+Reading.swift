@@ -10,14 +10,15 @@ extension Store {
         try await read { db in try Self.job(id, db) }
     }
 
-    /// The job that takes the place of this one, and so on to the last of them; if none does, the job itself. Whoever waits
-    /// for a job waits for that one.
+    /// The job that takes the place of this one, and so on to the last of them; if none does, or retention has taken that
+    /// one, the job itself. Whoever waits for a job waits for that one.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
     package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
         try await read { db in
             let place = try Row.fetchOne(db.cachedStatement(sql: Self.lastPlace), arguments: [id])
-            return try Self.job(place?["id"] ?? id, db)
+            let isThere = place?["state"] as String? != nil
+            return try Self.job(isThere ? place?["id"] ?? id : id, db)
         }
     }
 
@@ -86,7 +87,8 @@ extension Store {
 
     /// A blob's bytes, verified against the digest that names them (invariant I6).
     ///
-    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``
+    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
+    ///   ``StoreError/unreadableBlob(path:reason:)``
     package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
         let inline = try await read { db in
             let statement = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")

@@ -28,9 +28,12 @@ extension Store {
         }
     }
 
-    /// Writes down what was read so far.
+    /// Writes down what was read so far, also what another task is about to.
     func writeDownReadings() async {
-        let names = readings.withLock { $0.takeAll() }
+        await readings.withLock { $0.takeAll { await self.writeDown($0) } }.value
+    }
+
+    private func writeDown(_ names: Set<CameoURI>) async {
         guard !names.isEmpty else { return }
         let now = nowMilliseconds
         do throws(StoreError) {

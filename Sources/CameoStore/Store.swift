@@ -119,7 +119,8 @@ package final class Store: Sendable {
     }
 
     /// Ends what calls leave to be done after they were answered: readings are written down, and a long log is moved into
-    /// the database. A process that ends before would leave the log to the next one, and so would that.
+    /// the database, unless a reader or another process is in the way. A process that ends before would leave the log to
+    /// the next one, and so would that.
     package func finish() async {
         await writeDownReadings()
         guard let writer else { return }

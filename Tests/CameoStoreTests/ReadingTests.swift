@@ -29,6 +29,21 @@ struct ReadingTests {
 
     private var store: Store { fixture.store }
 
+    /// A program that is about to end waits also for what was begun before.
+    @Test func whoWritesReadingsDownWaitsForWhoIsAboutIt() async {
+        var readings = PendingReadings()
+        let (gate, opener) = AsyncStream<Void>.makeStream()
+        let ends = Mutex<[String]>([])
+        _ = readings.takeAll { _ in
+            for await _ in gate {}
+            ends.withLock { $0.append("first") }
+        }
+        let second = readings.takeAll { _ in ends.withLock { $0.append("second") } }
+        opener.finish()
+        await second.value
+        #expect(ends.withLock { $0 } == ["first", "second"])
+    }
+
     private func readAt(_ id: ThumbnailID) async throws -> Int64? {
         try await store.read { db in
             try Int64.fetchOne(db, sql: "SELECT read_at FROM thumbnail WHERE id = ?", arguments: [id.text])
@@ -50,7 +65,7 @@ struct ReadingTests {
             try await Task.sleep(for: .milliseconds(5))
         }
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
-        #expect(store.readings.withLock { $0.takeAll() }.isEmpty)
+        #expect(store.readings.withLock { $0.names }.isEmpty)
     }
 
     @Test func itIsNotedOnceAnHour() async throws {
@@ -136,6 +151,6 @@ struct ReadingTests {
         let id = try await fixture.makeThumbnail()
         let reader = try Store(reading: fixture.path, clock: fixture.clock.storeClock)
         reader.noteReading(of: .thumbnail(id))
-        #expect(reader.readings.withLock { $0.takeAll() }.isEmpty)
+        #expect(reader.readings.withLock { $0.names }.isEmpty)
     }
 }
