@@ -85,6 +85,7 @@ def kill_renderers(run, rng):
         for child in worker.children():
             run.kill(child)
             run.counts["kill renderer"] += 1
+            run.attacked.add(worker.pid)
     worker.end()
     run.ended(worker)
     run.retire(worker)

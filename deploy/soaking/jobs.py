@@ -17,6 +17,9 @@ SIZES = [
     ["--size", "64x64", "--size", "240x240:contain:png"],
 ]
 
+# Why a job was discarded: a picture that ended two renderers is not given to a third, and we had ended them.
+RENDERERS_KILLED = "render.crashed, its renderers killed twice"
+
 # A producer without Cameo. A process of its own, so that its commits are in the account of what was synced.
 SQL_PRODUCER = """
 import sqlite3, sys
@@ -109,8 +112,11 @@ class Jobs:
         ).fetchone()
         return row[0] or 0
 
-    def verdict(self):
-        """What became of every job: counts by state, and the numbers of those that went wrong."""
+    def verdict(self, attacked):
+        """What became of every job: counts by state, and the numbers of those that went wrong.
+
+        `attacked`: process numbers of the workers whose renderers were killed.
+        """
         database = self.connection()
         rows = database.execute("SELECT id, state, thumbnails, failure FROM job").fetchall()
         made = {row[0] for row in database.execute("SELECT id FROM thumbnail")}
@@ -120,6 +126,11 @@ class Jobs:
                 "SELECT job_id FROM attempt WHERE outcome = 'completed' GROUP BY job_id HAVING count(*) > 1"
             )
         ]
+        crashes = collections.defaultdict(list)
+        for job, worker in database.execute(
+            "SELECT job_id, worker FROM attempt WHERE json_extract(failure, '$.code') = 'render.crashed'"
+        ):
+            crashes[job].append(int(worker.split("-")[1]) in attacked)
         database.close()
         jobs = {row[0] for row in rows}
         lost = sorted(self.acknowledged - jobs)
@@ -131,7 +142,9 @@ class Jobs:
                 if not wanted <= made:
                     lost.append(job)
             elif state == "discarded":
-                reasons[json.loads(failure)["code"]] += 1
+                code = json.loads(failure)["code"]
+                is_ours = code == "render.crashed" and all(crashes[job])
+                reasons[RENDERERS_KILLED if is_ours else code] += 1
             elif state != "cancelled":
                 stuck.append(job)
         return {"states": states, "reasons": reasons, "lost": lost, "stuck": stuck, "doubled": doubled}

@@ -6,10 +6,12 @@ import time
 
 from fuzzing.report import tell
 
+from soaking import jobs
+
 # How much more than in the first fifth the rest may have: resident MiB, descriptors, MiB of the log.
 TOLERANCES = (12, 6, 8)
-# What may be discarded: a job whose workers were killed six times over.
-EXPLAINED = {"worker.lost"}
+# What may be discarded: a job whose workers were killed six times over, or whose renderer was killed twice.
+EXPLAINED = {"worker.lost", jobs.RENDERERS_KILLED}
 
 
 def growth(run):

@@ -31,6 +31,7 @@ class Run:
             self.environment["CAMEO_TEST_LEASE_MS"] = str(LEASE)
         self.jobs = Jobs(self, pictures)
         self.counts, self.recoveries, self.problems = collections.Counter(), [], []
+        self.attacked = set()  # process numbers of workers whose renderers were killed
         self.pauses = []  # (from, until), while everything was stopped
         self.samples = []  # (seconds, resident MiB, descriptors, MiB of the log)
         self.lock, self.processes, self.workers = threading.Lock(), set(), set()
@@ -267,5 +268,5 @@ class Run:
         check = subprocess.run([self.bin / "cameo-admin", "check"], env=self.environment, capture_output=True, text=True)
         if check.returncode != 0:
             self.problems.append(f"cameo-admin check: {check.stdout}{check.stderr}")
-        self.verdict = self.jobs.verdict()
+        self.verdict = self.jobs.verdict(self.attacked)
         self.fired = self.disk.fired()
