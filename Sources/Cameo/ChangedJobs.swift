@@ -4,6 +4,7 @@ internal import CameoStore
 public struct ChangedJobs: Hashable, Sendable {
     /// Whether the jobs are changed, or only counted.
     public enum Mode: Sendable {
+        /// Changes them.
         case forGood
         /// Counts the jobs and changes none.
         case dryRun

@@ -4,7 +4,12 @@ internal import CameoStore
 public struct CheckFinding: Hashable, Sendable {
     /// How bad it is.
     public enum Severity: Hashable, Sendable {
-        case sound, warning, damaged
+        /// All is well.
+        case sound
+        /// Nothing is lost by it, but somebody should look.
+        case warning
+        /// Something is missing or wrong, and has to be mended.
+        case damaged
     }
 
     /// What was looked at, as `blobs`.

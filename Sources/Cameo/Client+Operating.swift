@@ -51,6 +51,8 @@ extension Client {
     }
 
     /// The queues, the workers, and how much there is.
+    ///
+    /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func status() async throws(CameoError) -> StoreStatus {
         StoreStatus(try await asking { () throws(StoreError) in try await store.status() })
     }
@@ -74,23 +76,27 @@ extension Client {
     /// - Parameter path: a folder that is not there yet, or is empty.
     /// - Returns: what the copy holds, and what it lacks because the store lacks it.
     /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a folder where no copy can be,
-    ///   ``CameoError/storeFull(reason:)``, or ``CameoError/storeUnavailable(reason:)``, also while another process prunes
-    ///   or copies the store for long.
-    public func backUp(to path: String) async throws(CameoError) -> Backup {
+    ///   ``CameoError/storeFull(reason:)``, ``CameoError/storeUnavailable(reason:)``, also while another process prunes
+    ///   or copies the store for long and for a client that only reads, or `CancellationError` when the task is cancelled
+    ///   before the copying begins.
+    public func backUp(to path: String) async throws -> Backup {
         do {
             guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
                 throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
             }
             return Backup(try await store.backUp(to: path, in: turn))
-        } catch let error as CameoError {
+        } catch let error where error is CameoError || error is CancellationError {
             throw error
         } catch {
             throw CameoError(erased: error)
         }
     }
 
-    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything; what this client
-    /// writes meanwhile may wait until the database has been read.
+    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything; nobody's writes
+    /// wait for it.
+    ///
+    /// - Returns: what was looked at, the sound parts too.
+    /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func check() async throws(CameoError) -> [CheckFinding] {
         try await asking { () throws(StoreError) in try await store.check() }.map(CheckFinding.init)
     }

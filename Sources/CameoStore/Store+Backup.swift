@@ -67,7 +67,7 @@ extension Store {
         guard copies.hasRoom(for: total) else { throw StoreError.full(path: folder.path) }
 
         let database = folder.database + ".partial"
-        try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: total)) }
+        try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: max(total, $0))) }
         let content = try BackupContent(of: database)
         var (done, damaged) = (content.databaseBytes, [String]())
         for digest in content.files {

@@ -6,9 +6,9 @@ extension Store {
     /// Scheduled and retryable jobs made available in one claim, at most.
     private static let promotions = 1_000
 
-    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, or
-    /// no queue and no concurrency key has room, or the worker was asked to end. Takes only from `queues`, or from all when that is nil; paused queues
-    /// give nothing. `worker` is the id of a registered worker.
+    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, no
+    /// queue and no concurrency key has room, or the worker was asked to end. Takes only from `queues`, or from all when
+    /// that is nil; paused queues give nothing. `worker` is the id of a registered worker.
     package func claim(
         limit: Int,
         kind: ClaimKind = .usual,

@@ -28,7 +28,13 @@ package enum CameoVariables {
     private static let ofDevelopment = ["CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT"]
 
     package static func isKnown(_ name: String) -> Bool {
-        documented.contains(name) || ofDevelopment.contains(name) || name.hasPrefix("CAMEO_TEST_")
+        documented.contains(name) || ofDevelopment.contains(name) || name.hasPrefix("CAMEO_TEST_") || isOfAService(name)
+    }
+
+    /// What Kubernetes sets in every pod for a service whose name is `cameo` or begins with `cameo-`
+    /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+    private static func isOfAService(_ name: String) -> Bool {
+        name.contains(#/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?$/#)
     }
 
     /// A line for each variable of the environment that is Cameo's by its name, has a value, and that nothing knows.

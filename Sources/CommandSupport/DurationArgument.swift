@@ -34,12 +34,15 @@ extension Duration {
     /// A hundred years: beyond any use, and far from where milliseconds overflow.
     private static let longestSeconds = 3_153_600_000.0
 
-    /// A number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`); without a unit, seconds. Nil for all else.
+    /// A decimal number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`); without a unit seconds, also with an
+    /// exponent. Nil for all else.
     package init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = Self.units.first { $0.suffix == text[number.endIndex...] }?.seconds
-        // Without a unit whatever `Double` reads: some options took plain numbers before they knew units.
-        guard let amount = unit == nil ? Double(text) : Double(number), amount >= 0 else { return nil }
+        // Without a unit what `Double` reads, but for hexadecimal: some options took plain numbers before they knew units.
+        guard unit != nil || !text.contains(where: { $0 == "x" || $0 == "X" }),
+            let amount = Double(unit == nil ? text : String(number)), amount >= 0
+        else { return nil }
         let seconds = amount * (unit ?? 1)
         guard seconds <= Self.longestSeconds else { return nil }
         self = .milliseconds(Int64((seconds * 1_000).rounded()))

@@ -16,7 +16,7 @@ package struct ProgressBar {
             return
         }
         lastDrawn = .now
-        let fraction = total == 0 ? 1 : Double(done) / Double(total)
+        let fraction = total == 0 ? 1 : min(1, Double(done) / Double(total))
         let filled = Int(fraction * Double(Self.width))
         let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: Self.width - filled)
         let seconds = started.duration(to: .now).seconds

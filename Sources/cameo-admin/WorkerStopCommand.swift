@@ -79,9 +79,10 @@ struct WorkerStopCommand: AsyncParsableCommand {
     private func tell(_ worker: StatusReport.Worker) throws {
         guard !json else { return try Output.message(worker) }
         let ending =
-            switch mode {
+            // By what the store says: a drain does not overrule an earlier now.
+            switch worker.stopping {
             case _ where !worker.isAlive: "has died already; another takes its jobs back"
-            case .drain: "finishes what it runs and ends"
+            case .drain, nil: "finishes what it runs and ends"
             case .now: "gives back what it runs and ends"
             }
         Output.line("worker \(worker.id) \(ending)")

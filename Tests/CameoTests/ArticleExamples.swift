@@ -95,7 +95,11 @@ func retrySlowSources(_ client: Client) async throws -> ChangedJobs {
 
 func stopAll(_ client: Client) async throws {
     for worker in try await client.status().workers {
-        try await client.stopWorker(worker.id)
+        do {
+            try await client.stopWorker(worker.id)
+        } catch .noSuchWorker {
+            // It has ended by itself since.
+        }
     }
 }
 

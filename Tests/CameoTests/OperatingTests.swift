@@ -200,8 +200,8 @@ struct OperatingTests {
         try await bench.damage(picture)
         let damaged = try await client.check().filter { $0.severity == .damaged }
         #expect(damaged.map(\.subject) == ["blobs"])
-        let client = client
-        try await expectInvalid("path") { () async throws(CameoError) in _ = try await client.backUp(to: copy) }
+        let error = await #expect(throws: CameoError.self) { try await client.backUp(to: copy) }
+        #expect(error?.description.hasPrefix("path: ") == true, "\(String(describing: error))")
     }
 
     /// Rank is time and priority; a key of the program's own is what makes two requests one job.

@@ -20,8 +20,9 @@ struct CameoVariablesTests {
 
     @Test(arguments: [
         "CAMEO_STORE", "CAMEO_PRESETS", "CAMEO_GRACE", "CAMEO_TEST_KILL_POINT", "CAMEO_STRICT", "CAMEO_FAULTS",
-        "CAMEOS",
-        "PATH", "MY_CAMEO_STORE",
+        "CAMEOS", "PATH", "MY_CAMEO_STORE",
+        "CAMEO_SERVICE_HOST", "CAMEO_WEB_SERVICE_PORT", "CAMEO_SERVICE_PORT_HTTP", "CAMEO_PORT", "CAMEO_PORT_80_TCP",
+        "CAMEO_PORT_80_TCP_ADDR",
     ])
     func whatIsKnownOrNotCameosSaysNothing(name: String) {
         #expect(CameoVariables.warnings(in: [name: "1"]).isEmpty)

@@ -18,8 +18,7 @@ struct DurationTests {
     @Test(
         arguments: [
             "", "s", ".", ".s", "-1s", "-1", "+1s", "1x", "1 s", "1s2m", "1..2s", "1..2", "1e3s", "٣s", "٣", "½h",
-            "nan",
-            "inf", "nans", "1D", "1w", "1e300", "100000000000d", "36501d",
+            "nan", "inf", "nans", "0x10", "0X1p-2", "1D", "1w", "1e300", "100000000000d", "36501d",
         ]
     )
     func refusesAllElse(text: String) {
