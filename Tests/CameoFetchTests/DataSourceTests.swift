@@ -3,7 +3,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DataSourceTests {
     private let fetcher: Fetcher
 

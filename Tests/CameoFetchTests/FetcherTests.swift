@@ -3,7 +3,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FetcherTests {
     @Test(arguments: ["ftp://host/a.png", "gopher:x", "javascript:alert(1)", "cameo://thumb/x", "smb+x://y/z"])
     func anUnknownSchemeIsRefusedByName(source: String) async throws {

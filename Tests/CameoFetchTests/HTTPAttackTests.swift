@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a hostile URL, server or name can try, besides what the suites of each subject have.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPAttackTests {
     private let origin: Origin
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Servers that are broken or hostile below the level of statuses: every one is a named failure, soon, and takes no more
 /// memory than a picture may.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RudeServerTests {
     private static let limits = FetchConfiguration.forTests.with(\.maximumBytes, 100_000)
         .with(\.totalTimeout, .seconds(40)).with(\.lowSpeedTime, .seconds(4))

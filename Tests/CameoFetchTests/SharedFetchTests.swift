@@ -3,7 +3,7 @@ import CameoModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedFetchTests {
     private let origin: Origin
     private let fetcher: Fetcher

@@ -3,7 +3,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreFenceTests {
     private let folder: TemporaryFolder
     private let fetcher: Fetcher

@@ -2,7 +2,7 @@ import CameoHTTPCache
 import Foundation
 import Testing
 
-@Suite("A chain of redirects does no more than each of its members", .timeLimit(.minutes(1)))
+@Suite("A chain of redirects does no more than each of its members", .timeLimit(.minutes(10)))
 struct ChainTests {
     private let moved = answer("Cache-Control: max-age=30", status: 301)
     private let found = answer(status: 302)

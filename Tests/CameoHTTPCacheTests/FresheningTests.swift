@@ -2,7 +2,7 @@ import CameoHTTPCache
 import Foundation
 import Testing
 
-@Suite("RFC 9111, sections 3.2 and 4.3.4: what a 304 does", .timeLimit(.minutes(1)))
+@Suite("RFC 9111, sections 3.2 and 4.3.4: what a 304 does", .timeLimit(.minutes(10)))
 struct FresheningTests {
     private let stored = answer(
         "Content-Type: image/png",

@@ -2,7 +2,7 @@ import CameoHTTPCache
 import Foundation
 import Testing
 
-@Suite("RFC 9111, section 4.2.1: how long an answer is fresh", .timeLimit(.minutes(1)))
+@Suite("RFC 9111, section 4.2.1: how long an answer is fresh", .timeLimit(.minutes(10)))
 struct FreshnessTests {
     private static let lifetimes: [([String], Int, Int)] = [
         // lines, for a shared cache, for one tenant
@@ -59,7 +59,7 @@ struct FreshnessTests {
     }
 }
 
-@Suite("RFC 9111, section 4.2.2: what is guessed", .timeLimit(.minutes(1)))
+@Suite("RFC 9111, section 4.2.2: what is guessed", .timeLimit(.minutes(10)))
 struct HeuristicFreshnessTests {
     private func modified(_ secondsAgo: Double) -> String { "Last-Modified: \(after(noon: -secondsAgo))" }
 
@@ -92,7 +92,7 @@ struct HeuristicFreshnessTests {
     }
 }
 
-@Suite("A lifetime injected where an answer says nothing", .timeLimit(.minutes(1)))
+@Suite("A lifetime injected where an answer says nothing", .timeLimit(.minutes(10)))
 struct DefaultLifetimeTests {
     private let policy = CachePolicy(audience: .shared, defaultLifetime: .seconds(3_600))
 

@@ -1,7 +1,7 @@
 import CameoHTTPCache
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPFieldsTests {
     @Test func namesCompareWithoutCaseAndLinesKeepTheirOrder() {
         var fields = HTTPFields([.init(name: "Vary", value: " Accept "), .init(name: "ETag", value: "\"a\"")])

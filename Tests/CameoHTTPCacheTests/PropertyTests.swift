@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What holds for all answers and requests, tried on many that are made up from pieces and damaged.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PropertyTests {
     private var random = SplitMix64(state: 9_111)
 

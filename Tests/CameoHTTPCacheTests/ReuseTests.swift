@@ -2,7 +2,7 @@ import CameoHTTPCache
 import Foundation
 import Testing
 
-@Suite("RFC 9111, section 5.2.1: what requests ask of a stored answer", .timeLimit(.minutes(1)))
+@Suite("RFC 9111, section 5.2.1: what requests ask of a stored answer", .timeLimit(.minutes(10)))
 struct ReuseTests {
     private func reuse(
         _ said: String,

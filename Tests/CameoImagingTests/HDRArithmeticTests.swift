@@ -1,7 +1,7 @@
 import CameoImaging
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HDRArithmeticTests {
     /// ITU-R BT.2408, table 1 (to its whole percents), and the ends.
     @Test(arguments: [(0.0, 0.0, 0.0), (0.38, 26, 0.5), (0.58, 203, 3), (0.752, 1_000, 3), (1, 10_000, 1e-6)])

@@ -2,7 +2,7 @@ import CameoImaging
 import CameoModel
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LookArithmeticTests {
     /// Brightness, contrast and saturation; what they make of the pixel 200, 100, 50.
     private static let filters: [(factors: [Double], expected: [Double])] = [

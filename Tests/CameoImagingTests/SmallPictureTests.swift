@@ -2,7 +2,7 @@ import CameoImaging
 import CameoModel
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SmallPictureTests {
     @Test(arguments: [
         (PixelSize(1, 1), PixelSize(32, 32)), (PixelSize(32, 24), PixelSize(32, 24)),

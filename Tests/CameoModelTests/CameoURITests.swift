@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CameoURITests {
     static let id = "0123456789abcdef0123456789abcdef"
     static let digest = String(repeating: "0123456789abcdef", count: 4)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The words and numbers of the schemas and of `proto-json/README.md` are those of the code.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ContractTests {
     @Test func schemaListsTheWordsOfTheCode() throws {
         let rendition = try #require(try schema("thumbnail-request")["$defs", "rendition", "properties"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `initials:` URIs: which letters and colours a name comes to, and what is refused.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct InitialsTests {
     private func letters(_ name: String) throws -> String {
         try Initials(parsing: "initials:\(PercentEncoding.encoded(name))").letters

@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct JSONParsingTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What readers of a job's JSON may rely on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct JobTests {
     private static let attempt = #"{"number":1,"worker":"w","startedAt":"2030-01-31T12:00:00.000Z","outcome":"%"}"#
 

@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PlainBase64Tests {
     /// 28 bytes whose base64 has everything that is written in several ways: `+`, `/` and padding.
     private static let bytes = Data(

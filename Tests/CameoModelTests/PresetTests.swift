@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PresetTests {
     @Test func builtInPresetsAreTheExample() throws {
         let example = try Data(contentsOf: Repository.file("proto-json/examples/presets/built-in.json"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The tool that the other suites trust.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProcessRunTests {
     @Test func bigInputAndOutputDoNotBlock() async throws {
         let input = Data(repeating: UInt8(ascii: "x"), count: 5_000_000)

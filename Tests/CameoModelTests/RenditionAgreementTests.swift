@@ -5,7 +5,7 @@ import Testing
 
 /// Schema and Swift reader, asked about every field of a rendition: at the edges of its range, beyond them, of another
 /// type, and beside fields that it does not go with.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RenditionAgreementTests {
     /// A field with values that stand for all it takes and all it does not. `beside` is what it needs or fits with.
     private struct Field {

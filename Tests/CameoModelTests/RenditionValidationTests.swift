@@ -2,7 +2,7 @@ import CameoModel
 import Testing
 
 /// What a program that builds the values itself may get wrong, and the rules that no schema can see.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RenditionValidationTests {
     private func refusal(of rendition: Rendition) throws -> InvalidRequest {
         try #require(throws: InvalidRequest.self) { try rendition.validate(at: "r") }

@@ -1,7 +1,7 @@
 import CameoModel
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestScopeTests {
     @Test func noHeadersNoScope() { #expect(RequestScope(headers: [:]) == nil) }
 

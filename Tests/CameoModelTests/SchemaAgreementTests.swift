@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Schema and Swift reader, asked about the same requests at the edge of every limit.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchemaAgreementTests {
     static let accepted: [String] =
         renditions([

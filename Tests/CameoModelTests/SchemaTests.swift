@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The schemas against an independent validator: Debian's python3-jsonschema, by `validate.py`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SchemaTests {
     static let script = Repository.file("Tests/CameoModelTests/validate.py").path(percentEncoded: false)
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A red disc of radius 70 in the middle of 240 × 160 transparent pixels.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AlphaTests {
     private func specimen(_ rendition: Rendition, of path: String) async throws -> Specimen {
         try await Specimen(Renderers.shared.get().render(rendition, of: path).renditions[0])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Times and loops as they stand in the files, read by our own eyes: what libvips writes wrong it might read wrong too.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AnimationOutTests {
     private func rendered(_ format: Rendition.Format, of path: String) async throws -> EncodedRendition {
         var rendition = Rendition(width: 40, height: 40, format: format)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Animations: one frame unless all are asked for; then each goes through the same steps, with its time.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct AnimationTests {
     private func animated(_ width: Int, _ format: Rendition.Format, fit: Rendition.Fit = .inside) -> Rendition {
         var rendition = Rendition(width: width, height: width, fit: fit, format: format)

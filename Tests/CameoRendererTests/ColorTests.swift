@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ColorTests {
     private func specimen(_ rendition: Rendition, of path: String) async throws -> Specimen {
         try await Specimen(Renderers.shared.get().render(rendition, of: path).renditions[0])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// On a plain picture of 60 × 40.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CornerTests {
     private typealias Corner = Rendition.Look.Corner
 

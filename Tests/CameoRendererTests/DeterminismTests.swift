@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The same job gives the same bytes, whichever process does it and whatever it did before.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DeterminismTests {
     static let jobs: [(String, [Rendition])] = {
         func rendition(_ format: Rendition.Format, _ encoding: (inout Rendition.Encoding) -> Void = { _ in })

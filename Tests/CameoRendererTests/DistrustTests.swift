@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A renderer that was taken over by a picture can say what it wants; the worker believes none of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DistrustTests {
     private func render(_ script: String) async throws -> (JobFailure?, RendererStatistics) {
         let renderer = try FalseRenderer(script)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// SVG: drawn at the size that is wanted, from its own text alone.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct DrawingTests {
     private func drawing(_ name: String, _ body: String, size: String = "width='24' height='16'") async throws -> String
     {

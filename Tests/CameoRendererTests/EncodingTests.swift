@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What an option changes, read from the bytes that come out.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct EncodingTests {
     private func rendered(
         _ format: Rendition.Format,

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct FormatTests {
     static let inputs = [
         "photo.jpg", "photo.png", "photo.gif", "photo.webp", "photo.tif", "photo.heic", "photo.avif", "progressive.jpg",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sizes as sharp 0.33 and vipsthumbnail give them.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct GeometryTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let source: [Int]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// PNGs whose cICP chunk says what their numbers are.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HDRTests {
     /// Bytes of sRGB that are no brighter than the tone curve's knee (0.75 of white's light is 225).
     private static let colors = [

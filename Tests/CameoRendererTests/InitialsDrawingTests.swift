@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Letter avatars, drawn by real renderers in their jail.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct InitialsDrawingTests {
     private func picture(
         _ uri: String,

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every filter on every kind of pixel, at the picture's own size.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LookTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `maxBytes`: the best quality whose file fits.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct MaxBytesTests {
     private func rendition(
         _ format: Rendition.Format,

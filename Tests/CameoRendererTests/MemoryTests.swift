@@ -6,7 +6,7 @@ import Testing
 
 /// Pictures that are sound and small as files, and need more memory than there is: `render.outOfMemory`, whatever their
 /// decoders say of it.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct MemoryTests {
     /// One colour in many pixels, each kind in the form that makes its decoder hold the most of them at once.
     enum Bomb: String, CaseIterable {

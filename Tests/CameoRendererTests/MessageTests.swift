@@ -3,7 +3,7 @@ import CameoRenderMessages
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MessageTests {
     @Test(arguments: FrameHeader.Kind.allCases)
     func headersComeBack(_ kind: FrameHeader.Kind) throws {

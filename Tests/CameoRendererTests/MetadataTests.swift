@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What goes into a thumbnail besides pixels: nothing but what was asked for, read back from the file.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct MetadataTests {
     typealias Kept = Rendition.Encoding.Metadata
 

@@ -3,7 +3,7 @@ import CameoRenderer
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct OrientationTests {
     static let red = [255.0, 0, 0]
     static let green = [0.0, 255, 0]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A red overlay of 20 × 10 on plain pictures of 100 × 60.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct OverlayTests {
     private let folder: TemporaryFolder
 

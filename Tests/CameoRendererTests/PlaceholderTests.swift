@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Placeholders as they come with thumbnails; their letters are tested where they are made (CameoImagingTests).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PlaceholderTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What happens to children, by sources that make a debug build's renderer die on purpose.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PoolTests {
     private func hook(_ word: String) async throws -> String {
         try await Pictures.bytes("\(word).jpg", Array("CAMEO-TEST-\(word)".utf8))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Bad pictures: each is a named failure, quickly, and says what was wrong with which source.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RefusalTests {
     private func expect(
         _ code: JobFailure.Code,

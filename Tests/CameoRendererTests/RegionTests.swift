@@ -8,7 +8,7 @@ import Testing
 ///
 /// The four tiles of ``Pictures/corners(orientation:)`` (30 × 20 each: red, green above; blue, white below) show by colour
 /// where each part went.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct RegionTests {
     enum Tile: String, Sendable { case red, green, blue, white, grey }
 

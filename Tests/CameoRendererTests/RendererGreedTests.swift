@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a renderer that was taken over takes of the worker: its time, its memory, threads, a place in the pool.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RendererGreedTests {
     /// Refused on the announcement: the bytes are never sent here.
     @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Which walls stand, as the kernel and the renderer tell it, and what becomes of a kernel that lacks one.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SandboxReportTests {
     private static var hardCoreLimit: Int {
         var limit = rlimit()

@@ -7,7 +7,7 @@ import Testing
 
 /// Each wall of a renderer, tried from inside as a picture's smuggled code would. Every attempt is followed by a picture
 /// on the same slot (``Jail/attempt(_:by:)``).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SandboxTests {
     private static let denied = ["was refused: \(EPERM) \(Errno(EPERM))", "was refused: \(EACCES) \(Errno(EACCES))"]
     private static let done = "was done"

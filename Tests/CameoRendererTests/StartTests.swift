@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Renderers that do not start, and their end with their worker.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StartTests {
     @Test func missingExecutableIsNamed() throws {
         let configuration = RendererConfiguration(executable: "/nowhere/cameo-renderer", processes: 1)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A worker that tolerates truncation makes thumbnails of beginnings, and says so.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ToleranceTests {
     private func tolerant(_ body: (RendererPool) async throws -> Void) async throws {
         var configuration = Renderers.configuration(processes: 1)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A step of priority is worth a minute of waiting, however a job came by its rank.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AgeingTests {
     /// The ways by which the jobs of higher priority come in, one a minute.
     enum Way: CaseIterable {

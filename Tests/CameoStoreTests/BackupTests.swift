@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BackupTests {
     /// Larger than what stands in the database.
     private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BatchTests {
     @Test func aBatchTellsHowFarItIsWhyJobsFailedAndWhenItWillBeDone() async throws {
         let fixture = try StoreFixture()

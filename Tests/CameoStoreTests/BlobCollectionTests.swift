@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct BlobCollectionTests {
     private static let large = 150_000
 

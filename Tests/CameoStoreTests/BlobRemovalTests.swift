@@ -8,7 +8,7 @@ import Testing
 @testable import CameoStore
 
 /// Files of blobs on their way out: what is broken off, runs twice or meets another keeps the bytes that something names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BlobRemovalTests {
     /// Too large for a row.
     private static let bytes = StoreFixture.bytes("a", 150_000)

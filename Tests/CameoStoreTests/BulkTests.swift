@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Changes of many jobs at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct BulkTests {
     /// Discards that many jobs with a code each.
     private func discard(

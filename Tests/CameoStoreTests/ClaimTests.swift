@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClaimTests {
     @Test func claimChargesAnAttemptAndOpensIt() async throws {
         let fixture = try StoreFixture()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CommitQueueTests {
     private struct Refusal: Error {}
 

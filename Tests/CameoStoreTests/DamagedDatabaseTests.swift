@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Pages of the database that are no longer what SQLite wrote, as after a failing disk.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamagedDatabaseTests {
     /// Overwrites the root page of a table or an index, with nobody near the file.
     private func store(withDamaged tree: String) async throws -> (TemporaryFolder, Store) {

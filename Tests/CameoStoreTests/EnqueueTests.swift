@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct EnqueueTests {
     @Test func receiptNamesTheThumbnailsBeforeTheyAreMade() async throws {
         let fixture = try StoreFixture()

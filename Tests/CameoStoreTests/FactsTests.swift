@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// What is kept of a thumbnail beside its bytes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FactsTests {
     private func make(
         _ fixture: StoreFixture,

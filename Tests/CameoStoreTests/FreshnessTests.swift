@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Requests that need no job, because their thumbnails are made and fresh.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FreshnessTests {
     private func make(_ fixture: StoreFixture, _ source: String) async throws {
         try await make(fixture) { $0.source = source }

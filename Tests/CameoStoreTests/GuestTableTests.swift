@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Tables of other programs in the store's file.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct GuestTableTests {
     /// What `proto-json/README.md` tells to type.
     private static func block(with words: String) throws -> String {

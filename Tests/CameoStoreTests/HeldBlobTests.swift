@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Bytes that a job names by their digest, and that nothing else names.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeldBlobTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     private static let digest = SHA256.digest(of: bytes)

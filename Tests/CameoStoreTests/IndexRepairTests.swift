@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Indexes that do not agree with their tables.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IndexRepairTests {
     private let fixture: StoreFixture
     private var store: Store { fixture.store }

@@ -6,7 +6,7 @@ import Testing
 @testable import CameoStore
 
 /// Rows that mean nothing any more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LeftoverTests {
     private let fixture: StoreFixture
 

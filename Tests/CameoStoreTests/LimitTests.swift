@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// How many jobs of a queue and of a key run at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LimitTests {
     private func finish(_ job: ClaimedJob, _ fixture: StoreFixture) async throws {
         try await fixture.store.complete(job.claim, keeping: [], seen: nil, timings: AttemptTimings())

@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Stores that an earlier version made.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MigrationTests {
     /// A store as version 1 left it: a completed job with its thumbnail, one that failed, one that waits.
     private struct Version1Store {

@@ -6,7 +6,7 @@ import Testing
 @testable import CameoStore
 
 /// Programs of several versions on one store: one of them brings the tables up to date while others have it open.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MixedVersionTests {
     private static let request = #"{"source":"file:///pictures/%.jpg","renditions":[{"width":64,"height":64}]}"#
 

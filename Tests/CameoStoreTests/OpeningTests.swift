@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OpeningTests {
     private func sql(_ text: String, in store: String) async throws {
         let result = try await run("sqlite3", ["\(store)/cameo.sqlite", text])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What an operator does to one job, in whatever state it is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OperatorTests {
     /// A store with one job, in that state.
     private func fixture(_ state: JobState) async throws -> StoreFixture {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A thumbnail is a function of its overlay's bytes too, which its id does not know.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OverlayProvenanceTests {
     private let fixture: StoreFixture
 

@@ -2,7 +2,7 @@ import CameoModel
 import CameoStore
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueueTests {
     @Test func aPausedQueueGivesNothingAndTheOthersGoOn() async throws {
         let fixture = try StoreFixture()

@@ -8,7 +8,7 @@ import Testing
 @testable import CameoStore
 
 /// How readings of thumbnails reach the store.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReadingTests {
     /// Counts commits that changed something.
     private final class CommitCounter: TransactionObserver, Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Damage of every kind that a check knows: it is found, named, and mended where that can be.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RepairTests {
     private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
 

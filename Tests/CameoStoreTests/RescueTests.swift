@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RescueTests {
     /// Rescues until something was found: other tests of this process start programs, and between fork and exec such a
     /// child has a copy of every lock file.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameoStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RetentionTests {
     /// One job in each state, each final one ended at the time of the call.
     private func jobsInEveryState(_ fixture: StoreFixture) async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The promise to producers in other languages, kept with the sqlite3 shell and with Python.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SQLContractTests {
     private func shell(_ sql: String, _ fixture: StoreFixture) async throws -> ProcessResult {
         let script = "PRAGMA busy_timeout=10000;\nPRAGMA wal_autocheckpoint=0;\n" + sql

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SettleTests {
     private func claimOne(_ fixture: StoreFixture) async throws -> ClaimedJob {
         _ = try await fixture.store.enqueue([StoreFixture.request("file:///pictures/0.jpg")])

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SourceCacheTests {
     private static let key = SourceKey(uri: StoreFixture.uri, scope: nil)
     private static let failure = JobFailure(.sourceNotFound, at: .fetch, "404", isRetryable: false)

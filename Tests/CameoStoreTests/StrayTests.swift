@@ -6,7 +6,7 @@ import Testing
 @testable import CameoStore
 
 /// What lies in `blobs/` and does not belong there, or not so.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StrayTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
     private static let digest = SHA256.digest(of: bytes)

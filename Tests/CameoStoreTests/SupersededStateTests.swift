@@ -6,7 +6,7 @@ import Testing
 @testable import CameoStore
 
 /// Whoever waits for a job that another took the place of waits for that other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SupersededStateTests {
     @Test func aSupersededJobBecomesWhatItsTwinBecomes() async throws {
         let fixture = try StoreFixture()

@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Thumbnails that nobody reads or makes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ThumbnailRetentionTests {
     private static let hour = 3_600.0
     private let fixture: StoreFixture

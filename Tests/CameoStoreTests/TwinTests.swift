@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Of two jobs for the same thumbnails one yields, however they came to wait.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TwinTests {
     private let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
 

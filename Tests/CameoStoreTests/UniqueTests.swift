@@ -7,7 +7,7 @@ import Testing
 @testable import CameoStore
 
 /// Requests for the same thumbnails are one job while it waits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct UniqueTests {
     private let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
 

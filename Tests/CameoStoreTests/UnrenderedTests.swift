@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Thumbnails that a job may keep instead of making them again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnrenderedTests {
     private func digest(_ text: String) -> BlobDigest { SHA256.digest(of: Data(text.utf8)) }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import CameoStore
 
 /// Who has the write lock next, when many processes want it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct WaitingLineTests {
     /// As another process sees it.
     private func line(of store: Store) throws -> WaitingLine { try WaitingLine(store.directory.waitingLine) }

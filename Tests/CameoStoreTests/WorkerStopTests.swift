@@ -3,7 +3,7 @@ import CameoStore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct WorkerStopTests {
     @Test func aWorkerHearsHowItIsToEndAndNoOther() async throws {
         let fixture = try StoreFixture()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Pictures that a program hands over under a name of its own.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CacheKeyTests {
     private let bench: Workbench
     private let client: Client

@@ -6,7 +6,7 @@ import Testing
 
 /// Bytes that are gone from the disk, or are not what they were: they are never served, and come back when they are asked
 /// for again.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     enum Damage: CaseIterable {
         case gone, altered, shortened

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the documentation shows is compiled, and run against a real store.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct DocumentationTests {
     private static let articles = [
         "Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "Operating", "DesignNotes",

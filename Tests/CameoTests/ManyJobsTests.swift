@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Jobs that are chosen by what they are.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ManyJobsTests {
     private let bench: Workbench
     private let client: Client

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What an operator does by `cameo-admin`, done by a program.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct OperatingTests {
     private let bench: Workbench
     private let client: Client

@@ -8,7 +8,7 @@ import Testing
 @testable import CameoStore
 
 /// Which loads tell retention that a thumbnail is still read.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReadingTests {
     private let bench: Workbench
     private let client: Client

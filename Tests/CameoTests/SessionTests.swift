@@ -4,7 +4,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionTests {
     @Test func twoStoresOfOneProcessDoNotSeeEachOther() async throws {
         let benches = [try Workbench(), try Workbench()]

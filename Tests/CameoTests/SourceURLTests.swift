@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `cameo://source/…`: the cached original.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SourceURLTests {
     private let bench: Workbench
     private let client: Client

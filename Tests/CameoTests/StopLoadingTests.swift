@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a session never shows, since it ends a cancelled task by itself: a load that was stopped tells nothing more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StopLoadingTests {
     /// Hears what a protocol tells its session.
     private final class Listener: NSObject, URLProtocolClient {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Redirects are kept with the answer that they led to, under what was asked for.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct ChainTests {
     private let origin: Origin
     private let bench: CacheBench

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// RFC 9111 over real HTTP: a real server that answers by a script, the worker's fetcher and the store.
-@Suite(.origin, .timeLimit(.minutes(5)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct ConformanceTests {
     private let origin: Origin
 

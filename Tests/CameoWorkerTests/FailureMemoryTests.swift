@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A failure answers for its source for a short time.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct FailureMemoryTests {
     private let origin: Origin
     private let bench: CacheBench

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a worker does beside its jobs.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct MaintenanceTests {
     @Test func aWorkerThatCouldNotRemoveWhatIsOverTriesAgain() async throws {
         let bench = try CacheBench()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The network gone, or its pictures.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct OfflineTests {
     private let origin: Origin
     private let bench: CacheBench

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Several fetchers, of one worker or of several, on one store.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedStoreTests {
     private let origin: Origin
     private let bench: CacheBench

@@ -8,7 +8,7 @@ import Testing
 @testable import CameoWorker
 
 /// `cameo://source/…` as a source, and overlays by way of the cache.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct StoredOriginalTests {
     private let origin: Origin
     private let bench: CacheBench

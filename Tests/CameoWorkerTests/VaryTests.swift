@@ -7,7 +7,7 @@ import Testing
 
 /// One URI, several answers. What a worker sends of its own differs between workers: their user agents, their operators'
 /// headers.
-@Suite(.origin, .timeLimit(.minutes(1)))
+@Suite(.origin, .timeLimit(.minutes(10)))
 struct VaryTests {
     private let origin: Origin
     private let bench: CacheBench

@@ -1,7 +1,7 @@
 import CommandSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DurationTests {
     @Test(
         arguments: [

@@ -7,7 +7,7 @@ import Testing
 extension EndToEnd {
     /// What once broke a command or a worker: outputs that cannot be written, files that are not to be replaced, numbers
     /// beyond reason, a store that goes away.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct AbuseTests {
         @Test(arguments: ["cameo-status", "cameo-enqueue"])
         func outputThatCannotBeWrittenIsSaidInOneLine(command: String) async throws {

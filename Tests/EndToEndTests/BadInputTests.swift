@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Each ends as the named failure of its own job, and the good job beside it is done.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct BadInputTests {
         private static let limits = [
             "--allow-network", "127.0.0.0/8", "--fetch-timeout", "3", "--connect-timeout", "1", "--low-speed", "100",

@@ -7,7 +7,7 @@ import Testing
 extension EndToEnd {
     /// Sources that are wrong, hostile or confusing, all handed to one worker by SQL, which checks nothing of them: each
     /// ends as the named failure of its own job, and the picture beside them is done.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct BadSourceTests {
         struct Row {
             let source: String

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What scripts rely on: exit codes, JSON that keeps its contract, output that cannot be abused.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct CommandTests {
         private static let commands = ["cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin"]
 

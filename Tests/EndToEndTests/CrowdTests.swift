@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Many processes on one store at once.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(10)))
     struct CrowdTests {
         private static let inserts = 25
 

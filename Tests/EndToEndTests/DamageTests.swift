@@ -7,7 +7,7 @@ import Testing
 extension EndToEnd {
     /// Bytes in the store that are gone, or no longer what their digest says: nobody gets them, and nobody loses anything
     /// else by them.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct DamageTests {
         enum Damage: CaseIterable { case fileIsGone, fileIsCut, bitIsFlipped, rowIsChanged }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is typed becomes the request that is meant, or is refused by the name of the option.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EnqueueOptionTests {
     @Test(
         arguments: [

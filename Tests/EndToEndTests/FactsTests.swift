@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What is told of a thumbnail beside its bytes, by every way to ask.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct FactsTests {
         @Test func factsOfThreeRenditionsAreTheSameByEveryWay() async throws {
             let deployment = try Deployment()

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What the worker does for, and to, HTTP servers.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct HTTPOptionTests {
         private let deployment: Deployment
         private let origin: Origin

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Letter avatars, from the queue to the stored picture.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct InitialsTests {
         @Test func avatarGoesThroughTheQueueLikeAnyPicture() async throws {
             let deployment = try Deployment()

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What `cameo-admin` and `cameo-status` did, for programs: what was changed, as it then is.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct JSONAnswerTests {
         private let deployment: Deployment
 

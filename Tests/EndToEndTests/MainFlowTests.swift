@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What a new user does, with the real commands.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct MainFlowTests {
         @Test func picturesBecomeThumbnailsThatCanBeRead() async throws {
             let deployment = try Deployment()

@@ -8,7 +8,7 @@ extension EndToEnd {
     /// What names lead to: a worker whose resolver asks a hostile name server. Every address that a name has is there and
     /// serves a picture, so that only the worker's guard can be what keeps it away.
     @Suite(
-        .timeLimit(.minutes(3)),
+        .timeLimit(.minutes(10)),
         .enabled(if: PrivateNetwork.isAvailable, "needs unshare(1) with networks, and ip(8)")
     )
     struct NameTests {

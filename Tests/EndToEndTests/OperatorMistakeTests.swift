@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What an operator types wrong is refused by its name and its limit, and changes nothing.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct OperatorMistakeTests {
         @Test(
             arguments: [

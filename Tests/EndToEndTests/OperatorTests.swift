@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What an operator does to a queue with workers on it.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct OperatorTests {
         @Test func aPausedQueueWaitsAndAResumedOneIsWorkedOnAtOnce() async throws {
             let deployment = try Deployment()

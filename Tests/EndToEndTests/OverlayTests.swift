@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// A second picture comes with a job: a watermark.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct OverlayTests {
         private let deployment: Deployment
 

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Base64 with nothing around it is a picture wherever a source may stand.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct PlainBase64Tests {
         private let deployment: Deployment
         private let text: String

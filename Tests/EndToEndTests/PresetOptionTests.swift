@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PresetOptionTests {
     private static let file = #"""
         {"presets": {"gallery": {"description": "ours", "renditions": [{"width": 7}]},

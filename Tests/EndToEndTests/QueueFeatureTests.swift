@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// What the queue offers to those who enqueue, with the commands as they are.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(10)))
     struct QueueFeatureTests {
         @Test func sixteenProcessesThatAskForTheSameMakeOneJob() async throws {
             let deployment = try Deployment()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The README's tables of a rendition's options, against the schema and against `cameo-enqueue --help`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReadmeOptionTests {
     private struct Row {
         let section: String

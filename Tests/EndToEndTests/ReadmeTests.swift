@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// Everything that the README tells its reader to type is typed here, in the order of the page.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct ReadmeTests {
         private struct Block {
             let language: String

@@ -7,7 +7,7 @@ extension EndToEnd {
     /// `deploy/systemd`, by systemd's own tools and by real workers under the unit's filter. There is no systemd to start
     /// the unit itself where tests run: it would have to be the first process.
     @Suite(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
     )
     struct ServiceUnitTests {

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Originals are kept, and serve later jobs when their server is gone.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct SourceCacheTests {
         private let deployment: Deployment
         private let origin: Origin

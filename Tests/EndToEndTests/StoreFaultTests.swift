@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Disks that are read-only or full: real file systems, in a mount namespace of the test's own.
-    @Suite(.timeLimit(.minutes(3)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
+    @Suite(.timeLimit(.minutes(10)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
     struct StoreFaultTests {
         @Test func aStoreOnAReadOnlyDiskCanBeReadAndNotWritten() async throws {
             let deployment = try Deployment()

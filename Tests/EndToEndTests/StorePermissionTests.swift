@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Stores that refuse what is to be written, on a disk that is well.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct StorePermissionTests {
         private static let refusal = "read-only disk or in a folder that may not be written"
 

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Jobs that worker after worker died of.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct SuspectTests {
         private let deployment: Deployment
         /// Two servers, so that each group of jobs is held and released by itself.

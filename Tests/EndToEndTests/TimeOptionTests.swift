@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// Every option that takes a span of time reads a plain number, of seconds, and a number with a unit.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(10)))
     struct TimeOptionTests {
         /// Options that one command line takes together.
         struct Line: Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Retention, copies and the size of a store in use.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct UpkeepTests {
         @Test func aWorkerRemovesWhatItIsNotToKeepAndNothingElse() async throws {
             let deployment = try Deployment()

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Variables of the environment that begin with CAMEO_.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct VariableTests {
         private static let misspelt = ["CAMEO_FETCH_CONCURENCY": "4", "CAMEO_SPEED": "11", "CAMEO_GRACE": "1m"]
 

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// What an operator sees of the renderers' sandbox, and what the options about strangers' pictures do.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.timeLimit(.minutes(10)))
     struct WallTests {
         /// A renderer as it would run on a kernel without these layers; only debug builds can be told.
         private func rendererWithout(_ layers: String, _ deployment: Deployment) throws -> String {

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Workers that are ended from outside, through the store.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(10)))
     struct WorkerStopTests {
         private func startedWorker(_ deployment: Deployment, _ arguments: String...) async throws -> (
             ChildProcess, String

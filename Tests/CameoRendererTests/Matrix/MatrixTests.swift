@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The proof table: every format, depth, profile, orientation and kind of transparency, looked at pixel by pixel.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct MatrixTests {
     @Test func tableIsLongEnough() {
         #expect(MatrixCases.all.count >= 150)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What one may see never answers another.
-@Suite(.timeLimit(.minutes(2)), .origin)
+@Suite(.timeLimit(.minutes(10)), .origin)
 struct CredentialTests {
     private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png"]
 

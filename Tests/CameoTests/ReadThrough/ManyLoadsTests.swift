@@ -4,7 +4,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .origin)
+@Suite(.timeLimit(.minutes(10)), .origin)
 struct ManyLoadsTests {
     @Test func twoThousandLoadsOneAfterTheOther() async throws {
         let (reader, path) = (try Reader(), Reader.path())

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `http:` URLs through the store, against a real server: what is kept, when it is served, and what the server is asked.
-@Suite(.timeLimit(.minutes(2)), .origin)
+@Suite(.timeLimit(.minutes(10)), .origin)
 struct ReadThroughTests {
     private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png", "ETag: \"one\""]
     private static let stale = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers and stores in trouble, and loads that are called off.
-@Suite(.timeLimit(.minutes(2)), .origin)
+@Suite(.timeLimit(.minutes(10)), .origin)
 struct TroubleTests {
     private static let stale = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]
 

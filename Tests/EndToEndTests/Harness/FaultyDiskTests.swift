@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Writes and syncs that fail, full and read-only disks, and the power that fails: what was acknowledged is there.
-    @Suite(.timeLimit(.minutes(5)), .serialized)
+    @Suite(.timeLimit(.minutes(10)), .serialized)
     struct FaultyDiskTests {
         @Test(arguments: [
             "write EIO -wal", "sync EIO -wal", "write ENOSPC -wal", "write SHORT -wal",

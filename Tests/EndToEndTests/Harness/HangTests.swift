@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Workers that stand still, clocks that jump, stores that refuse for a while.
-    @Suite(.timeLimit(.minutes(3)), .serialized)
+    @Suite(.timeLimit(.minutes(10)), .serialized)
     struct HangTests {
         static let shortLease: [String: String?] = ["CAMEO_TEST_LEASE_MS": "1000"]
         private static let refusal = "the job is no longer this worker's"

@@ -7,7 +7,7 @@ import Testing
 extension EndToEnd {
     /// What `proto-json/README.md` says of programs with tables of their own: the program (`own_tables.py`) is killed at
     /// its first, second, … write to a write-ahead log, until it lives to its end, and what is there then is looked at.
-    @Suite(.timeLimit(.minutes(5)), .serialized)
+    @Suite(.timeLimit(.minutes(10)), .serialized)
     struct OwnTablesTests {
         /// A folder with a store and a database of the program's own, and a disk that kills.
         private struct Program {

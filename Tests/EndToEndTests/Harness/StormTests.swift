@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Many processes at one store. `deploy/soak` does it for minutes.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.minutes(10)))
     struct StormTests {
         @Test func sixteenProducersAndEightWorkersDoEveryJobOnce() async throws {
             let deployment = try Deployment()
