@@ -129,7 +129,12 @@ struct BackupTests {
 
     @Test func vacuumGivesFreePagesBack() async throws {
         let fixture = try StoreFixture()
-        for size in 0..<40 { _ = try await fixture.store.store(Data(count: 50_000 + size), mediaType: nil) }
+        try await withThrowingTaskGroup(of: Void.self) { [store = fixture.store] group in
+            for size in 0..<40 {
+                group.addTask { _ = try await store.store(Data(count: 50_000 + size), mediaType: nil) }
+            }
+            try await group.waitForAll()
+        }
         try await fixture.store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM blob") }
         let before = try await fixture.store.databaseSize()
         #expect(before.freeBytes > 1_000_000)

@@ -16,10 +16,8 @@ struct BulkTests {
         change: (inout ThumbnailRequest) -> Void = { _ in }
     ) async throws {
         try await fixture.enqueue(count, change: change)
-        for job in try await fixture.store.claim(limit: count, for: "w1") {
-            let failure = JobFailure(code, at: .fetch, "no")
-            try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
-        }
+        let jobs = try await fixture.store.claim(limit: count, for: "w1")
+        try await fixture.store.discard(jobs, JobFailure(code, at: .fetch, "no"))
     }
 
     private func filter(_ change: (inout JobFilter) -> Void) -> JobFilter {

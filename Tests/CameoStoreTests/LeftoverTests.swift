@@ -26,7 +26,10 @@ struct LeftoverTests {
     }
 
     @Test func failuresOfSourcesGoWhenTheirTimeIsOver() async throws {
-        for number in 1...230 { try await remember(number, seconds: 60) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...230 { group.addTask { try await remember(number, seconds: 60) } }
+            try await group.waitForAll()
+        }
         try await remember(1_000, seconds: 61)
         fixture.clock.advance(seconds: 59)
         #expect(try await fixture.prune(.forever).isEmpty)

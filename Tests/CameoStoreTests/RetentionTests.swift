@@ -74,12 +74,10 @@ struct RetentionTests {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue(1_200)
-        for job in try await fixture.store.claim(limit: 1_050, for: "w1") {
-            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
-            try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
-        }
+        let jobs = try await fixture.store.claim(limit: 1_050, for: "w1")
+        try await fixture.store.discard(jobs, JobFailure(.sourceTimeout, at: .fetch, "slow"))
         fixture.clock.advance(seconds: 1)
-        for id in Int64(1_051)...1_200 { _ = try await fixture.store.cancel(id) }
+        try await fixture.store.cancelAll()
         fixture.clock.advance(seconds: 10)
         var retention = Retention()
         retention.cancelled = .seconds(5)
@@ -97,7 +95,7 @@ struct RetentionTests {
     func aJobThatWasRetriedSinceTheLookStays(andIsNow state: JobState) async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(101)
-        for id in Int64(1)...101 { _ = try await fixture.store.cancel(id) }
+        try await fixture.store.cancelAll()
         fixture.clock.advance(seconds: 10)
         var retention = Retention()
         retention.cancelled = .seconds(5)
@@ -142,7 +140,7 @@ struct RetentionTests {
         #expect(try await other.maintenanceTurn(within: .milliseconds(30)) == nil)
         turn = nil
         _ = turn
-        #expect(try await other.maintenanceTurn(within: .seconds(30)) != nil)
+        #expect(try await other.maintenanceTurn(within: .seconds(300)) != nil)
         #expect(throws: StoreError.readOnly(path: fixture.path)) { try Store(reading: fixture.path).maintenanceTurn() }
     }
 }

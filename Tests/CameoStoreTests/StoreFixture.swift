@@ -142,9 +142,26 @@ private final class Counter: Sendable {
 }
 
 extension Store {
+    /// Discards claimed jobs side by side, so that they share commits.
+    func discard(_ jobs: [ClaimedJob], _ failure: JobFailure) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for job in jobs {
+                group.addTask { try await self.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings()) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Cancels every job that waits.
+    func cancelAll() async throws {
+        var waiting = JobFilter()
+        (waiting.states, waiting.limit) = ([.available], .max)
+        _ = try await change(waiting, by: .cancel)
+    }
+
     /// The turn, as soon as it is free: other tests of this process start programs, and between fork and exec such a child
     /// has a copy of the lock of whoever had the turn before.
     func freeTurn() async throws -> MaintenanceTurn {
-        try #require(try await maintenanceTurn(within: .seconds(30)))
+        try #require(try await maintenanceTurn(within: .seconds(300)))
     }
 }

@@ -161,7 +161,12 @@ extension EndToEnd {
         @Test func aBackupThatIsKilledLeavesNothingUnderItsName() async throws {
             let deployment = try Deployment()
             let store = try Store(at: deployment.store)
-            for index in 0..<300 { _ = try await store.store(Data(count: 200_000 + index), mediaType: nil) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<300 {
+                    group.addTask { _ = try await store.store(Data(count: 200_000 + index), mediaType: nil) }
+                }
+                try await group.waitForAll()
+            }
             let copy = deployment.folder.path("copy")
             let backup = try ChildProcess(
                 try Deployment.executable("cameo-admin"),
