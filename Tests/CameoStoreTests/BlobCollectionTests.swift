@@ -222,7 +222,7 @@ struct BlobCollectionTests {
         let path = file(of: bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for seen in 1...150 {
+                for seen in 1...TestLength.rounds(40, full: 150) {
                     try await keep(bytes, seen: Int64(seen), in: other)
                     #expect(try await other.data(of: .source(StoreFixture.uri)) == bytes)
                     _ = try await other.forgetSource(StoreFixture.uri, .originals)

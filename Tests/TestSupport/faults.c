@@ -1,5 +1,7 @@
-// A disk that fails, and a wall clock that jumps, for a real program: to be preloaded (LD_PRELOAD). deploy/soak and the
-// end-to-end tests compile it with `cc -shared -fPIC`.
+// A disk that fails or is slow, and a wall clock that jumps, for a real program: to be preloaded (LD_PRELOAD). deploy/soak,
+// deploy/test --slow-sync and the end-to-end tests compile it with `cc -shared -fPIC`.
+//
+// CAMEO_TEST_SYNC_DELAY_MS is what every sync takes longer than it would.
 //
 // CAMEO_FAULTS names a folder, in which tests write and this file reads
 //   rules    lines of CALL ERROR PART SKIP COUNT: of the calls (write, sync) to files whose path contains PART the first
@@ -166,7 +168,16 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset) {
 
 ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset) { return pwrite64(file, bytes, size, offset); }
 
+static void delay(void) {
+    const char *text = getenv("CAMEO_TEST_SYNC_DELAY_MS");
+    long milliseconds = text ? strtol(text, NULL, 10) : 0;
+    struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    if (milliseconds > 0)
+        while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {}
+}
+
 static int synced(int file, int call) {
+    delay();
     char path[512];
     const char *error = path_of(file, path)[0] ? verdict("sync", path) : NULL;
     if (error) {
@@ -192,6 +203,11 @@ static int synced(int file, int call) {
 
 int fsync(int file) { return synced(file, SYS_fsync); }
 int fdatasync(int file) { return synced(file, SYS_fdatasync); }
+
+int syncfs(int file) {
+    delay();
+    return syscall(SYS_syncfs, file);
+}
 
 int ftruncate64(int file, off_t length) {
     char path[512];

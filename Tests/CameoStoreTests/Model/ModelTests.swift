@@ -1,5 +1,6 @@
 import CameoModel
 import Foundation
+import TestSupport
 import Testing
 
 /// Random sequences on a real store against a simple model of it.
@@ -16,7 +17,8 @@ struct ModelTests {
     private static var seeds: [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["CAMEO_MODEL_SEED"].flatMap(UInt64.init) { return [seed] }
-        return (1...(environment["CAMEO_MODEL_SEEDS"].flatMap(UInt64.init) ?? 200)).map { $0 }
+        let count = environment["CAMEO_MODEL_SEEDS"].flatMap(Int.init) ?? TestLength.rounds(enough, full: 200)
+        return (1...count).map(UInt64.init)
     }
 
     @Test func storeAndModelAgreeAfterEveryStep() async throws {
