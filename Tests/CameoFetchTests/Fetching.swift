@@ -15,11 +15,13 @@ func failure(of source: String, headers: [String: String] = [:], with fetcher: F
 }
 
 extension FetchConfiguration {
-    /// Short limits, and loopback allowed.
+    /// Loopback is allowed; the time is a guard against hanging.
     static var forTests: FetchConfiguration {
         var configuration = FetchConfiguration()
         configuration.allowedNetworks = [AddressRange("127.0.0.0/8"), AddressRange("::1/128")].compactMap(\.self)
-        configuration.totalTimeout = .seconds(20)
+        configuration.totalTimeout = .seconds(300)
+        configuration.connectTimeout = .seconds(120)
+        configuration.lowSpeedTime = .seconds(300)
         return configuration
     }
 

@@ -109,7 +109,7 @@ struct HTTPAttackTests {
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n", [.sourceUnreachable, .sourceInvalid]),
     ])
     func aMalformedAnswerIsANamedFailure(answer: String, codes: [JobFailure.Code]) async throws {
-        let fetcher = try Fetcher(FetchConfiguration.forTests.with(\.totalTimeout, .seconds(5)))
+        let fetcher = try Fetcher(.forTests)
         let encoded = try #require(answer.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
         let failure = try await failure(of: origin.url("/raw?answer=\(encoded)"), with: fetcher)
         #expect(codes.contains(failure.code), "\(failure.code): \(failure.message)")
@@ -130,7 +130,7 @@ struct HTTPAttackTests {
 
     @Test
     func headersWithoutEndAreRefused() async throws {
-        let fetcher = try Fetcher(FetchConfiguration.forTests.with(\.totalTimeout, .seconds(20)))
+        let fetcher = try Fetcher(.forTests)
         let failure = try await failure(of: origin.url("/header-flood"), with: fetcher)
         #expect(failure.code != .sourceTimeout, "\(failure.message)")
         #expect(failure.message.contains("/header-flood"))

@@ -82,9 +82,7 @@ struct HTTPTimeoutTests {
     @Test
     func transfersForOneHostWaitTheirTurnWithoutLosingTime() async throws {
         let origin = try await Origin.start()
-        let fetcher = try Fetcher(
-            FetchConfiguration.forTests.with(\.maximumConnectionsPerHost, 2).with(\.totalTimeout, .seconds(10))
-        )
+        let fetcher = try Fetcher(FetchConfiguration.forTests.with(\.maximumConnectionsPerHost, 2))
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<12 { group.addTask { try await fetcher.fetch(origin.url("/held?count=10")).bytes } }
             try await origin.awaitArrivals(of: "/held", count: 2)

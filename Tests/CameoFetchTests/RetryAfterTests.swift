@@ -56,7 +56,7 @@ struct RetryAfterTests {
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         let url = try url(503, after: format.string(from: Date(timeIntervalSinceNow: 1_000)), date: "no date")
         let delay = try #require(try await failure(of: url, with: fetcher).retryAfter)
-        #expect((.seconds(900)...(.seconds(1_001))).contains(delay))
+        #expect((.seconds(500)...(.seconds(1_001))).contains(delay))
     }
 
     @Test(arguments: [

@@ -11,7 +11,7 @@ struct SharedFetchTests {
     init() async throws {
         origin = try await Origin.start()
         // What is held back is not slow: on a busy machine the others may take long to come.
-        fetcher = try Fetcher(.forTests.with(\.lowSpeedTime, .seconds(60)).with(\.totalTimeout, .seconds(60)))
+        fetcher = try Fetcher(.forTests)
     }
 
     /// Job 1 begins, when there are ten jobs.

@@ -36,7 +36,7 @@ struct MemoryTests {
     func pictureOverTheMemoryLimitIsOutOfMemoryAndNothingElse(_ bomb: Bomb, mebibytes: Int) async throws {
         var configuration = Renderers.configuration(processes: 1)
         configuration.memoryLimitBytes = mebibytes << 20
-        configuration.timeout = .seconds(60)
+        configuration.timeout = .seconds(300)
         let path = try await bomb.path()
         try await Renderers.withPool(configuration) { pool in
             do {
@@ -55,7 +55,7 @@ struct MemoryTests {
     @Test(arguments: Bomb.allCases)
     func theSamePictureIsRenderedWhereThereIsRoom(_ bomb: Bomb) async throws {
         let picture = try await Renderers.shared.get()
-            .render(Rendition(width: 64, format: .png), of: bomb.path(), timeout: .seconds(60))
+            .render(Rendition(width: 64, format: .png), of: bomb.path(), timeout: .seconds(300))
         #expect(picture.renditions[0].edges == [64, 64])
     }
 

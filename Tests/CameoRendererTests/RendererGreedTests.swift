@@ -10,14 +10,14 @@ struct RendererGreedTests {
     /// Refused on the announcement: the bytes are never sent here.
     @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(60)"
+            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(600)"
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
         try await Renderers.withPool(configuration) { pool in
             let renditions = [Rendition](repeating: Rendition(width: 8, format: .png), count: 3)
             let failure = await failure {
-                try await pool.render(renditions, of: source, named: "it", timeout: .seconds(50))
+                try await pool.render(renditions, of: source, named: "it", timeout: .seconds(300))
             }
             #expect(failure?.message.contains("\(3 * 45 << 20) bytes together") == true, "\(failure?.message ?? "")")
         }
@@ -40,7 +40,7 @@ struct RendererGreedTests {
             open("\(mark)", "w").close()
             """
         try await Self.withDeafRenderer(watch) { pool, job in
-            let task = Task { try await job(.seconds(60)) }
+            let task = Task { try await job(.seconds(300)) }
             while !FileManager.default.fileExists(atPath: mark) { try await Task.sleep(for: .milliseconds(2)) }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -51,7 +51,7 @@ struct RendererGreedTests {
     @Test func answerBeforeTheWholeJobWasReadIsNotBelieved() async throws {
         let answer = "say('REF1', {'reason': 'corrupt', 'predicate': 'x'})"
         try await Self.withDeafRenderer("s.recv_into(bytearray(9)); \(answer)") { pool, job in
-            let failure = await failure { try await job(.seconds(60)) }
+            let failure = await failure { try await job(.seconds(300)) }
             #expect(failure?.message.contains("before it had read its job") == true)
             #expect(pool.statistics.killed == 1)
         }
@@ -62,7 +62,7 @@ struct RendererGreedTests {
         _ answer: String = "",
         _ body: (RendererPool, @escaping @Sendable (Duration) async throws -> RenderedPicture) async throws -> Void
     ) async throws {
-        let renderer = try FalseRenderer("hello()\n\(answer)\ntime.sleep(100)")
+        let renderer = try FalseRenderer("hello()\n\(answer)\ntime.sleep(600)")
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
         let path = String(repeating: "a", count: 60_000)
@@ -82,7 +82,7 @@ struct RendererGreedTests {
             """
             import threading
             hello(); hear(); count = 65 if os.cpu_count() <= 16 else 4 * os.cpu_count() + 1
-            for _ in range(count): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            for _ in range(count): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
             \(answer)
             """
         )
@@ -105,7 +105,7 @@ struct RendererGreedTests {
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in
             _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
-            let end = ContinuousClock.now + .seconds(40)
+            let end = ContinuousClock.now + .seconds(300)
             while pool.statistics.killed == 0, ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(50))
             }

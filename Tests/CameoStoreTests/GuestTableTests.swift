@@ -26,7 +26,7 @@ struct GuestTableTests {
     }
 
     private func sql(_ text: String, _ path: String) async throws -> String {
-        let script = ".bail on\n.timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
+        let script = ".bail on\n.timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
         let result = try await run("sqlite3", ["\(path)/cameo.sqlite"], input: Data(script.utf8))
         try #require(result.exitStatus == 0, "\(result.errorText)")
         return result.outputText.split(separator: "\n").dropFirst().joined(separator: "\n")

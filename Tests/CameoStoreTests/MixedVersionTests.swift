@@ -13,7 +13,7 @@ struct MixedVersionTests {
     /// What a program of a version to come might do to the tables.
     private func takeOver(_ path: String) async throws {
         let script = """
-            PRAGMA busy_timeout=10000; PRAGMA wal_autocheckpoint=0;
+            PRAGMA busy_timeout=120000; PRAGMA wal_autocheckpoint=0;
             BEGIN IMMEDIATE;
             ALTER TABLE job ADD COLUMN novelty TEXT;
             CREATE TRIGGER job_novelty AFTER UPDATE OF state ON job BEGIN

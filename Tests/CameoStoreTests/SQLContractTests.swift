@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SQLContractTests {
     private func shell(_ sql: String, _ fixture: StoreFixture) async throws -> ProcessResult {
-        let script = "PRAGMA busy_timeout=10000;\nPRAGMA wal_autocheckpoint=0;\n" + sql
+        let script = "PRAGMA busy_timeout=120000;\nPRAGMA wal_autocheckpoint=0;\n" + sql
         return try await run("sqlite3", ["\(fixture.path)/cameo.sqlite"], input: Data(script.utf8))
     }
 
@@ -71,7 +71,7 @@ struct SQLContractTests {
         let fixture = try StoreFixture()
         let script = """
             import json, sqlite3, sys
-            db = sqlite3.connect(sys.argv[1], timeout=10)
+            db = sqlite3.connect(sys.argv[1], timeout=120)
             db.execute("PRAGMA wal_autocheckpoint=0")
             with db:
                 db.execute("INSERT INTO upload(data, request) VALUES (?, ?)",

@@ -41,7 +41,7 @@ struct ClientTests {
         await #expect(throws: CameoError.timedOut(jobID: id)) {
             try await client.wait(for: id, timeout: .milliseconds(50))
         }
-        async let status = client.wait(for: id, timeout: .seconds(60))
+        async let status = client.wait(for: id, timeout: .seconds(300))
         let worker = try await bench.register()
         try await bench.work(worker) { Workbench.picture($0) }
         let state = try await status.state
@@ -54,7 +54,7 @@ struct ClientTests {
         let first = try #require(try await client.enqueue(request()).id)
         let begun = try await bench.begin(worker)
         let second = try #require(try await client.enqueue(request()).id)
-        async let waited = client.wait(for: first, timeout: .seconds(60))
+        async let waited = client.wait(for: first, timeout: .seconds(300))
         var told: [String] = []
         for try await status in client.events(of: first) {
             told.append("\(status.id) \(status.state)")
@@ -107,7 +107,7 @@ struct ClientTests {
     @Test func aCancelledJobEnds() async throws {
         let id = try #require(try await client.enqueue(request()).id)
         #expect(try await client.cancel(id) == .available)
-        let status = try await client.wait(for: id, timeout: .seconds(60))
+        let status = try await client.wait(for: id, timeout: .seconds(300))
         #expect(status.state == .cancelled && status.finalizedAt != nil)
         #expect(try await client.cancel(id) == .cancelled)
         await #expect(throws: CameoError.noSuchJob(77)) { try await client.cancel(77) }

@@ -73,7 +73,7 @@ struct DocumentationTests {
         let bench = try Workbench()
         let picture = Workbench.picture(1, bytes: 150_000)
         let file = try bench.folder.write(picture, to: "picture.webp")
-        async let running = run(try Self.program(), [bench.path, file], timeout: .seconds(60))
+        async let running = run(try Self.program(), [bench.path, file])
         try await ArticleExamples.untilEnqueued(try Client(store: bench.path))
         let worker = try await bench.register()
         try await bench.work(worker) { _ in Workbench.picture(2) }

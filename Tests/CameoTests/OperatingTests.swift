@@ -153,7 +153,7 @@ struct OperatingTests {
         await #expect(throws: CameoError.batchTimedOut("holiday")) {
             try await client.wait(forBatch: "holiday", timeout: .milliseconds(50))
         }
-        async let waited = client.wait(forBatch: "holiday", timeout: .seconds(60))
+        async let waited = client.wait(forBatch: "holiday", timeout: .seconds(300))
         #expect(try await work(worker) == 2)
         let jobs = try await waited.jobs
         #expect(jobs == [.completed: 2])

@@ -35,7 +35,7 @@ struct Workbench {
     /// Runs statements as another program does, and returns what they print.
     @discardableResult
     func sql(_ statements: String) async throws -> String {
-        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(statements)\n"
+        let script = ".timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(statements)\n"
         let result = try await run("sqlite3", ["\(path)/cameo.sqlite"], input: Data(script.utf8))
         try #require(result.exitStatus == 0, "\(result.errorText)")
         // The first line answers the PRAGMA.

@@ -160,7 +160,7 @@ struct OfflineTests {
 extension CacheBench {
     @discardableResult
     func sql(_ text: String) async throws -> String {
-        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
+        let script = ".timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
         let result = try await run("sqlite3", [folder.path("store/cameo.sqlite")], input: Data(script.utf8))
         try #require(result.exitStatus == 0, "\(result.errorText)")
         return result.outputText

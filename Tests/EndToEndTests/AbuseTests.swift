@@ -72,7 +72,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             _ = try await deployment.enqueue("pictures/hang.jpg")
-            let worker = try deployment.startWorker("--drain", "--grace", "0.1", "--render-timeout", "60")
+            let worker = try deployment.startWorker("--drain", "--grace", "0.1", "--render-timeout", "1h")
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(3))

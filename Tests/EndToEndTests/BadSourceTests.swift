@@ -153,7 +153,7 @@ extension EndToEnd {
                 "--max-source-bytes",
                 "2000000",
                 "--fetch-timeout",
-                "20"
+                "100"
             )
             #expect(drained.exitStatus == 1)
             #expect(

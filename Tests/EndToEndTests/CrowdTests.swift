@@ -18,7 +18,7 @@ extension EndToEnd {
                 return "INSERT INTO job(request) VALUES ('{\"source\":\"\(source)\",\"queue\":\"\(queue)\","
                     + "\"renditions\":[{\"width\":\(20 + producer),\"height\":\(20 + index)}]}');"
             }
-            let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(lines.joined(separator: "\n"))\n"
+            let script = ".timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(lines.joined(separator: "\n"))\n"
             return try await run("sqlite3", ["-bail", "\(deployment.store)/cameo.sqlite"], input: Data(script.utf8))
         }
 
@@ -53,7 +53,7 @@ extension EndToEnd {
 
             let stop = try await deployment.command(
                 "cameo-admin",
-                ["worker", "stop", "--all", "--wait", "--timeout", "60s"]
+                ["worker", "stop", "--all", "--wait", "--timeout", "5m"]
             )
             #expect(stop.exitStatus == 0, "\(stop.errorText)")
             for worker in pool {

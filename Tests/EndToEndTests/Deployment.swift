@@ -28,7 +28,7 @@ struct Deployment {
         _ arguments: [String] = [],
         input: Data? = nil,
         environment: [String: String?] = [:],
-        timeout: Duration = .seconds(120)
+        timeout: Duration = .seconds(300)
     ) async throws -> ProcessResult {
         try await run(
             try Self.executable(name),
@@ -90,7 +90,7 @@ struct Deployment {
     }
 
     func sql(_ text: String) async throws -> String {
-        let script = ".timeout 10000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
+        let script = ".timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(text)\n"
         let result = try await run("sqlite3", ["\(store)/cameo.sqlite"], input: Data(script.utf8))
         guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
         // The first line answers the PRAGMA.

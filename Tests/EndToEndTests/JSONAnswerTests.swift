@@ -99,7 +99,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--queues", "none")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-            let stop = try await admin("worker", "stop", "--all", "--now", "--wait", "--timeout", "1m")
+            let stop = try await admin("worker", "stop", "--all", "--now", "--wait", "--timeout", "5m")
             try await expectValid("status-report#/$defs/worker", stop.standardOutput)
             let asked = try WireFormat.decode(StatusReport.Worker.self, from: stop.standardOutput)
             #expect((asked.isAlive, asked.stopping, asked.running) == (true, .now, 0))

@@ -71,7 +71,7 @@ extension EndToEnd {
             )
             let waited = try await deployment.command(
                 "cameo-status",
-                ["job", id, "--wait", "--timeout", "30", "--json"]
+                ["job", id, "--wait", "--timeout", "300", "--json"]
             )
             #expect(waited.exitStatus == 0, "\(waited.errorText)")
             let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
@@ -129,12 +129,12 @@ extension EndToEnd {
             let worker = try deployment.startWorker()
             let good = try await deployment.command(
                 "cameo-enqueue",
-                ["pictures/photo.jpg", "--wait", "--wait-timeout", "60"]
+                ["pictures/photo.jpg", "--wait", "--wait-timeout", "300"]
             )
             #expect(good.exitStatus == 0, "\(good.errorText)")
             let bad = try await deployment.command(
                 "cameo-enqueue",
-                ["pictures/none.jpg", "--wait", "--wait-timeout", "60"]
+                ["pictures/none.jpg", "--wait", "--wait-timeout", "300"]
             )
             #expect(bad.exitStatus == 1)
             #expect(bad.errorText.contains("source.notFound"))

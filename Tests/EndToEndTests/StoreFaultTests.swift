@@ -147,8 +147,7 @@ enum MountNamespace {
             "/usr/bin/env",
             command + ["sh", "-c", script],
             environment: ["CAMEO_STORE": deployment.store, "BIN": bin],
-            currentDirectory: deployment.folder.url,
-            timeout: .seconds(100)
+            currentDirectory: deployment.folder.url
         )
     }
 }

@@ -42,7 +42,7 @@ extension EndToEnd {
             #expect(list.outputText.hasPrefix("\(id) on "), "\(list.errorText)")
             let stop = try await deployment.command(
                 "cameo-admin",
-                ["worker", "stop", id, mode, "--wait", "--timeout", "30s"]
+                ["worker", "stop", id, mode, "--wait", "--timeout", "5m"]
             )
             #expect(stop.exitStatus == 0, "\(stop.errorText)")
             #expect(await worker.ending == .exited(0))

@@ -41,7 +41,7 @@ package struct ProcessTimedOut: Error, CustomStringConvertible {
 ///   - input: its standard input; nil: `/dev/null`.
 ///   - environment: added to this process's own; a variable whose value is nil is taken away.
 ///   - currentDirectory: nil: this process's own.
-///   - timeout: after which its process group is killed.
+///   - timeout: after which its process group is killed: a guard against hanging, no measure of speed.
 /// - Returns: output, error output and how it ended, also when it failed.
 /// - Throws: `ProcessTimedOut`; `Errno` if it cannot be started.
 package func run(
@@ -50,7 +50,7 @@ package func run(
     input: Data? = nil,
     environment: [String: String?] = [:],
     currentDirectory: URL? = nil,
-    timeout: Duration = .seconds(60)
+    timeout: Duration = .seconds(300)
 ) async throws -> ProcessResult {
     let child = try ChildProcess(
         executable,

@@ -80,7 +80,7 @@ class Log:
 
     def wait(self, kind, path, count):
         with self.changed:
-            return self.changed.wait_for(lambda: self.counts[kind][path] >= count, timeout=20)
+            return self.changed.wait_for(lambda: self.counts[kind][path] >= count, timeout=120)
 
     def release(self):
         with self.changed:
@@ -99,7 +99,7 @@ class Log:
 
     def await_release(self):
         with self.changed:
-            self.changed.wait_for(lambda: self.released, timeout=20)
+            self.changed.wait_for(lambda: self.released, timeout=600)
 
     def summary(self):
         with self.changed:

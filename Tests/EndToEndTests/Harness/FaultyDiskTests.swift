@@ -92,7 +92,7 @@ extension EndToEnd {
             _ = try Store(at: deployment.store)
             let insert = #"INSERT INTO job(request) VALUES ('{"source":"data:,","renditions":[{"width":9}]}');"#
             let script = """
-                .timeout 10000
+                .timeout 120000
                 PRAGMA wal_autocheckpoint=0;
                 PRAGMA synchronous=FULL;
                 \(insert)
