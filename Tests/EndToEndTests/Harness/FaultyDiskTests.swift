@@ -68,7 +68,7 @@ extension EndToEnd {
                 )
             }
             let worker = try deployment.startWorker(environment: disk.environment)
-            for cut in 1...8 {
+            for cut in 1...TestLength.rounds(3, full: 8) {
                 try await deployment.waitUntil { store in
                     let status = try await store.status()
                     return status.count(.completed) >= cut * 4 && status.jobs.values.reduce(0, +) >= cut * 20
