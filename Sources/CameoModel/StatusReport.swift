@@ -48,19 +48,23 @@ package struct StatusReport: Hashable, Codable, Sendable {
         package let paused: Bool
         /// Jobs of it that may run at once, over all workers; nil: as many as there is room for.
         package let maxRunning: Int?
+        /// Jobs of it that may start within a time, as `10/s`; nil: as many as there is room for.
+        package let rate: String?
 
         package init(
             name: String,
             jobs: [JobState: Int],
             oldestWaitingSeconds: Double?,
             paused: Bool,
-            maxRunning: Int?
+            maxRunning: Int?,
+            rate: String? = nil
         ) {
             self.name = name
             self.jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, jobs[$0] ?? 0) })
             self.oldestWaitingSeconds = oldestWaitingSeconds
             self.paused = paused
             self.maxRunning = maxRunning
+            self.rate = rate
         }
     }
 

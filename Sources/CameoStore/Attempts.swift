@@ -1,38 +1,22 @@
+internal import CameoModel
 internal import GRDB
 
-/// Jobs and attempts that disagree on what runs.
+/// Jobs and workers that disagree on what runs.
 enum Attempts {
-    /// Ids of jobs with an open attempt that is not the one that runs.
-    static let withoutRun = """
-        SELECT job_id FROM attempt WHERE outcome = 'running'
-          AND claim_token NOT IN (SELECT claim_token FROM job WHERE state = 'running')
-        """
+    /// Ids of jobs that run for a worker that nobody knows.
+    static let runWithout = "SELECT id FROM task WHERE state = 2 AND worker NOT IN (SELECT id FROM worker)"
 
-    /// Ids of jobs that run without an open attempt, or for a worker that nobody knows.
-    static let runWithout = """
-        SELECT id FROM job WHERE state = 'running'
-          AND (claim_token NOT IN (SELECT claim_token FROM attempt WHERE outcome = 'running')
-            OR worker NOT IN (SELECT id FROM worker))
-        """
-
-    /// Lets the jobs wait again, uncharged, and closes the attempts.
+    /// Lets the jobs wait again, uncharged, and closes their attempts.
     ///
-    /// - Returns: how many jobs and attempts disagreed.
+    /// - Returns: how many they were.
     static func reconcile(now: Int64, _ db: Database) throws -> Int {
-        try db.execute(
-            sql: """
-                UPDATE job SET state = 'available', attempt = max(0, attempt - 1), claim_token = NULL, worker = NULL
-                WHERE id IN (\(runWithout))
-                """
-        )
-        let jobs = db.changesCount
-        try db.execute(
-            sql: """
-                UPDATE attempt SET outcome = 'interrupted', finished_at = ? WHERE outcome = 'running'
-                  AND claim_token NOT IN (SELECT claim_token FROM job WHERE state = 'running')
-                """,
-            arguments: [now]
-        )
-        return max(jobs, db.changesCount)
+        var ledger = Ledger(now: now)
+        let tasks = try TaskRow.all("WHERE id IN (\(runWithout)) ORDER BY id", [], db)
+        for task in tasks {
+            try Store.close(task, as: .interrupted, now: now, db)
+            _ = try Store.giveBack(task, deaths: 0, now: now, &ledger, db)
+        }
+        try ledger.post(db)
+        return tasks.count
     }
 }

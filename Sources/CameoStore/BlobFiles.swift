@@ -170,4 +170,15 @@ struct PreparedBlob: Sendable {
         )
         try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
     }
+    /// Gives the bytes a row that nothing names, so that the collector finds them; one that is there stays as it is.
+    func leave(in db: Database, at now: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT(digest) DO NOTHING
+                """
+        )
+        try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
+        try Store.noteOrphan(digest, at: now, db)
+    }
 }

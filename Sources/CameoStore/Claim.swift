@@ -11,8 +11,10 @@ package struct Claim: Hashable, Sendable {
 /// A job in a worker's hands.
 package struct ClaimedJob: Hashable, Sendable {
     package let claim: Claim
-    /// JSON text, not yet validated.
+    /// JSON text that the strict parser has accepted, as it was enqueued.
     package let request: String
+    /// The request's, or the more thorough one of a request that joined.
+    package let refresh: Refresh
     package let queue: String
     /// 1 for the first.
     package let attempt: Int
@@ -22,8 +24,20 @@ package struct ClaimedJob: Hashable, Sendable {
     package let previousFailure: JobFailure?
     /// True while the picture's bytes still stand in `upload`.
     package let hasUpload: Bool
+    /// The blob that an upload's bytes have become, which is the job's source.
+    package let uploadedBlob: BlobDigest?
     package let createdAt: Date
     package let availableAt: Date
+
+    /// What to do: the request, with what joined it and with the blob that its upload has become.
+    ///
+    /// - Throws: `InvalidRequest` for a field that this version does not know.
+    package func parsedRequest() throws(InvalidRequest) -> ThumbnailRequest {
+        var parsed = try ThumbnailRequest(parsing: request.utf8)
+        parsed.refresh = refresh
+        if let uploadedBlob { parsed.source = CameoURI.blob(uploadedBlob).text }
+        return parsed
+    }
 }
 
 /// Which jobs a claim may take.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Foundation
 internal import GRDB
 internal import Synchronization
@@ -10,6 +11,10 @@ internal import Synchronization
 // Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
 // back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
 // writes run on the connection's thread, never in a caller's task.
+//
+// Writers that are not Cameo's get their turn. SQLite lets whoever looks first have the lock, and a program in another
+// language looks seldom: its busy handler sleeps for up to 100 ms. So while others have written lately, the lock rests after
+// each group for as long as the group held it. What waits gathers meanwhile, so that groups grow and little is lost.
 //
 // Each transaction looks at the schema's version under the write lock: a newer program may have changed the tables since
 // this one opened them. Whatever is new is then refused by name; what was begun before may still be ended.
@@ -34,6 +39,7 @@ final class CommitQueue: Sendable {
     private let line: WaitingLine
     private let checkpointer: Checkpointer
     private let path: String
+    private let others = OtherWriters()
 
     /// Refusals name `path`, the store's folder.
     init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
@@ -85,8 +91,12 @@ final class CommitQueue: Sendable {
             return group
         }
         if group.isEmpty { return }
+        others.look(db)
+        let started = cameo_monotonic_ms()
         commit(group, in: db)
         checkpointer.checkpointIfLogIsLong(db)
+        let rest = others.rest(after: cameo_monotonic_ms() - started)
+        if rest > 0 { poll(nil, 0, CInt(rest)) }
         database.asyncWriteWithoutTransaction { db in self.drain(db) }
     }
 
@@ -94,7 +104,12 @@ final class CommitQueue: Sendable {
         do {
             try runInOneTransaction(group, db)
         } catch {
-            switch (error as? DatabaseError)?.resultCode {
+            let code = (error as? DatabaseError)?.resultCode
+            if let operation = group.first, group.count == 1, code != .SQLITE_FULL {
+                operation.fail(error)
+                return
+            }
+            switch code {
             case .SQLITE_BUSY:
                 for operation in group { operation.fail(error) }
                 return
@@ -114,7 +129,8 @@ final class CommitQueue: Sendable {
             let refusal = try Schema.refusal(by: db, at: path)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.undertaking == .new { return { operation.fail(refusal) } }
-                return try runInSavepoint(operation, db)
+                // Alone it needs no savepoint: its error is the group's.
+                return group.count == 1 ? try operation.run(db) : try runInSavepoint(operation, db)
             }
             try db.commit()
             for answer in answers { answer() }

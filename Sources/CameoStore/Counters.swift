@@ -1,12 +1,20 @@
+internal import CameoModel
 internal import GRDB
 
-/// What triggers count, and what there is.
+/// Numbers that are kept beside the rows, and what they should be.
 enum Counters {
+    private static let states = JobState.allCases.map { state in
+        "SELECT id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue"
+    }
+    .joined(separator: " UNION ALL ")
+
     static let wrongJobs = """
-        SELECT queue, state, sum(counted) AS counted, sum(actual) AS actual FROM (
-          SELECT queue, state, count AS counted, 0 AS actual FROM job_count
-          UNION ALL SELECT queue, state, 0, count(*) FROM job GROUP BY queue, state)
-        GROUP BY queue, state HAVING sum(counted) <> sum(actual)
+        SELECT queue.name AS queue, stated.state AS state, counted, coalesce(actual, 0) AS actual
+        FROM (\(states)) AS stated JOIN queue ON queue.id = stated.id LEFT JOIN (
+          SELECT queue, state, count(*) AS actual FROM (
+            SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) GROUP BY queue, state) AS counts
+          ON counts.queue = stated.id AND counts.state = code
+        WHERE counted <> coalesce(actual, 0)
         """
 
     private static let actualTotals = """
@@ -22,38 +30,51 @@ enum Counters {
         """
 
     static let wrongKeys = """
-        SELECT key, running, actual FROM (
-          SELECT key, running,
-            (SELECT count(*) FROM job INDEXED BY job_running
-              WHERE state = 'running' AND concurrency_key = concurrency.key) AS actual
-          FROM concurrency)
+        SELECT name AS key, running, actual FROM (
+          SELECT name, running, (SELECT count(*) FROM task WHERE state = 2 AND key = key.id) AS actual FROM key)
         WHERE running <> actual
         """
 
-    /// Keys that have room, and of whose waiting jobs none is open. One that is to be decided anew by the next claim may
-    /// look so until then.
-    static let closedKeys = """
-        SELECT key FROM concurrency WHERE changed = 0 AND max_running > running
-          AND EXISTS (SELECT 1 FROM job INDEXED BY job_key
-            WHERE state = 'available' AND concurrency_key = key)
-          AND NOT EXISTS (SELECT 1 FROM job INDEXED BY job_key_open
-            WHERE state = 'available' AND held = 0 AND concurrency_key = key)
+    /// Lanes that are shut although their key has room, or open although it has none.
+    static let wrongLanes = """
+        SELECT key.name AS key FROM lane JOIN key ON key.id = lane.key
+        WHERE shut <> (running >= max_running OR opens_at <> 0)
+        """
+
+    /// Heads above the first job that waits: nobody would find it. One that is too low is put right by the next claim.
+    static let highHeads = """
+        SELECT name AS queue FROM (
+          SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut,
+            (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3) AS first
+          FROM lane JOIN queue ON queue.id = lane.queue)
+        WHERE first IS NOT NULL AND (lane_head IS NULL OR lane_head > first
+          OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
         """
 
     /// - Returns: how many numbers were wrong, and keys closed.
     static func rebuild(_ db: Database) throws -> Int {
-        let wrong = try [wrongJobs, wrongTotals, wrongKeys, closedKeys].reduce(0) { sum, query in
+        let wrong = try [wrongJobs, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
             sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
+        let counts = JobState.allCases.map { state in
+            let table = state.isFinal ? "outcome" : "task"
+            return """
+                \(state.rawValue) = (
+                  SELECT count(*) FROM \(table) WHERE \(table).queue = queue.id AND \(table).state = \(state.code))
+                """
+        }
+        .joined(separator: ", ")
         try db.execute(
             sql: """
-                DELETE FROM job_count;
-                INSERT INTO job_count(queue, state, count) SELECT queue, state, count(*) FROM job GROUP BY queue, state;
+                UPDATE queue SET \(counts);
                 UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
                   WHERE name IN (SELECT name FROM (\(actualTotals)));
-                UPDATE concurrency SET changed = 1, running =
-                  (SELECT count(*) FROM job WHERE state = 'running' AND concurrency_key = concurrency.key);
+                UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);
+                UPDATE lane SET shut = coalesce(
+                    (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),
+                  head = (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3);
+                UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0);
                 """
         )
         return wrong

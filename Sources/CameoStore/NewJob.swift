@@ -1,37 +1,52 @@
 internal import CameoModel
 internal import Foundation
 
-/// A request that was found valid, with what its row needs, computed before the write lock is taken.
+/// A request that was found valid, with what its rows need, computed before the write lock is taken.
 struct NewJob: Sendable {
     let request: ThumbnailRequest
-    /// JSON
-    let text: String
     let wanted: [WantedThumbnail]
-    let key: UniqueKey
-    let sourceBlob: BlobDigest?
+    /// Nil for an upload, whose thumbnails nobody can name before its bytes are read.
+    let key: UniqueKey?
+    /// The row whose bytes are the picture, by its number.
+    let upload: Int64?
+    /// JSON
+    let thumbnails: String
 
-    init(_ request: ThumbnailRequest, sourceBlob: BlobDigest? = nil) throws {
-        try request.validate()
+    /// - Throws: `InvalidRequest`
+    init(_ request: ThumbnailRequest) throws {
         self.request = request
-        self.sourceBlob = sourceBlob
-        text = request.json.canonicalText
-        guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
-            let reason =
-                "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
-                + "hand large pictures over as data, not as a data: URI"
-            throw InvalidRequest(path: "", reason: reason)
-        }
-        wanted = try WantedThumbnail.all(of: request)
-        key = try UniqueKey(request, wanted)
+        upload = Self.upload(request.source)
+        wanted = upload == nil ? try WantedThumbnail.all(of: request) : []
+        key = upload == nil ? try UniqueKey(request, wanted) : nil
+        thumbnails = try WantedThumbnail.json(of: wanted)
     }
 
     /// What it brings to a job that it joins.
     func joining(now: Int64) -> Store.Joining {
         Store.Joining(
             priority: request.priority,
-            availableAt: max(now, request.runAt?.milliseconds ?? now),
+            due: max(now, request.runAt?.milliseconds ?? now),
             refresh: request.refresh,
             batches: request.batch.map { [$0] } ?? []
         )
+    }
+
+    /// Stored bytes and thumbnails that it is to be made of, by digest and id.
+    var ingredients: Set<String> {
+        Set(
+            ([request.source] + request.overlaySources).compactMap { text in
+                switch CameoURI(text) {
+                case .thumbnail(let id): id.text
+                case .blob(let digest): digest.hex
+                case .source, nil: nil
+                }
+            }
+        )
+    }
+
+    private static func upload(_ source: String) -> Int64? {
+        guard URIScheme.of(source) == "upload" else { return nil }
+        // A number that no row has: it is refused when it is looked for.
+        return Int64(source.dropFirst("upload:".count)) ?? 0
     }
 }

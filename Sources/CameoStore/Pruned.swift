@@ -11,6 +11,8 @@ package struct Pruned: Hashable, Codable, Sendable {
     package internal(set) var sourceFailures = 0
     /// Concurrency keys that no job has any more.
     package internal(set) var concurrencyKeys = 0
+    /// Queues that no job has any more, and that no operator has set up.
+    package internal(set) var queues = 0
     /// Bytes that nothing has named for an hour.
     package internal(set) var blobs = 0
     package internal(set) var blobBytes = 0
@@ -21,11 +23,11 @@ package struct Pruned: Hashable, Codable, Sendable {
 
     package var jobs: Int { completed + cancelled + discarded }
 
-    mutating func note(_ state: JobState) {
+    mutating func note(_ state: JobState, _ count: Int) {
         switch state {
-        case .completed: completed += 1
-        case .cancelled: cancelled += 1
-        case .discarded: discarded += 1
+        case .completed: completed += count
+        case .cancelled: cancelled += count
+        case .discarded: discarded += count
         case .scheduled, .available, .running, .retryable: break
         }
     }
@@ -37,6 +39,7 @@ package struct Pruned: Hashable, Codable, Sendable {
         total.thumbnails += step.thumbnails
         total.sourceFailures += step.sourceFailures
         total.concurrencyKeys += step.concurrencyKeys
+        total.queues += step.queues
         total.blobs += step.blobs
         total.blobBytes += step.blobBytes
     }

@@ -24,6 +24,14 @@ package struct Retention: Hashable, Sendable {
         return retention
     }()
 
+    static let states = [JobState.completed, .cancelled, .discarded]
+
+    /// Changes from before are no longer kept; nil: all are.
+    func limitOfChanges(now: Int64) -> Int64? {
+        let limits = Self.states.map { limit($0, now: now) }
+        return limits.contains(nil) ? nil : limits.compactMap { $0 }.min()
+    }
+
     /// Jobs of this state that ended before are no longer kept, in milliseconds since 1970; nil: all are kept.
     func limit(_ state: JobState, now: Int64) -> Int64? {
         let kept: Duration? =

@@ -127,7 +127,7 @@ private struct BackupContent {
         (jobs, blobs, files) = try copy.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
                 let now = Date().milliseconds
-                for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM job WHERE state = 'running'") {
+                for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
                     try Store.giveBackUnharmed(from: worker, now: now, db)
                 }
                 try db.execute(sql: "DELETE FROM worker")

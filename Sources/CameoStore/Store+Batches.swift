@@ -12,58 +12,63 @@ extension Store {
     package func batch(_ name: String) async throws(StoreError) -> BatchReport {
         let now = clock.now()
         return try await read { db in
-            let states = try Row.fetchAll(
+            let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT job.state AS state, count(*) AS count, min(job.id) AS oldest
-                    FROM batch_job JOIN job ON job.id = batch_job.job_id WHERE batch_job.batch = ? GROUP BY job.state
+                    SELECT coalesce(task.state, outcome.state), count(*), min(batch_job.job_id), code,
+                      -- What was done when it was asked for says nothing of the pace.
+                      total(finalized_at >= ? AND outcome.attempted_at IS NOT NULL)
+                    FROM batch JOIN batch_job ON batch_job.batch = batch.id
+                      LEFT JOIN task ON task.id = batch_job.job_id LEFT JOIN outcome ON outcome.id = batch_job.job_id
+                    WHERE batch.name = ? GROUP BY 1, 4
                     """,
-                arguments: [name]
+                arguments: [now.milliseconds - Self.rateWindow, name]
             )
-            guard let oldest = (states.map { $0["oldest"] as Int64 }).min() else {
+            var jobs: [JobState: Int] = [:]
+            // Codes of a newer version come together under one word.
+            var failures: [JobFailure.Code: Int] = [:]
+            for row in rows {
+                let (state, count) = (try JobState(code: row[0]), row[1] as Int)
+                jobs[state, default: 0] += count
+                if state == .discarded {
+                    failures[JobFailure.Code(rawValue: row[3]) ?? .unknown, default: 0] += count
+                }
+            }
+            let arrivals = try Self.arrivals(in: name, db)
+            for (state, count) in arrivals.jobs { jobs[state, default: 0] += count }
+            guard let oldest = (rows.map { $0[2] as Int64 } + [arrivals.oldest].compactMap { $0 }).min() else {
                 throw StoreError.noSuch(.batch, name)
             }
             let begun = try Int64.fetchOne(db, sql: "SELECT created_at FROM job WHERE id = ?", arguments: [oldest])
             // A batch that is younger than the window has had less time than that.
             let since = max(now.milliseconds - Self.rateWindow, begun ?? 0)
-            let finished = try Int.fetchOne(
-                db,
-                sql: """
-                    -- What was done when it was asked for says nothing of the pace.
-                    SELECT count(*) FROM job INDEXED BY job_finalized
-                    WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND finalized_at > created_at
-                      AND EXISTS (SELECT 1 FROM batch_job WHERE batch = ? AND job_id = job.id)
-                    """,
-                arguments: [since, name]
-            )
+            let finished = rows.reduce(0) { $0 + Int($1[4] as Double) }
             let seconds = Double(max(1, now.milliseconds - since)) / 1_000
             return BatchReport(
                 name: name,
                 generatedAt: now,
-                jobs: Dictionary(
-                    uniqueKeysWithValues: try states.map { (try JobState(stored: $0["state"]), $0["count"] as Int) }
-                ),
-                failures: try Self.failures(of: name, db),
-                finishedLastMinute: finished ?? 0,
-                rate: Double(finished ?? 0) / seconds
+                jobs: jobs,
+                failures: failures.map { BatchReport.Failures(code: $0.key, count: $0.value) },
+                finishedLastMinute: finished,
+                rate: Double(finished) / seconds
             )
         }
     }
 
-    private static func failures(of batch: String, _ db: Database) throws -> [BatchReport.Failures] {
+    /// Jobs of a batch that wait for their acceptance.
+    private static func arrivals(in batch: String, _ db: Database) throws -> (jobs: [JobState: Int], oldest: Int64?) {
+        guard try hasArrivals(db) else { return ([:], nil) }
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT json_extract(failure, '$.code') AS code, count(*) AS count
-                FROM batch_job JOIN job ON job.id = batch_job.job_id
-                WHERE batch_job.batch = ? AND job.state = 'discarded' GROUP BY 1
+                SELECT state, count(*), min(job_status.id) FROM job_status JOIN job ON job.id = job_status.id
+                WHERE \(waitsForAcceptance) AND job_status.batch = ? GROUP BY state
                 """,
             arguments: [batch]
         )
-        // Codes of a newer version come together under one word.
-        let counts = rows.reduce(into: [JobFailure.Code: Int]()) { counts, row in
-            counts[JobFailure.Code(rawValue: row["code"]) ?? .unknown, default: 0] += row["count"] as Int
-        }
-        return counts.map { BatchReport.Failures(code: $0.key, count: $0.value) }
+        return (
+            Dictionary(uniqueKeysWithValues: try rows.map { (try JobState(stored: $0[0]), $0[1] as Int) }),
+            rows.map { $0[2] as Int64 }.min()
+        )
     }
 }

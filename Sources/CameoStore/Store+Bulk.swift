@@ -57,19 +57,11 @@ package struct BulkProgress: Hashable, Encodable, Sendable {
 
 extension Store {
     /// Jobs in one transaction.
-    private static let bulkPage = 100
+    private static let bulkPage = 500
 
     /// How many jobs a filter meets now, at most its limit.
     package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
-        try await read { db in
-            var (condition, arguments) = filter.condition
-            arguments += [filter.limit]
-            return try Int.fetchOne(
-                db,
-                sql: "SELECT count(*) FROM (SELECT 1 FROM job WHERE \(condition) LIMIT ?)",
-                arguments: arguments
-            ) ?? 0
-        }
+        try await read { db in try JobSearch(filter).ids(order: .newest, db).count }
     }
 
     /// Changes the jobs that a filter meets, the oldest first, at most its limit, in small transactions. After each of
@@ -79,12 +71,16 @@ extension Store {
         by change: BulkChange,
         report: (BulkProgress) throws -> Void = { _ in }
     ) async throws -> BulkProgress {
-        var progress = BulkProgress(matched: try await count(filter))
         let newest = try await read { db in try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0 }
+        try await acceptAll(through: newest)
+        var progress = BulkProgress(matched: try await count(filter))
         var last: Int64 = 0
         while progress.changed < filter.limit {
-            let size = min(Self.bulkPage, filter.limit - progress.changed)
-            let ids = try await page(of: filter, from: last + 1, through: newest, size: size)
+            var page = filter
+            page.limit = min(Self.bulkPage, filter.limit - progress.changed)
+            page.before = min(filter.before ?? .max, newest + 1)
+            let search = JobSearch(page, after: last)
+            let ids = try await read { db in try search.ids(order: .oldest, db) }
             guard let end = ids.last else { break }
             last = end
             let changed = try await self.change(ids, in: filter.states, by: change)
@@ -95,38 +91,26 @@ extension Store {
         return progress
     }
 
-    private func page(
-        of filter: JobFilter,
-        from first: Int64,
-        through last: Int64,
-        size: Int
-    ) async throws(StoreError) -> [Int64] {
-        try await read { db in
-            var (condition, arguments) = filter.condition
-            arguments += [first, last, size]
-            return try Int64.fetchAll(
-                db,
-                sql: "SELECT id FROM job WHERE \(condition) AND id BETWEEN ? AND ? ORDER BY id LIMIT ?",
-                arguments: arguments
-            )
-        }
-    }
-
     private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
         let now = nowMilliseconds
         return try await commit { db in
-            let look = try db.cachedStatement(sql: "SELECT state FROM job WHERE id = ?")
-            return try ids.reduce(0) { changed, id in
+            var ledger = Ledger(now: now)
+            let look = try db.cachedStatement(
+                sql: "SELECT state FROM task WHERE id = ?1 UNION ALL SELECT state FROM outcome WHERE id = ?1"
+            )
+            let count = try ids.reduce(0) { changed, id in
                 // Retention may have taken it meanwhile.
-                guard let stored = try String.fetchOne(look, arguments: [id]) else { return changed }
-                let state = try JobState(stored: stored)
+                guard let code = try Int.fetchOne(look, arguments: [id]) else { return changed }
+                let state = try JobState(code: code)
                 guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
                 switch change {
-                case .retry: _ = try Self.retry(id, now: now, db)
-                case .cancel: _ = try Self.cancel(id, now: now, db)
+                case .retry: _ = try Self.retry(id, now: now, &ledger, db)
+                case .cancel: _ = try Self.cancel(id, now: now, &ledger, db)
                 }
                 return changed + 1
             }
+            try ledger.post(db)
+            return count
         }
     }
 }

@@ -81,6 +81,8 @@ extension Store {
         _ moved: MovedFiles,
         _ db: Database
     ) throws -> CollectedBlobs {
+        // What a row that waits for its acceptance is to be made of nobody knows yet.
+        guard try !hasArrivals(db) else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
         let candidates = try String.fetchAll(
             db.cachedStatement(sql: "SELECT digest FROM orphan WHERE since <= ? ORDER BY since LIMIT ?"),
             arguments: [time, limit]
@@ -116,7 +118,6 @@ extension Store {
                 WHERE digest = ?1 AND pinned = 0
                   AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE blob = ?1)
                   AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-                  AND NOT EXISTS (SELECT 1 FROM job WHERE source_blob = ?1)
                   AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
                 """
         )

@@ -13,11 +13,11 @@ extension Store {
     ///
     /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
-        let new = try requests.map { try NewJob($0) }
-        try await nameWaitingJobs()
+        let new = try requests.map { try Draft($0) }
+        try await acceptArrivals()
         let now = nowMilliseconds
         let damaged = try await damagedThumbnails(of: new, now: now)
-        return try await commit { db in try new.map { try Self.accept($0, except: damaged, now: now, in: db) } }
+        return try await commit { db in try Self.enter(new, except: damaged, now: now, in: db) }
     }
 
     /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
@@ -34,8 +34,8 @@ extension Store {
         let digest = SHA256.digest(of: data)
         var request = request
         request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
-        let new = try NewJob(request, sourceBlob: cacheKey == nil ? digest : nil)
-        try await nameWaitingJobs()
+        let new = try Draft(request)
+        try await acceptArrivals()
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
         let damaged = try await damagedThumbnails(of: [new], now: now)
@@ -51,18 +51,43 @@ extension Store {
             } else {
                 try blob.insert(in: db, at: now)
             }
-            let receipt = try Self.accept(new, except: damaged, now: now, in: db)
+            let receipt = try Self.enter([new], except: damaged, now: now, in: db)[0]
             if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
             return receipt
         }
     }
 
+    /// A request with the text of its row.
+    private struct Draft: Sendable {
+        let job: NewJob
+        /// JSON
+        let text: String
+        let key: UniqueKey
+
+        /// - Throws: `InvalidRequest`
+        init(_ request: ThumbnailRequest) throws {
+            try request.validate()
+            job = try NewJob(request)
+            text = request.json.canonicalText
+            guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
+                let reason =
+                    "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
+                    + "hand large pictures over as data, not as a data: URI"
+                throw InvalidRequest(path: "", reason: reason)
+            }
+            guard let key = job.key else {
+                throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+            }
+            self.key = key
+        }
+    }
+
     /// Of the thumbnails that would be the answer at once, those whose bytes are gone or damaged: they need a job. Looked
     /// for before the transaction, because it reads them all.
-    private func damagedThumbnails(of new: [NewJob], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
+    private func damagedThumbnails(of new: [Draft], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
         let blobs = try await read { db in
             try new.reduce(into: Set<BlobDigest>()) { blobs, new in
-                blobs.formUnion(try Self.freshThumbnails(of: new, now: now, db)?.map(\.blob) ?? [])
+                blobs.formUnion(try Self.freshThumbnails(of: new.job, now: now, db)?.map(\.blob) ?? [])
             }
         }
         var damaged: Set<BlobDigest> = []
@@ -70,63 +95,86 @@ extension Store {
         return damaged
     }
 
-    private static func accept(
-        _ new: NewJob,
+    private static func enter(
+        _ new: [Draft],
         except damaged: Set<BlobDigest>,
         now: Int64,
         in db: Database
-    ) throws -> EnqueueReceipt {
-        if let thumbnails = try freshThumbnails(of: new, now: now, db), damaged.isDisjoint(with: thumbnails.map(\.blob))
-        {
-            return try answer(new, by: thumbnails, now: now, db)
+    ) throws -> [EnqueueReceipt] {
+        var ledger = Ledger(now: now)
+        let accepted = try acceptedThrough(db)
+        var last = accepted
+        let receipts = try new.map { draft in
+            let receipt = try enter(draft, except: damaged, now: now, &ledger, db)
+            if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
+            return receipt
         }
-        if let id = try standing(for: new.key, db) {
-            try join(id, new.joining(now: now), now: now, db)
-            return try receipt(.joined, new, id, db)
-        }
-        let id = try insert(new, now: now, db)
-        let stand = try db.cachedStatement(sql: "UPDATE job SET unique_key = ?, joinable = 1 WHERE id = ?")
-        try stand.execute(arguments: [new.key.text, id])
-        return try receipt(.accepted, new, id, db)
+        try ledger.post(db)
+        // What SQL has put in before these rows waits for its own acceptance.
+        let count = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT count(*) FROM accepted WHERE id > ?"),
+            arguments: [accepted]
+        )
+        if last > accepted, count == last - accepted { try noteAccepted(through: last, db) }
+        return receipts
     }
 
-    private static func insert(_ new: NewJob, now: Int64, _ db: Database) throws -> Int64 {
-        let insert = try db.cachedStatement(
-            sql: "INSERT INTO job(request, thumbnails, source_blob, created_at) VALUES (?, ?, ?, ?)"
-        )
-        let wanted = try WantedThumbnail.json(of: new.wanted)
-        try insert.execute(arguments: [new.text, wanted, new.sourceBlob?.hex, now])
+    private static func enter(
+        _ new: Draft,
+        except damaged: Set<BlobDigest>,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> EnqueueReceipt {
+        let thumbnails = try freshThumbnails(of: new.job, now: now, db)
+        if let thumbnails, damaged.isDisjoint(with: thumbnails.map(\.blob)) {
+            return try answer(new, by: thumbnails, now: now, &ledger, db)
+        }
+        if let twin = try standing(for: new.key.text, db) {
+            let joined = try join(twin, new.job.joining(now: now), now: now, &ledger, db)
+            return try receipt(.joined, new, joined, createdAt: nil, db)
+        }
+        let id = try insert(new, now: now, db)
+        guard let task = try accept(new.job, as: id, createdAt: now, now: now, &ledger, db) else {
+            throw StoreError.failed("a job that nothing stood for was superseded")
+        }
+        return try receipt(.accepted, new, task, createdAt: now, db)
+    }
+
+    private static func insert(_ new: Draft, now: Int64, _ db: Database) throws -> Int64 {
+        let insert = try db.cachedStatement(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)")
+        try insert.execute(arguments: [new.text, now])
         return db.lastInsertedRowID
     }
 
     private static func receipt(
         _ outcome: EnqueueReceipt.Outcome,
-        _ new: NewJob,
-        _ id: Int64,
+        _ new: Draft,
+        _ task: TaskRow,
+        createdAt: Int64?,
         _ db: Database
     ) throws -> EnqueueReceipt {
-        // The trigger job_accept decides state and times after the row stands: RETURNING would show it before.
-        let look = try db.cachedStatement(
-            sql: "SELECT state, created_at, available_at, request, thumbnails FROM job WHERE id = ?"
-        )
-        guard let row = try Row.fetchOne(look, arguments: [id]) else { throw StoreError.noSuchJob(id) }
-        var wanted = new.wanted
+        let request = new.job.request
+        var wanted = new.job.wanted
         // Under a key of its own a request may have joined a job for other thumbnails: those are what will be made.
-        if outcome == .joined, new.request.uniqueKey != nil {
-            let stored = try WantedThumbnail.list(from: row["thumbnails"])
-            wanted = stored.isEmpty ? try WantedThumbnail.all(of: row["request"]) : stored
+        if outcome == .joined, request.uniqueKey != nil {
+            let look = try db.cachedStatement(sql: "SELECT thumbnails FROM accepted WHERE id = ?")
+            wanted = try WantedThumbnail.list(from: String.fetchOne(look, arguments: [task.id]))
         }
+        let look = try db.cachedStatement(sql: "SELECT created_at FROM job WHERE id = ?")
+        let created = try createdAt ?? Int64.fetchOne(look, arguments: [task.id])
+        guard let created else { throw StoreError.noSuchJob(task.id) }
         return EnqueueReceipt(
             outcome: outcome,
-            id: id,
-            state: try JobState(stored: row["state"]),
-            source: new.request.source,
-            queue: new.request.queue,
-            batch: new.request.batch,
-            createdAt: Date(milliseconds: row["created_at"]),
-            availableAt: Date(milliseconds: row["available_at"]),
+            id: task.id,
+            state: task.state,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: created),
+            availableAt: Date(milliseconds: task.due),
             thumbnails: try wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
-            metadata: new.request.metadata.isEmpty ? nil : new.request.metadata
+            metadata: request.metadata.isEmpty ? nil : request.metadata
         )
     }
 
@@ -135,44 +183,28 @@ extension Store {
     private static func freshThumbnails(of new: NewJob, now: Int64, _ db: Database) throws -> [Thumbnail]? {
         let request = new.request
         guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
-        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
         var thumbnails: [Thumbnail] = []
         for wanted in new.wanted {
-            guard let thumbnail = try thumbnail(try wanted.id, db), freshness.holds(for: thumbnail) else { return nil }
+            guard let thumbnail = try thumbnail(try wanted.id, db) else { return nil }
             thumbnails.append(thumbnail)
         }
-        return thumbnails
-    }
-
-    /// The job that says in a batch that a request was answered at once; the same one for the same request.
-    private static func answered(_ new: NewJob, in batch: String, now: Int64, _ db: Database) throws -> Int64 {
-        let look = try db.cachedStatement(
-            sql: """
-                SELECT id FROM job INDEXED BY job_answered
-                WHERE state = 'completed' AND attempted_at IS NULL AND batch = ? AND unique_key = ? LIMIT 1
-                """
-        )
-        if let id = try Int64.fetchOne(look, arguments: [batch, new.key.text]) { return id }
-        let id = try insert(new, now: now, db)
-        let end = try db.cachedStatement(
-            sql: "UPDATE job SET unique_key = ?, state = 'completed', finalized_at = ? WHERE id = ?"
-        )
-        try end.execute(arguments: [new.key.text, now, id])
-        return id
+        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
+        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
     }
 
     /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
     /// that was asked for in its name.
     private static func answer(
-        _ new: NewJob,
+        _ new: Draft,
         by thumbnails: [Thumbnail],
         now: Int64,
+        _ ledger: inout Ledger,
         _ db: Database
     ) throws -> EnqueueReceipt {
         // Whoever asked comes to read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id), now: now, db)
-        let (request, time) = (new.request, Date(milliseconds: now))
-        let id = try request.batch.map { batch in try answered(new, in: batch, now: now, db) }
+        let (request, time) = (new.job.request, Date(milliseconds: now))
+        let id = try request.batch.map { batch in try answered(new, in: batch, now: now, &ledger, db) }
         return EnqueueReceipt(
             outcome: .fresh,
             id: id,
@@ -182,10 +214,36 @@ extension Store {
             batch: request.batch,
             createdAt: time,
             availableAt: time,
-            thumbnails: zip(new.wanted, thumbnails).map { wanted, thumbnail in
+            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
                 RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
             },
             metadata: request.metadata.isEmpty ? nil : request.metadata
         )
+    }
+
+    /// The job that says in a batch that a request was answered at once; the same one for the same request.
+    private static func answered(
+        _ new: Draft,
+        in batch: String,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> Int64 {
+        let look = try db.cachedStatement(
+            sql: """
+                SELECT job_id FROM batch_job INDEXED BY batch_job_answered
+                WHERE batch = ? AND answered = ? AND answered IS NOT NULL
+                  AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
+                """
+        )
+        let number = try Names.batch(batch, db)
+        if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) { return id }
+        let id = try insert(new, now: now, db)
+        let task = try newTask(new.job, as: id, createdAt: now, db)
+        try record(new.job, of: task, db)
+        let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
+        try enter.execute(arguments: [number, id, new.key.text])
+        try end(task, from: nil, End(state: .completed), now: now, &ledger, db)
+        return id
     }
 }

@@ -13,77 +13,57 @@ package struct BegunFetch: Sendable {
 }
 
 extension Store {
-    /// Marks the beginning of a fetch: writes down which thumbnails the job makes, and its unique key (one that was
-    /// inserted by SQL had neither so far), and notes that the thumbnails it is made of are read.
+    /// Marks the beginning of a fetch, and notes that the thumbnails that the job is made of are read.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
-    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws -> BegunFetch {
-        let all = try WantedThumbnail.all(of: request)
-        let (wanted, key) = (try WantedThumbnail.json(of: all), try UniqueKey(request, all))
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
         let now = nowMilliseconds
         return try await commit(.begun) { db in
-            let mark = try db.cachedStatement(
-                sql: """
-                    UPDATE job SET thumbnails = ?, unique_key = ?
-                    WHERE id = ? AND claim_token = ? AND state = 'running'
-                    """
-            )
-            try mark.execute(arguments: [wanted, key.text, claim.jobID, claim.token])
-            guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
+            let task = try TaskRow.find(claim, db)
             try Self.noteUse(of: ingredients, now: now, db)
-            let seen = try Self.nextSourceSeen(db)
-            let facts = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT (SELECT max(id) FROM job) AS newest,
-                          NOT EXISTS (SELECT 1 FROM attempt WHERE job_id = ? AND number > 1) AS is_first
-                        """
-                ),
-                arguments: [claim.jobID]
+            let newest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job"))
+            return BegunFetch(
+                sourceSeen: try Self.nextSourceSeen(db),
+                newestJob: newest ?? claim.jobID,
+                isFirstAttempt: task.tries == 1
             )
-            guard let facts else { throw StoreError.failed("a SELECT without FROM has no row") }
-            return BegunFetch(sourceSeen: seen, newestJob: facts["newest"], isFirstAttempt: facts["is_first"])
         }
     }
 
-    /// Moves an upload's bytes into a blob and makes that blob the job's source.
+    /// Moves an upload's bytes into a blob, which is the job's source from now on.
     ///
-    /// - Returns: the job's request with its new source, as JSON text.
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
-    package func absorbUpload(_ claim: Claim) async throws(StoreError) -> String {
+    /// - Returns: the job's request with that source.
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; `InvalidRequest`.
+    package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {
+        let claim = job.claim
         let data = try await read { db in
             try Data.fetchOne(
                 db,
-                sql: "SELECT data FROM upload JOIN job ON job.upload_id = upload.id WHERE job.id = ? AND data NOT NULL",
+                sql: "SELECT data FROM upload WHERE job_id = ? AND data NOT NULL",
                 arguments: [claim.jobID]
             )
         }
-        guard let data else { throw .notFound(uri: "the upload of job \(claim.jobID)") }
+        guard let data else { throw StoreError.notFound(uri: "the upload of job \(claim.jobID)") }
         let digest = SHA256.digest(of: data)
+        var request = try job.parsedRequest()
+        request.source = CameoURI.blob(digest).text
+        let new = try NewJob(request)
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
-        return try await commit(.begun) { db in
+        try await commit(.begun) { db in
+            _ = try TaskRow.find(claim, db)
             try blob.insert(in: db, at: now)
-            let request = try String.fetchOne(
-                db,
-                sql: """
-                    UPDATE job SET
-                      request = json_set(request, '$.source', ?), source_blob = ?
-                    WHERE id = ? AND claim_token = ? AND state = 'running'
-                    RETURNING request
-                    """,
-                arguments: [CameoURI.blob(digest).text, digest.hex, claim.jobID, claim.token]
-            )
-            guard let request else { throw StoreError.leaseLost(jobID: claim.jobID) }
+            try Self.need(digest.hex, for: claim.jobID, db)
             // The row stays, without its bytes, to tell its producer the job's id.
-            try db.execute(
-                sql: "UPDATE upload SET data = NULL WHERE id = (SELECT upload_id FROM job WHERE id = ?)",
-                arguments: [claim.jobID]
-            )
-            try db.execute(sql: "UPDATE job SET upload_id = NULL WHERE id = ?", arguments: [claim.jobID])
-            return request
+            let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")
+            try absorb.execute(arguments: [digest.hex, claim.jobID])
+            let name = try db.cachedStatement(sql: "UPDATE accepted SET unique_key = ?, thumbnails = ? WHERE id = ?")
+            try name.execute(arguments: [new.key?.text, new.thumbnails, claim.jobID])
+            let stand = try db.cachedStatement(sql: "UPDATE task SET unique_key = ? WHERE id = ?")
+            try stand.execute(arguments: [new.key?.text, claim.jobID])
         }
+        return request
     }
 }
 

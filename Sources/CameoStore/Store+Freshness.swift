@@ -11,13 +11,11 @@ enum Freshness {
     case cached(BlobDigest)
     case unknown
 
-    /// Whether nothing newer could be made than this thumbnail. Without facts it is of an earlier version: a job fills
-    /// them in.
+    /// Whether nothing newer could be made than this thumbnail.
     func holds(for thumbnail: Thumbnail) -> Bool {
         switch self {
-        case .unasked: true
-        case .unchanging: thumbnail.facts != nil
-        case .cached(let digest): thumbnail.facts != nil && thumbnail.sourceDigest == digest
+        case .unasked, .unchanging: true
+        case .cached(let digest): thumbnail.sourceDigest == digest
         case .unknown: false
         }
     }

@@ -52,7 +52,7 @@ extension Store {
         note(
             "attempts",
             try await commit { db in try Attempts.reconcile(now: now, db) },
-            "jobs wait again, or had an attempt closed that nobody works on"
+            "jobs wait again that ran for nobody"
         )
         let damaged = try await survey(report).damaged
         note("blobs", try await putBack(damaged), "files put back into their places")
@@ -66,13 +66,15 @@ extension Store {
     private static func removeDanglingRows(_ db: Database) throws -> Int {
         guard try !danglingRows(db).isEmpty else { return 0 }
         return try [
+            "DELETE FROM task WHERE id NOT IN (SELECT id FROM job)",
+            "DELETE FROM outcome WHERE id NOT IN (SELECT id FROM job)",
+            "DELETE FROM accepted WHERE id NOT IN (SELECT id FROM job)",
             "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM ingredient WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
             "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",
-            "UPDATE job SET source_blob = NULL WHERE source_blob NOT IN (SELECT digest FROM blob)",
         ].reduce(0) { count, statement in
             try db.execute(sql: statement)
             return count + db.changesCount
@@ -104,7 +106,6 @@ extension Store {
                 sql: """
                     DELETE FROM blob WHERE digest = ?1 AND pinned = 0
                       AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-                      AND NOT EXISTS (SELECT 1 FROM job WHERE source_blob = ?1)
                       AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
                     """,
                 arguments: [hex]

@@ -54,18 +54,22 @@ extension Store {
         guard let definition else { throw StoreError.failed("the index \(standingIndex) is missing") }
         // No row can be changed that the index should have and has not.
         try db.execute(sql: "DROP INDEX \(standingIndex)")
-        let others = try Int64.fetchAll(
-            db,
-            sql: """
-                SELECT id FROM (
-                  SELECT id, row_number() OVER (PARTITION BY unique_key ORDER BY id) AS place
-                  FROM job NOT INDEXED WHERE joinable = 1 AND \(waiting))
-                WHERE place > 1
-                """
+        let others = try TaskRow.all(
+            """
+            WHERE id IN (SELECT id FROM (
+              SELECT id, row_number() OVER (PARTITION BY unique_key ORDER BY id) AS place
+              FROM task NOT INDEXED WHERE unique_key IS NOT NULL AND state <> 2) WHERE place > 1)
+            """,
+            [],
+            db
         )
-        for id in others { try db.execute(sql: "UPDATE job SET joinable = 0 WHERE id = ?", arguments: [id]) }
+        for task in others {
+            try db.execute(sql: "UPDATE task SET unique_key = NULL WHERE id = ?", arguments: [task.id])
+        }
         try db.execute(sql: definition)
-        for id in others { try standOrYield(id, now: now, db) }
+        var ledger = Ledger(now: now)
+        for task in others { _ = try letWait(task, from: task.state, now: now, &ledger, db) }
+        try ledger.post(db)
         return others.count
     }
 }

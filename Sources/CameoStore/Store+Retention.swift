@@ -29,11 +29,21 @@ extension Store {
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         let now = nowMilliseconds
+        // What a request names is known once it is accepted.
+        while try await acceptArrivals() {}
         var steps = PruneSteps(pause: pause, report: report)
-        var walk = EndedJobs(retention, now: now)
-        while let page = try await next(of: &walk) {
-            try await steps.take(page.map(\.id)) { ids throws(StoreError) in try await remove(ids, retention, now) }
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            var isDone = false
+            while !isDone {
+                try await steps.take { () throws(StoreError) in
+                    let removed = try await remove(state, endedBefore: limit)
+                    isDone = removed.jobs < PruneSteps.size
+                    return removed
+                }
+            }
         }
+        try await removeChanges(retention, now: now, &steps)
         try await removeUnusedThumbnails(retention, now: now, &steps)
         try await removeLeftovers(now: now, &steps)
         try await collect(&steps)
@@ -59,9 +69,18 @@ extension Store {
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
         let now = nowMilliseconds
         var total = try await leftovers(now: now)
-        var walk = EndedJobs(retention, now: now)
-        while let page = try await next(of: &walk) {
-            for job in page { total.note(job.state) }
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            let count = try await read { db in
+                try Int.fetchOne(
+                    db,
+                    sql: """
+                        SELECT count(*) FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                        """,
+                    arguments: [state.code, limit]
+                )
+            }
+            total.note(state, count ?? 0)
         }
         total.thumbnails = try await unusedThumbnails(retention, now: now)
         let blobs = try await collectableBlobs(unreferencedSince: clock.now().addingTimeInterval(-Self.orphanAge))
@@ -69,63 +88,45 @@ extension Store {
         return total
     }
 
-    private func remove(_ ids: [Int64], _ retention: Retention, _ now: Int64) async throws(StoreError) -> Pruned {
+    /// Removes those that ended first. All that belongs to a job goes with its row.
+    private func remove(_ state: JobState, endedBefore limit: Int64) async throws(StoreError) -> Pruned {
         try await commit { db in
-            // An operator may have retried one of them since the look: it has no end, or another.
-            let remove = try db.cachedStatement(
+            let ended = try db.cachedStatement(
                 sql: """
-                    DELETE FROM job WHERE id = ? AND finalized_at < CASE state
-                      WHEN 'completed' THEN ? WHEN 'cancelled' THEN ? WHEN 'discarded' THEN ? END
-                    RETURNING state
+                    SELECT id, queue FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                    ORDER BY finalized_at LIMIT ?
                     """
             )
-            let limits = [JobState.completed, .cancelled, .discarded].map { retention.limit($0, now: now) }
-            var removed = Pruned()
-            for id in ids {
-                let state = try String.fetchOne(remove, arguments: [id, limits[0], limits[1], limits[2]])
-                if let state { removed.note(try JobState(stored: state)) }
+            let remove = try db.cachedStatement(sql: "DELETE FROM job WHERE id = ?")
+            var (removed, ledger) = (Pruned(), Ledger(now: 0))
+            for row in try Row.fetchAll(ended, arguments: [state.code, limit, PruneSteps.size]) {
+                try remove.execute(arguments: [row[0] as Int64])
+                ledger.forget(state, in: row[1])
+                removed.note(state, 1)
             }
+            try ledger.post(db)
             return removed
         }
     }
-}
 
-/// A walk over the jobs that have ended, the one that ended first in front.
-private struct EndedJobs: IndexWalk {
-    struct Job: Sendable {
-        let id: Int64
-        let state: JobState
-        let finalizedAt: Int64
-    }
-
-    private let limits: [JobState: Int64]
-    private let end: Int64
-    var last: Job?
-    var isOver: Bool
-
-    init(_ retention: Retention, now: Int64) {
-        limits = Dictionary(
-            uniqueKeysWithValues: JobState.allCases.compactMap { state in
-                retention.limit(state, now: now).map { (state, $0) }
+    /// Changes stay for as long as the jobs that are kept longest, and the last one for ever: cursors go by it.
+    private func removeChanges(_ retention: Retention, now: Int64, _ steps: inout PruneSteps) async throws {
+        guard let limit = retention.limitOfChanges(now: now) else { return }
+        var isLeft = true
+        while isLeft {
+            try await steps.take { () throws(StoreError) in
+                isLeft = try await commit { db in
+                    let remove = try db.cachedStatement(
+                        sql: """
+                            DELETE FROM change WHERE seq IN (
+                              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?) WHERE at < ?)
+                            """
+                    )
+                    try remove.execute(arguments: [Self.prunePage, limit])
+                    return db.changesCount == Self.prunePage
+                }
+                return Pruned()
             }
-        )
-        end = limits.values.max() ?? .min
-        isOver = limits.isEmpty
-    }
-
-    func isToGo(_ job: Job) -> Bool { limits[job.state].map { job.finalizedAt < $0 } ?? false }
-
-    func entries(_ db: Database, limit: Int) throws -> [Job] {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT id, state, finalized_at FROM job INDEXED BY job_finalized
-                WHERE finalized_at IS NOT NULL AND finalized_at < ? AND (finalized_at, id) > (?, ?)
-                ORDER BY finalized_at, id LIMIT ?
-                """
-        )
-        return try Row.fetchAll(statement, arguments: [end, last?.finalizedAt ?? .min, last?.id ?? .min, limit]).map {
-            row in
-            Job(id: row["id"], state: try JobState(stored: row["state"]), finalizedAt: row["finalized_at"])
         }
     }
 }

@@ -22,16 +22,31 @@ extension Store {
         }
         let (blobs, files) = (prepared, files)
         let now = nowMilliseconds
-        try await commit(.begun) { db in
-            var timings = timings
-            timings.storeMilliseconds = started.duration(to: .now).milliseconds
-            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
-            for (thumbnail, blob) in blobs {
-                try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
+        do throws(StoreError) {
+            try await commit(.begun) { db in
+                var timings = timings
+                timings.storeMilliseconds = started.duration(to: .now).milliseconds
+                try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+                for (thumbnail, blob) in blobs {
+                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
+                }
+                KillPoint.insideTransaction.pass()
             }
-            KillPoint.insideTransaction.pass()
+        } catch {
+            if case .leaseLost = error { await leaveToCollector(blobs.map(\.blob)) }
+            throw error
         }
         KillPoint.afterCommit.pass()
+    }
+
+    /// Gives rows to files that no job will name, so that the collector finds them. Best effort: a check finds them too.
+    private func leaveToCollector(_ blobs: [PreparedBlob]) async {
+        let files = blobs.filter { $0.data == nil }
+        guard !files.isEmpty else { return }
+        let now = nowMilliseconds
+        try? await commit(.begun) { db in
+            for blob in files { try blob.leave(in: db, at: now) }
+        }
     }
 
     /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.
@@ -49,7 +64,6 @@ extension Store {
         let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
         return try await commit(.begun) { db in
             try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
-            return retryAt == nil ? .asAsked : try Settlement(of: claim.jobID, now: now, db)
         }
     }
 
@@ -62,7 +76,6 @@ extension Store {
         let now = nowMilliseconds
         return try await commit(.begun) { db in
             try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
-            return try Settlement(of: claim.jobID, now: now, db)
         }
     }
 
@@ -71,8 +84,18 @@ extension Store {
         case retryable(at: Int64)
         case discarded
         case released
+
+        var ofAttempt: JobAttempt.Outcome {
+            switch self {
+            case .completed: .completed
+            case .retryable: .retryable
+            case .discarded: .discarded
+            case .released: .released
+            }
+        }
     }
 
+    @discardableResult
     static func settle(
         _ claim: Claim,
         as outcome: SettledOutcome,
@@ -80,47 +103,22 @@ extension Store {
         timings: AttemptTimings,
         now: Int64,
         in db: Database
-    ) throws {
-        let failureText = try failure?.stored
-        let change: String
-        let name: JobAttempt.Outcome
-        var arguments: [(any DatabaseValueConvertible)?] = []
+    ) throws -> Settlement {
+        var task = try TaskRow.find(claim, db)
+        var ledger = Ledger(now: now)
+        try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, db)
+        var settlement = Settlement.asAsked
         switch outcome {
-        case .completed:
-            change = "state = 'completed', finalized_at = ?, failure = NULL"
-            arguments = [now]
-            name = .completed
-        case .retryable(let time):
-            change = "state = 'retryable', available_at = ?, rank = ? - priority * 60000, failure = ?"
-            arguments = [time, time, failureText]
-            name = .retryable
+        case .completed: try end(task, from: .running, End(state: .completed), now: now, &ledger, db)
         case .discarded:
-            change = "state = 'discarded', finalized_at = ?, failure = ?"
-            arguments = [now, failureText]
-            name = .discarded
-        case .released:
-            change = "state = 'available', attempt = attempt - 1"
-            name = .released
+            try end(task, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+        case .retryable(let time):
+            (task.state, task.due, task.failed) = (.retryable, time, task.tries)
+            (task.token, task.worker) = (nil, nil)
+            settlement = Settlement(try letWait(task, from: .running, now: now, &ledger, db))
+        case .released: settlement = try giveBack(task, deaths: 0, now: now, &ledger, db)
         }
-        let settle = try db.cachedStatement(
-            sql: """
-                UPDATE job SET \(change), claim_token = NULL, worker = NULL
-                WHERE id = ? AND claim_token = ? AND state = 'running'
-                """
-        )
-        arguments += [claim.jobID, claim.token] as [(any DatabaseValueConvertible)?]
-        try settle.execute(arguments: StatementArguments(arguments))
-        guard db.changesCount == 1 else { throw StoreError.leaseLost(jobID: claim.jobID) }
-        let close = try db.cachedStatement(
-            sql: """
-                UPDATE attempt SET outcome = ?, finished_at = ?, failure = ?,
-                  fetch_ms = ?, render_ms = ?, store_ms = ?, source_bytes = ?, output_bytes = ?
-                WHERE claim_token = ?
-                """
-        )
-        try close.execute(arguments: [
-            name.rawValue, now, failureText, timings.fetchMilliseconds, timings.renderMilliseconds,
-            timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes, claim.token,
-        ])
+        try ledger.post(db)
+        return settlement
     }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import GRDB
 
 extension Store {
-    /// The state of the store now. Reads counters that triggers keep; it scans nothing that grows.
+    /// The state of the store now. Reads counters; it scans nothing that grows.
     package func status() async throws(StoreError) -> StatusReport {
         let (now, directory) = (clock.now(), directory)
         return try await read { db in
@@ -36,31 +36,27 @@ extension Store {
 
     /// How many jobs wait to be run now or after a back-off, and how many run: what a drain has to wait for.
     package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
-        try await read { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT job_count.queue, count FROM job_count JOIN queue ON queue.name = job_count.queue
-                    WHERE state IN ('available', 'running', 'retryable') AND NOT queue.paused
-                    """
-            )
-            return rows.filter { queues?.contains($0["queue"]) ?? true }.reduce(0) { $0 + ($1["count"] as Int) }
+        let now = clock.now()
+        return try await read { db in
+            try Self.queues(db, now: now).filter { !$0.paused && (queues?.contains($0.name) ?? true) }
+                .reduce(0) { sum, queue in
+                    sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
+                }
         }
     }
 
+    /// What was done when it was asked for says nothing of the pace.
     private static func finished(since: Int64, _ db: Database) throws -> StatusReport.Finished {
-        let rows = try Row.fetchAll(
-            db,
+        let statement = try db.cachedStatement(
             sql: """
-                SELECT state, count(*) AS count FROM job
-                WHERE finalized_at IS NOT NULL AND finalized_at >= ? AND +state IN ('completed', 'discarded')
-                  AND finalized_at > created_at  -- what was done when it was asked for says nothing of the pace
-                GROUP BY +state
-                """,
-            arguments: [since]
+                SELECT count(*) FROM outcome INDEXED BY outcome_end
+                WHERE state = ? AND finalized_at >= ? AND (attempted_at IS NOT NULL OR failure IS NOT NULL)
+                """
         )
-        let counts = Dictionary(uniqueKeysWithValues: rows.map { ($0["state"] as String, $0["count"] as Int) })
-        return StatusReport.Finished(completed: counts["completed"] ?? 0, discarded: counts["discarded"] ?? 0)
+        func count(_ state: JobState) throws -> Int {
+            try Int.fetchOne(statement, arguments: [state.code, since]) ?? 0
+        }
+        return StatusReport.Finished(completed: try count(.completed), discarded: try count(.discarded))
     }
 
     /// The workers in the order of their starts, or `only` the one of this id.
@@ -72,7 +68,8 @@ extension Store {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT worker.*, (SELECT count(*) FROM job INDEXED BY job_running WHERE state = 'running' AND worker = worker.id) AS running
+                SELECT worker.*, (
+                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running
                 FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
                 """,
             arguments: [id]

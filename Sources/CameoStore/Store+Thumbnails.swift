@@ -16,54 +16,47 @@ extension Store {
         _ files: BlobFiles,
         in db: Database
     ) throws {
-        if try renew(thumbnail, from: provenance, jobID: jobID, now: now, files, in: db) { return }
+        if try renew(thumbnail, from: provenance, jobID: jobID, now: now, files, in: db) {
+            if blob.data == nil { try blob.leave(in: db, at: now) }
+            return
+        }
         try blob.insert(in: db, at: now)
         let upsert = try db.cachedStatement(
             sql: """
-                INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
-                  renderer_version, job_id, created_at, updated_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
+                  source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
+                  dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
+                  source_is_animated, is_truncated)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(id) DO UPDATE SET
-                  blob = excluded.blob, width = excluded.width, height = excluded.height, format = excluded.format,
-                  source_digest = excluded.source_digest, source_seen = excluded.source_seen,
-                  renderer_version = excluded.renderer_version, job_id = excluded.job_id,
-                  updated_at = excluded.updated_at
+                  \(replaced.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
                 WHERE excluded.source_seen >= thumbnail.source_seen
                 """
         )
-        try upsert.execute(arguments: [
-            thumbnail.id.text, blob.digest.hex, thumbnail.encoded.width, thumbnail.encoded.height,
-            thumbnail.encoded.format.rawValue, provenance.source, thumbnail.rendition.json.canonicalText,
-            provenance.sourceDigest.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now, now,
-        ])
-        if db.changesCount == 1 { try describe(thumbnail, from: provenance, in: db) }
-    }
-
-    /// A statement of its own, after the blob is in its place: the trigger `thumbnail_replaced` clears what the blob
-    /// before was.
-    private static func describe(
-        _ thumbnail: RenderedThumbnail,
-        from provenance: Provenance,
-        in db: Database
-    ) throws {
-        let describe = try db.cachedStatement(
-            sql: """
-                UPDATE thumbnail SET has_alpha = ?, frames = ?, thumb_hash = ?, blur_hash = ?, dominant_color = ?,
-                  source_format = ?, source_width = ?, source_height = ?, source_pages = ?, source_has_alpha = ?,
-                  source_is_animated = ?, is_truncated = ?, overlay_digest = ?
-                WHERE id = ?
-                """
-        )
         let (encoded, source) = (thumbnail.encoded, provenance.picture)
-        try describe.execute(arguments: [
+        let own: [(any DatabaseValueConvertible)?] = [
+            thumbnail.id.text, blob.digest.hex, encoded.width, encoded.height, encoded.format.rawValue,
+            provenance.source, thumbnail.rendition.json.canonicalText, provenance.sourceDigest.hex,
+            thumbnail.overlayDigest?.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now, now,
+        ]
+        let facts: [(any DatabaseValueConvertible)?] = [
             encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
             encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
-            source.hasAlpha, source.isAnimated, provenance.isTruncated, thumbnail.overlayDigest?.hex, thumbnail.id.text,
-        ])
+            source.hasAlpha, source.isAnimated, provenance.isTruncated,
+        ]
+        try upsert.execute(arguments: StatementArguments(own) + StatementArguments(facts))
+        // One of a newer fetch stands, and nothing names these bytes.
+        if db.changesCount == 0 { try noteOrphan(blob.digest, at: now, db) }
     }
 
-    /// Keeps a thumbnail of the same source and overlay bytes by the same renderer, unless its blob is damaged or its
-    /// facts are missing.
+    /// What another making of a thumbnail changes of its row.
+    private static let replaced = [
+        "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
+        "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
+        "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
+    ]
+
+    /// Keeps a thumbnail of the same source and overlay bytes by the same renderer, unless its blob is damaged.
     private static func renew(
         _ thumbnail: RenderedThumbnail,
         from provenance: Provenance,
@@ -76,7 +69,6 @@ extension Store {
             sql: """
                 SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
                 WHERE id = ? AND source_digest = ? AND overlay_digest IS ? AND renderer_version = ?
-                  AND has_alpha IS NOT NULL
                 """
         )
         let same: StatementArguments = [
@@ -121,13 +113,12 @@ extension Store {
         )
     }
 
-    private static func facts(of id: ThumbnailID, _ row: Row) throws -> ThumbnailFacts? {
-        guard let hasAlpha = row["has_alpha"] as Bool? else { return nil }
+    private static func facts(of id: ThumbnailID, _ row: Row) throws -> ThumbnailFacts {
         guard let color = Color(row["dominant_color"] as String),
             let format = PictureFormat(rawValue: row["source_format"])
         else { throw StoreError.failed("thumbnail \(id) has a malformed row") }
         return ThumbnailFacts(
-            hasAlpha: hasAlpha,
+            hasAlpha: row["has_alpha"],
             frames: row["frames"],
             placeholder: Placeholder(
                 thumbHash: row["thumb_hash"],

@@ -87,7 +87,7 @@ extension Store {
     }
 
     private static let isSame = """
-        id = ?1 AND source_digest = ?2 AND overlay_digest IS ?3 AND renderer_version = ?4 AND has_alpha IS NOT NULL
+        id = ?1 AND source_digest = ?2 AND overlay_digest IS ?3 AND renderer_version = ?4
         """
 }
 

@@ -35,6 +35,8 @@ extension Store {
 
     private func remove(_ ids: [String], notUsedSince limit: Int64) async throws(StoreError) -> Pruned {
         try await commit { db in
+            // What a row that waits for its acceptance is to be made of nobody knows yet.
+            guard try !Self.hasArrivals(db) else { return Pruned() }
             // Somebody may have read one of them since the look, or want something made of it.
             let remove = try db.cachedStatement(
                 sql: "DELETE FROM thumbnail WHERE id = ? AND used_at < ? AND NOT \(UnusedThumbnails.isNeeded)"
@@ -60,9 +62,8 @@ private struct UnusedThumbnails: IndexWalk {
     /// Whether a job that has not ended is to be made of it, or of the bytes that it has.
     static let isNeeded = """
         EXISTS (
-          SELECT 1 FROM ingredient JOIN job ON job.id = ingredient.job_id
-          WHERE ingredient.name IN (thumbnail.id, thumbnail.blob)
-            AND job.state IN ('scheduled', 'available', 'running', 'retryable'))
+          SELECT 1 FROM ingredient JOIN task ON task.id = ingredient.job_id
+          WHERE ingredient.name IN (thumbnail.id, thumbnail.blob))
         """
 
     private let limit: Int64

@@ -116,7 +116,7 @@ extension Store {
             // A worker without a row, but with running jobs, should not be; its jobs are not to suffer for it.
             let ids = """
                 SELECT id FROM worker
-                UNION SELECT worker FROM job INDEXED BY job_running WHERE state = 'running'
+                UNION SELECT worker FROM task INDEXED BY task_running WHERE state = 2
                 ORDER BY 1
                 """
             return try String.fetchAll(db.cachedStatement(sql: ids))
@@ -127,7 +127,7 @@ extension Store {
 
     fileprivate static func claimTokens(of worker: String, _ db: Database) throws -> Set<String> {
         let statement = try db.cachedStatement(
-            sql: "SELECT claim_token FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ?"
+            sql: "SELECT token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
         )
         return try String.fetchSet(statement, arguments: [worker])
     }
@@ -140,75 +140,62 @@ extension Store {
         _ db: Database
     ) throws {
         report.workers.append(lost.id)
-        try closeAttempts(of: lost.id, as: .interrupted, now: now, db)
         // A worker that fell silent may be frozen with the machine's sleep or a debugger: its jobs are not to blame.
         let deaths = lost.isRunning ? 0 : 1
-        let discarded = try Row.fetchAll(
-            db,
-            sql: """
-                UPDATE job SET state = 'discarded', finalized_at = ?, failure = ?, crash_count = crash_count + 1,
-                  claim_token = NULL, worker = NULL
-                WHERE state = 'running' AND worker = ? AND crash_count + ? >= ?
-                RETURNING id, json_extract(request, '$.source') AS source, queue, attempt
-                """,
-            arguments: [now, try failure.stored, lost.id, deaths, ClaimKind.discardAfterCrashes]
-        )
-        report.discarded += discarded.map { row in
-            LostJob(
-                id: row["id"],
-                source: row["source"],
-                queue: row["queue"],
-                attempt: row["attempt"],
-                failure: failure
-            )
+        var ledger = Ledger(now: now)
+        for task in try runningTasks(of: lost.id, db) {
+            try close(task, as: .interrupted, now: now, db)
+            guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
+                var dead = task
+                dead.crashCount += 1
+                try end(dead, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+                report.discarded.append(try LostJob(dead, failure, db))
+                continue
+            }
+            switch try giveBack(task, deaths: deaths, now: now, &ledger, db) {
+            case .asAsked: report.rescued += 1
+            case .superseded: report.superseded += 1
+            }
         }
-        for settlement in try giveBack(from: lost.id, deaths: deaths, now: now, db) {
-            if settlement == .asAsked { report.rescued += 1 } else { report.superseded += 1 }
-        }
+        try ledger.post(db)
         if !lost.isRunning {
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
         }
     }
-}
 
-extension Store {
+    /// In the order of their ids: of two for the same thumbnails the first waits again.
+    private static func runningTasks(of worker: String, _ db: Database) throws -> [TaskRow] {
+        try TaskRow.all("INDEXED BY task_running WHERE state = 2 AND worker = ? ORDER BY id", [worker], db)
+    }
+
     /// Makes a worker's running jobs available again as if they had not been claimed.
     static func giveBackUnharmed(from worker: String, now: Int64, _ db: Database) throws {
-        try closeAttempts(of: worker, as: .released, now: now, db)
-        _ = try giveBack(from: worker, deaths: 0, now: now, db)
-    }
-
-    private static func closeAttempts(
-        of worker: String,
-        as outcome: JobAttempt.Outcome,
-        now: Int64,
-        _ db: Database
-    ) throws {
-        try db.execute(
-            sql: """
-                UPDATE attempt SET outcome = ?, finished_at = ? WHERE claim_token IN (
-                  SELECT claim_token FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ?)
-                """,
-            arguments: [outcome.rawValue, now, worker]
-        )
-    }
-
-    /// Makes a worker's running jobs available again, uncharged; one by one, since two of them may be twins.
-    private static func giveBack(from worker: String, deaths: Int, now: Int64, _ db: Database) throws -> [Settlement] {
-        let running = try db.cachedStatement(
-            sql: "SELECT id FROM job INDEXED BY job_running WHERE state = 'running' AND worker = ? ORDER BY id"
-        )
-        let giveBack = try db.cachedStatement(
-            sql: """
-                UPDATE job SET state = 'available', attempt = attempt - 1, crash_count = crash_count + ?,
-                  claim_token = NULL, worker = NULL
-                WHERE id = ?
-                """
-        )
-        return try Int64.fetchAll(running, arguments: [worker]).map { id in
-            try giveBack.execute(arguments: [deaths, id])
-            return try Settlement(of: id, now: now, db)
+        var ledger = Ledger(now: now)
+        for task in try runningTasks(of: worker, db) {
+            try close(task, as: .released, now: now, db)
+            _ = try giveBack(task, deaths: 0, now: now, &ledger, db)
         }
+        try ledger.post(db)
+    }
+}
+
+extension LostJob {
+    fileprivate init(_ task: TaskRow, _ failure: JobFailure, _ db: Database) throws {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT json_extract(request, '$.source') AS source, (SELECT name FROM queue WHERE id = ?) AS queue
+                FROM job WHERE id = ?
+                """,
+            arguments: [task.queue, task.id]
+        )
+        self.init(
+            id: task.id,
+            source: row?["source"],
+            queue: row?["queue"] ?? "",
+            attempt: task.attempt,
+            failure: failure
+        )
     }
 }
 
@@ -227,7 +214,8 @@ private struct LostWorker: Sendable {
     ) throws -> LostWorker? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT lease_until, boot_id, EXISTS (SELECT 1 FROM job INDEXED BY job_running WHERE state = 'running' AND worker = worker.id) AS busy
+                SELECT lease_until, boot_id, EXISTS (
+                  SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS busy
                 FROM worker WHERE id = ?
                 """
         )

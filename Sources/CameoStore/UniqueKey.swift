@@ -15,9 +15,4 @@ struct UniqueKey: Hashable, Sendable {
         }
         text = String(SHA256.digest(of: Array(JSONValue.object(members).canonicalText.utf8)).hex.prefix(32))
     }
-
-    /// For a job whose request is invalid: nobody's twin.
-    init(ofInvalid id: Int64) {
-        text = "job:\(id)"
-    }
 }

@@ -68,12 +68,11 @@ struct JobRunner: Sendable {
     }
 
     private func request(of job: ClaimedJob) async throws -> ThumbnailRequest {
-        // Within the limit of fetches: an upload can have 100 MiB.
-        let text =
-            job.hasUpload ? try await fetchLimiter.run { try await store.absorbUpload(job.claim) } : job.request
         do {
-            return try ThumbnailRequest(parsing: text.utf8)
-        } catch {
+            // Within the limit of fetches: an upload can have 100 MiB.
+            if job.hasUpload { return try await fetchLimiter.run { try await store.absorbUpload(job) } }
+            return try job.parsedRequest()
+        } catch let error as InvalidRequest {
             throw JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
         }
     }

@@ -9,7 +9,7 @@ enum Schema {
     static let applicationID = 0x4361_6D65
 
     /// One script a version, the oldest first. A published script is never edited; a new one is appended.
-    private static let scripts = [version1, version2, version3, version4, version5]
+    private static let scripts = ["\(pictures)\n\(door)\n\(heart)\n\(history)\n\(views)"]
 
     static var currentVersion: Int { scripts.count }
 

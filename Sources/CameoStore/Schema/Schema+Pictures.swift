@@ -1,0 +1,154 @@
+extension Schema {
+    static let pictures = """
+        -- Immutable bytes by digest: in the row, or in a file of their own when data is NULL.
+        CREATE TABLE blob(
+          digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
+          size INTEGER NOT NULL CHECK (size >= 0),
+          data BLOB CHECK (data IS NULL OR length(data) = size),
+          media_type TEXT,
+          created_at INTEGER NOT NULL,
+          -- 1: a program put the bytes in by themselves, and no row need name them.
+          pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1))
+        ) STRICT;
+
+        CREATE TABLE thumbnail(
+          id TEXT PRIMARY KEY CHECK (length(id) = 32),
+          blob TEXT NOT NULL REFERENCES blob(digest),
+          width INTEGER NOT NULL CHECK (width > 0),
+          height INTEGER NOT NULL CHECK (height > 0),
+          format TEXT NOT NULL,
+          source TEXT NOT NULL,
+          rendition TEXT NOT NULL CHECK (json_valid(rendition)),
+          source_digest TEXT NOT NULL,
+          -- SHA-256 of the overlay's bytes, of a rendition that has one.
+          overlay_digest TEXT CHECK (length(overlay_digest) = 64),
+          source_seen INTEGER NOT NULL,
+          renderer_version TEXT NOT NULL,
+          job_id INTEGER NOT NULL,
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL,
+          -- Noted to the hour only; 0: not since it is noted at all.
+          read_at INTEGER NOT NULL DEFAULT 0,
+          -- Read or made.
+          used_at INTEGER GENERATED ALWAYS AS (max(read_at, updated_at)) VIRTUAL,
+          has_alpha INTEGER NOT NULL CHECK (has_alpha IN (0, 1)),
+          frames INTEGER NOT NULL CHECK (frames >= 1),
+          -- Base64 of the hash's bytes, 25 at the most.
+          thumb_hash TEXT NOT NULL CHECK (length(thumb_hash) BETWEEN 4 AND 64),
+          blur_hash TEXT NOT NULL CHECK (length(blur_hash) BETWEEN 6 AND 128),
+          dominant_color TEXT NOT NULL CHECK (
+            length(dominant_color) = 7 AND dominant_color GLOB '#[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]'),
+          source_format TEXT NOT NULL CHECK (length(source_format) > 0),
+          source_width INTEGER NOT NULL CHECK (source_width > 0),
+          source_height INTEGER NOT NULL CHECK (source_height > 0),
+          source_pages INTEGER NOT NULL CHECK (source_pages >= 1),
+          source_has_alpha INTEGER NOT NULL CHECK (source_has_alpha IN (0, 1)),
+          -- Follows from format and pages; stands here for the view.
+          source_is_animated INTEGER NOT NULL CHECK (source_is_animated IN (0, 1)),
+          is_truncated INTEGER NOT NULL CHECK (is_truncated IN (0, 1))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX thumbnail_blob ON thumbnail(blob);
+        CREATE INDEX thumbnail_source ON thumbnail(source);
+        CREATE INDEX thumbnail_use ON thumbnail(used_at);
+
+        -- Since when something is known at all. Of the time before, every thumbnail may have been read until the last
+        -- moment; one row says so for all of them, however many there are.
+        CREATE TABLE epoch(name TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO epoch VALUES ('readings', CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER));
+
+        -- One answer of a source's server, whose bytes are a blob; or bytes that a program handed over under a key.
+        CREATE TABLE source(
+          uri TEXT NOT NULL CHECK (uri <> ''),
+          -- A digest of the request's credentials; empty without any.
+          scope TEXT NOT NULL,
+          -- What of the request the answer depends on (Vary); empty where it depends on nothing.
+          variant TEXT NOT NULL,
+          blob TEXT NOT NULL REFERENCES blob(digest),
+          size INTEGER NOT NULL CHECK (size >= 0),
+          final_url TEXT NOT NULL,
+          status INTEGER NOT NULL CHECK (status BETWEEN 200 AND 599),
+          fields TEXT NOT NULL CHECK (json_type(fields) IS 'array'),
+          hops TEXT NOT NULL CHECK (json_type(hops) IS 'array'),
+          media_type TEXT,
+          text_encoding TEXT,
+          requested_at INTEGER NOT NULL,
+          responded_at INTEGER NOT NULL,
+          fresh_until INTEGER NOT NULL,
+          source_seen INTEGER NOT NULL,
+          pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
+          stored_at INTEGER NOT NULL,
+          last_used_at INTEGER NOT NULL,
+          PRIMARY KEY (uri, scope, variant)
+        ) STRICT;
+        CREATE INDEX source_blob ON source(blob);
+        CREATE INDEX source_use ON source(last_used_at) WHERE pinned = 0;
+
+        CREATE TABLE source_failure(
+          uri TEXT NOT NULL,
+          scope TEXT NOT NULL,
+          failure TEXT NOT NULL CHECK (json_valid(failure)),
+          since INTEGER NOT NULL,
+          until INTEGER NOT NULL,
+          source_seen INTEGER NOT NULL,
+          PRIMARY KEY (uri, scope)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX source_failure_end ON source_failure(until);
+
+        -- Blobs that something stopped naming, and when; something else may name them still.
+        CREATE TABLE orphan(digest TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX orphan_since ON orphan(since);
+        \(orphans(of: "source", "blob"))
+        \(orphans(of: "thumbnail", "blob"))
+
+        -- Bytes and number of blobs, thumbnails and originals. Of the cache alone: what programs handed over stands apart.
+        CREATE TABLE total(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO total VALUES ('blobs', 0), ('blob_bytes', 0), ('thumbnails', 0), ('sources', 0), ('source_bytes', 0),
+          ('sources_evicted', 0), ('source_bytes_evicted', 0);
+        CREATE TRIGGER blob_added AFTER INSERT ON blob BEGIN
+          UPDATE total SET value = value + CASE name WHEN 'blobs' THEN 1 ELSE NEW.size END
+            WHERE name IN ('blobs', 'blob_bytes');
+        END;
+        CREATE TRIGGER blob_removed AFTER DELETE ON blob BEGIN
+          UPDATE total SET value = value - CASE name WHEN 'blobs' THEN 1 ELSE OLD.size END
+            WHERE name IN ('blobs', 'blob_bytes');
+        END;
+        CREATE TRIGGER thumbnail_added AFTER INSERT ON thumbnail BEGIN
+          UPDATE total SET value = value + 1 WHERE name = 'thumbnails';
+        END;
+        CREATE TRIGGER thumbnail_removed AFTER DELETE ON thumbnail BEGIN
+          UPDATE total SET value = value - 1 WHERE name = 'thumbnails';
+        END;
+        CREATE TRIGGER source_added AFTER INSERT ON source WHEN NEW.pinned = 0 BEGIN
+          UPDATE total SET value = value + CASE name WHEN 'sources' THEN 1 ELSE NEW.size END
+            WHERE name IN ('sources', 'source_bytes');
+        END;
+        CREATE TRIGGER source_removed AFTER DELETE ON source WHEN OLD.pinned = 0 BEGIN
+          UPDATE total SET value = value - CASE name WHEN 'sources' THEN 1 ELSE OLD.size END
+            WHERE name IN ('sources', 'source_bytes');
+        END;
+        CREATE TRIGGER source_resized AFTER UPDATE OF size, pinned ON source BEGIN
+          UPDATE total SET value = value
+              + (NEW.pinned = 0) * CASE name WHEN 'sources' THEN 1 ELSE NEW.size END
+              - (OLD.pinned = 0) * CASE name WHEN 'sources' THEN 1 ELSE OLD.size END
+            WHERE name IN ('sources', 'source_bytes');
+        END;
+        """
+
+    /// Writes down the blobs that rows of a table stop naming.
+    private static func orphans(of table: String, _ column: String) -> String {
+        let note = """
+            INSERT INTO orphan VALUES (OLD.\(column), CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))
+                ON CONFLICT DO UPDATE SET since = excluded.since;
+            """
+        return """
+            CREATE TRIGGER \(table)_left AFTER DELETE ON \(table) BEGIN
+              \(note)
+            END;
+            CREATE TRIGGER \(table)_changed AFTER UPDATE OF \(column) ON \(table)
+              WHEN OLD.\(column) IS NOT NEW.\(column)
+            BEGIN
+              \(note)
+            END;
+            """
+    }
+}

@@ -1,0 +1,285 @@
+extension Schema {
+    // DESIGN. A job is three kinds of row. `job` is the contract with its producer: appended, never rewritten, so a plain
+    // INSERT pays for nothing but its own row. `task` is the queue entry: one narrow row for each accepted job that has
+    // not ended, and all that a claim sees. `outcome` and `attempt` are history: appended once, pruned by age.
+    //
+    // Times are milliseconds since 1970. States are the numbers of `JobState.code`: 0 scheduled, 1 available, 2 running,
+    // 3 retryable, 4 completed, 5 discarded, 6 cancelled.
+
+    /// What producers write. `INSERT INTO job(request)` and `INSERT INTO upload(data, request)` are the public contract.
+    static let door = """
+        CREATE TABLE job(
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          request TEXT NOT NULL
+            CONSTRAINT "request must be a JSON object"
+              CHECK (CASE WHEN json_valid(request) THEN json_type(request) IS 'object' ELSE 0 END)
+            CONSTRAINT "request must have at most 1048576 bytes"
+              CHECK (length(CAST(request AS BLOB)) <= 1048576)
+            CONSTRAINT "source must be a non-empty string"
+              CHECK (json_type(request, '$.source') IS 'text' AND json_extract(request, '$.source') <> '')
+            CONSTRAINT "renditions must be an array of 1 to 32 objects"
+              CHECK (json_type(request, '$.renditions') IS 'array'
+                     AND json_array_length(request, '$.renditions') BETWEEN 1 AND 32),
+          created_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER))
+            CONSTRAINT "created_at is a time in milliseconds since 1970" CHECK (created_at BETWEEN 0 AND 253402300799999)
+        ) STRICT;
+
+        -- Before the row has its id, NEW.id is -1 unless the statement chose one.
+        CREATE TRIGGER job_id BEFORE INSERT ON job WHEN NEW.id IS NOT -1 BEGIN
+          SELECT RAISE(ABORT, 'insert only job(request): ids are Cameo''s');
+        END;
+        CREATE TRIGGER job_is_kept BEFORE UPDATE ON job BEGIN
+          SELECT RAISE(ABORT, 'a job is never rewritten: enqueue another');
+        END;
+
+        -- A picture's bytes with the request for it. The data moves to a blob, named by `digest`, when the job first runs.
+        CREATE TABLE upload(
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          data BLOB
+            CONSTRAINT "data must have 1 byte to 100 MiB"
+              CHECK (data IS NULL OR length(data) BETWEEN 1 AND 104857600),
+          request TEXT NOT NULL
+            CONSTRAINT "request must be a JSON object"
+              CHECK (CASE WHEN json_valid(request) THEN json_type(request) IS 'object' ELSE 0 END)
+            CONSTRAINT "the request of an upload has no source: its data is the source"
+              CHECK (json_type(request, '$.source') IS NULL),
+          job_id INTEGER REFERENCES job(id) ON DELETE CASCADE,
+          digest TEXT CHECK (length(digest) = 64)
+        ) STRICT;
+        CREATE INDEX upload_job ON upload(job_id);
+
+        CREATE TRIGGER upload_id BEFORE INSERT ON upload
+          WHEN NEW.id IS NOT -1 OR NEW.job_id IS NOT NULL OR NEW.digest IS NOT NULL
+        BEGIN
+          SELECT RAISE(ABORT, 'insert only upload(data, request): the other columns are Cameo''s');
+        END;
+        CREATE TRIGGER upload_enqueues AFTER INSERT ON upload BEGIN
+          SELECT RAISE(ABORT, 'CHECK constraint failed: data must have 1 byte to 100 MiB') WHERE NEW.data IS NULL;
+          INSERT INTO job(request) VALUES (json_set(NEW.request, '$.source', 'upload:' || NEW.id));
+          UPDATE upload SET job_id = last_insert_rowid() WHERE id = NEW.id;
+        END;
+        CREATE TRIGGER upload_is_kept BEFORE UPDATE OF id, data, request ON upload
+          WHEN NEW.data IS NOT NULL OR NEW.id <> OLD.id OR NEW.request <> OLD.request
+        BEGIN
+          SELECT RAISE(ABORT, 'an upload is never rewritten: enqueue another');
+        END;
+
+        -- What was decided when a request was accepted: which thumbnails it asks for, as [{"id":…,"name":…}], and what
+        -- makes others the same job. A request that was refused has no row.
+        CREATE TABLE accepted(
+          id INTEGER PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,
+          queue INTEGER NOT NULL REFERENCES queue(id),
+          key INTEGER NOT NULL DEFAULT 0,
+          unique_key TEXT CHECK (length(unique_key) = 32),
+          thumbnails TEXT NOT NULL CHECK (json_type(thumbnails) IS 'array')
+        ) STRICT;
+        -- Whether a job of a key is left at all, however it ended: it may be retried.
+        CREATE INDEX accepted_key ON accepted(key) WHERE key <> 0;
+
+        -- Numbers that only grow: `source_seen` orders fetches across workers, and all jobs up to `accepted` have been
+        -- looked at.
+        CREATE TABLE sequence(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO sequence VALUES ('accepted', 0), ('source_seen', 0);
+        """
+
+    /// What a claim sees.
+    static let heart = """
+        -- The jobs of a queue are counted here by whoever moves one, in the same transaction.
+        CREATE TABLE queue(
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE,
+          paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
+          max_running INTEGER CHECK (max_running >= 1),
+          -- Jobs that may start in a period of milliseconds.
+          rate_count INTEGER CHECK (rate_count >= 1),
+          rate_period INTEGER CHECK (rate_period >= 1)
+            CONSTRAINT "a rate has a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
+          -- Up to when the rate is used up; a period before now, all of it is free (generic cell rate algorithm).
+          rate_spent REAL NOT NULL DEFAULT 0,
+          -- When its rate lets the next job start; 0: now.
+          opens_at INTEGER NOT NULL DEFAULT 0,
+          -- The lowest rank of its open lanes, or less; NULL: nothing to claim.
+          head INTEGER,
+          scheduled INTEGER NOT NULL DEFAULT 0 CHECK (scheduled >= 0),
+          available INTEGER NOT NULL DEFAULT 0 CHECK (available >= 0),
+          running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
+          retryable INTEGER NOT NULL DEFAULT 0 CHECK (retryable >= 0),
+          completed INTEGER NOT NULL DEFAULT 0 CHECK (completed >= 0),
+          discarded INTEGER NOT NULL DEFAULT 0 CHECK (discarded >= 0),
+          cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0)
+        ) STRICT;
+        -- Claim: the queue of the lowest rank.
+        CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0
+          AND (max_running IS NULL OR running < max_running);
+        -- Claim: rates that let a job start again.
+        CREATE INDEX queue_opening ON queue(opens_at) WHERE opens_at <> 0;
+
+        -- What concurrency keys allow.
+        CREATE TABLE key(
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE,
+          max_running INTEGER NOT NULL CHECK (max_running >= 1),
+          -- 1: an operator's word, which a request's does not change.
+          fixed INTEGER NOT NULL DEFAULT 0 CHECK (fixed IN (0, 1)),
+          running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
+          rate_count INTEGER CHECK (rate_count >= 1),
+          rate_period INTEGER CHECK (rate_period >= 1)
+            CONSTRAINT "a rate has a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
+          rate_spent REAL NOT NULL DEFAULT 0,
+          opens_at INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX key_opening ON key(opens_at) WHERE opens_at <> 0;
+
+        -- The jobs of one queue and key stand in a lane, those without a key in the lane of key 0. A lane is shut while
+        -- its key has no room, so that its jobs never stand in front of others.
+        CREATE TABLE lane(
+          id INTEGER PRIMARY KEY,
+          queue INTEGER NOT NULL REFERENCES queue(id),
+          key INTEGER NOT NULL,
+          -- The lowest rank of its available jobs, or less; NULL: none.
+          head INTEGER,
+          shut INTEGER NOT NULL DEFAULT 0 CHECK (shut IN (0, 1)),
+          UNIQUE (queue, key)
+        ) STRICT;
+        -- Claim: the lane of the lowest rank in a queue.
+        CREATE INDEX lane_open ON lane(queue, head) WHERE head IS NOT NULL AND shut = 0;
+        -- Settle: the lanes that a key shuts and opens.
+        CREATE INDEX lane_key ON lane(key) WHERE key <> 0;
+
+        CREATE TABLE task(
+          id INTEGER PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,
+          queue INTEGER NOT NULL REFERENCES queue(id),
+          key INTEGER NOT NULL DEFAULT 0,
+          lane INTEGER NOT NULL REFERENCES lane(id),
+          state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3)),
+          priority INTEGER NOT NULL,
+          due INTEGER NOT NULL,
+          -- Claims go by it, lowest first: `due`, less a minute for each step of priority, then the id.
+          rank INTEGER NOT NULL,
+          attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+          max_attempts INTEGER NOT NULL CHECK (max_attempts >= 1),
+          crash_count INTEGER NOT NULL DEFAULT 0 CHECK (crash_count >= 0),
+          -- Claims so far, charged or not; the running attempt's number.
+          tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
+          attempted_at INTEGER,
+          -- The number of the attempt that failed last.
+          failed INTEGER,
+          refresh INTEGER NOT NULL DEFAULT 1 CHECK (refresh IN (0, 1, 2)),
+          unique_key TEXT,
+          -- The row whose bytes are its picture, until they are a blob.
+          upload INTEGER,
+          token TEXT,
+          worker TEXT,
+          CONSTRAINT "a running job has a claim, and no other job has" CHECK (
+            (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
+        ) STRICT;
+        -- Claim: the first jobs of a lane.
+        CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
+        -- Claim of suspects.
+        CREATE INDEX task_suspect ON task(rank) WHERE state = 1 AND crash_count >= 3;
+        -- Claim: what comes due.
+        CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
+        -- Status: for how long the oldest waits; lists of a queue.
+        CREATE INDEX task_queue ON task(queue, state, due);
+        -- Sweep and rescue: what a worker holds.
+        CREATE INDEX task_running ON task(worker) WHERE state = 2;
+        -- Enqueue: of waiting jobs for the same thumbnails there is one.
+        CREATE UNIQUE INDEX task_unique ON task(unique_key) WHERE state <> 2;
+        -- Lists of a failure.
+        CREATE INDEX task_failed ON task(id) WHERE failed IS NOT NULL;
+        """
+
+    static let history = """
+        CREATE TABLE outcome(
+          id INTEGER PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,
+          state INTEGER NOT NULL CHECK (state IN (4, 5, 6)),
+          queue INTEGER NOT NULL REFERENCES queue(id),
+          priority INTEGER NOT NULL,
+          available_at INTEGER NOT NULL,
+          attempt INTEGER NOT NULL,
+          max_attempts INTEGER NOT NULL,
+          crash_count INTEGER NOT NULL,
+          attempted_at INTEGER,
+          finalized_at INTEGER NOT NULL,
+          failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
+          code TEXT CHECK ((code IS NULL) = (failure IS NULL)),
+          superseded_by INTEGER CHECK (superseded_by IS NULL OR state = 6),
+          CONSTRAINT "a discarded job has a reason" CHECK (state <> 5 OR failure IS NOT NULL)
+        ) STRICT;
+        -- Prune: what ended first; status: what ended last.
+        CREATE INDEX outcome_end ON outcome(state, finalized_at);
+        -- Lists of a queue, and of a failure.
+        CREATE INDEX outcome_queue ON outcome(queue);
+        CREATE INDEX outcome_code ON outcome(code) WHERE code IS NOT NULL;
+
+        -- One row a try, written when it ends.
+        CREATE TABLE attempt(
+          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          number INTEGER NOT NULL CHECK (number >= 1),
+          worker TEXT NOT NULL,
+          started_at INTEGER NOT NULL,
+          finished_at INTEGER NOT NULL,
+          outcome TEXT NOT NULL CHECK (outcome IN
+            ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
+          failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
+          fetch_ms INTEGER,
+          render_ms INTEGER,
+          store_ms INTEGER,
+          source_bytes INTEGER,
+          output_bytes INTEGER,
+          PRIMARY KEY (job_id, number)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Every change of a job's state, in the order of the commits.
+        CREATE TABLE change(
+          seq INTEGER PRIMARY KEY AUTOINCREMENT,
+          job_id INTEGER NOT NULL,
+          state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6)),
+          at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE batch(
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        -- A job belongs to the batch of its request, and to those of the requests that joined it.
+        CREATE TABLE batch_job(
+          batch INTEGER NOT NULL REFERENCES batch(id),
+          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          -- Of a request that was answered at once: what makes another the same.
+          answered TEXT,
+          PRIMARY KEY (batch, job_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX batch_job_id ON batch_job(job_id);
+        CREATE INDEX batch_job_answered ON batch_job(batch, answered) WHERE answered IS NOT NULL;
+
+        -- What a job is to be made of, its source and its overlays: thumbnails by their ids, bytes by their digests.
+        CREATE TABLE ingredient(
+          name TEXT NOT NULL,
+          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          PRIMARY KEY (name, job_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX ingredient_job ON ingredient(job_id);
+        -- While it was held the collector has looked at it, and forgot it.
+        CREATE TRIGGER ingredient_left AFTER DELETE ON ingredient WHEN length(OLD.name) = 64 BEGIN
+          INSERT INTO orphan VALUES (OLD.name, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))
+            ON CONFLICT DO UPDATE SET since = excluded.since;
+        END;
+
+        -- One row a live worker process; `workers/<id>.lock` tells whether it is.
+        CREATE TABLE worker(
+          id TEXT PRIMARY KEY,
+          host TEXT NOT NULL,
+          pid INTEGER NOT NULL,
+          version TEXT NOT NULL,
+          concurrency INTEGER NOT NULL,
+          started_at INTEGER NOT NULL,
+          boot_id TEXT NOT NULL,
+          lease_until INTEGER NOT NULL,
+          -- Asked for by an operator; the worker looks at it with every sweep.
+          stop_requested_at INTEGER,
+          stop_mode TEXT CHECK (stop_mode IN ('drain', 'stop'))
+            CONSTRAINT "a worker that is to stop is told how" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        """
+}

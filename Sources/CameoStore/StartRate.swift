@@ -1,0 +1,32 @@
+/// How many jobs may start within a time, over all workers. Text form: `10/s`, `300/m`, `2/h`, `5/30s`.
+package struct StartRate: Hashable, Sendable, CustomStringConvertible {
+    package let count: Int
+    /// Milliseconds.
+    package let period: Int64
+
+    package init(count: Int, period: Int64) {
+        self.count = count
+        self.period = period
+    }
+
+    /// Nil unless it is a number of jobs from 1 to a million, `/`, and a time from 1 ms to a day.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = Int(parts[0]), (1...1_000_000).contains(count) else { return nil }
+        let unit = parts[1].drop { $0.isASCII && $0.isNumber }
+        let number = parts[1].dropLast(unit.count)
+        let units: [Substring: Int64] = ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        guard let milliseconds = units[unit], let times = number.isEmpty ? 1 : Int64(number),
+            (1...86_400_000).contains(times), times * milliseconds <= 86_400_000
+        else { return nil }
+        self.init(count: count, period: times * milliseconds)
+    }
+
+    package var description: String {
+        let units: [(String, Int64)] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
+        for (unit, milliseconds) in units where period % milliseconds == 0 {
+            return period == milliseconds ? "\(count)/\(unit)" : "\(count)/\(period / milliseconds)\(unit)"
+        }
+        return "\(count)/\(period)ms"
+    }
+}
