@@ -34,7 +34,9 @@ let package = Package(
 
         // The rooms, in the order in which a request passes through them.
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
-        .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux", "CSQLiteConfig", grdb]),
+        .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux"]),
+        .target(name: "CameoSQLite", dependencies: ["CameoModel", "CameoStore", "CLinux", "CSQLiteConfig", grdb]),
+        .target(name: "CameoEngine", dependencies: ["CameoStore", "CameoSQLite"]),
         .target(name: "CameoHTTPCache"),
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
@@ -47,10 +49,16 @@ let package = Package(
             ]
         ),
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
-        .target(name: "Cameo", dependencies: ["CameoModel", "CameoStore", "CameoHTTPCache"]),
+        .target(
+            name: "Cameo",
+            dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoHTTPCache"]
+        ),
 
         // The commands.
-        .target(name: "CommandSupport", dependencies: ["CameoModel", "CameoStore", "CLinux", argumentParser]),
+        .target(
+            name: "CommandSupport",
+            dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CLinux", argumentParser]
+        ),
         .executableTarget(
             name: "cameo-enqueue",
             dependencies: ["CommandSupport", "CameoModel", "CameoStore", argumentParser]
@@ -61,7 +69,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "cameo-admin",
-            dependencies: ["CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser]
+            dependencies: [
+                "CommandSupport", "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", argumentParser,
+            ]
         ),
         .executableTarget(
             name: "cameo-worker",
@@ -101,7 +111,7 @@ let package = Package(
         // For deploy/bench.
         .executableTarget(
             name: "cameo-queue-bench",
-            dependencies: ["CameoModel", "CameoStore"],
+            dependencies: ["CameoModel", "CameoStore", "CameoSQLite"],
             path: "Tests/QueueBench"
         ),
         // The program of the README.

@@ -1,4 +1,4 @@
-internal import CameoStore
+internal import CameoSQLite
 
 /// What a copy of a store holds.
 public struct Backup: Hashable, Sendable {

@@ -31,7 +31,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
             .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
-            .damagedDatabase, .failed:
+            .damagedDatabase, .failed, .unknownEngine:
             self = .storeUnavailable(reason: error.description)
         }
     }

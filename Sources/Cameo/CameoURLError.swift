@@ -25,7 +25,7 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .noPlace, .refused,
-            .damagedDatabase, .failed:
+            .damagedDatabase, .failed, .unknownEngine:
             self = .storeUnavailable(reason: error.description)
         }
     }

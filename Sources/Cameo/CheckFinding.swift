@@ -1,4 +1,4 @@
-internal import CameoStore
+internal import CameoSQLite
 
 /// One thing that ``Client/check()`` looked at.
 public struct CheckFinding: Hashable, Sendable {
@@ -19,7 +19,7 @@ public struct CheckFinding: Hashable, Sendable {
     /// What was found and, unless all is well, how to mend it.
     public let message: String
 
-    init(_ finding: CameoStore.CheckFinding) {
+    init(_ finding: CameoSQLite.CheckFinding) {
         subject = finding.subject
         severity =
             switch finding.severity {

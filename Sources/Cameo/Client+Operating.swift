@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
@@ -84,7 +85,7 @@ extension Client {
             guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
                 throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
             }
-            return Backup(try await store.backUp(to: path, in: turn))
+            return Backup(try await embedded().backUp(to: path, in: turn))
         } catch let error where error is CameoError || error is CancellationError {
             throw error
         } catch {
@@ -98,7 +99,8 @@ extension Client {
     /// - Returns: what was looked at, the sound parts too.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func check() async throws(CameoError) -> [CheckFinding] {
-        try await asking { () throws(StoreError) in try await store.check() }.map(CheckFinding.init)
+        let embedded = try embedded()
+        return try await asking { () throws(StoreError) in try await embedded.check() }.map(CheckFinding.init)
     }
 
     private static func check(limit: Int?) throws(CameoError) {

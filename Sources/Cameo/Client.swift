@@ -1,4 +1,6 @@
+internal import CameoEngine
 internal import CameoModel
+internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
@@ -6,7 +8,7 @@ public import Foundation
 ///
 /// One client serves any number of tasks. It needs no worker in its process: workers on the same store do the work.
 public final class Client: Sendable {
-    let store: Store
+    let store: any Store
     let changes: StoreChanges
 
     /// Opens the store in this folder, and makes it if there is none.
@@ -15,7 +17,7 @@ public final class Client: Sendable {
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public convenience init(store path: String) throws(CameoError) {
         do throws(StoreError) {
-            try self.init(Store(at: path))
+            try self.init(Engine.open(path))
         } catch {
             throw CameoError(error)
         }
@@ -26,19 +28,19 @@ public final class Client: Sendable {
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public convenience init(reading path: String) throws(CameoError) {
         do throws(StoreError) {
-            try self.init(Store(reading: path))
+            try self.init(Engine.open(reading: path))
         } catch {
             throw CameoError(error)
         }
     }
 
-    private init(_ store: Store) {
+    private init(_ store: any Store) {
         self.store = store
         changes = StoreChanges(store: store)
     }
 
     /// The store's folder, absolute and without links.
-    public var path: String { store.directory.path }
+    public var path: String { store.location }
 
     /// Stores bytes and gives them a URL, without the program writing a file: up to 100 KiB stand in the database, more
     /// in a file beside it.
@@ -50,8 +52,8 @@ public final class Client: Sendable {
     /// - Throws: ``CameoError/storeFull(reason:)``, or ``CameoError/invalidRequest(field:reason:)`` for a size that is
     ///   not allowed or a media type that could not stand in a header.
     public func store(_ data: Data, mediaType: String? = nil) async throws(CameoError) -> CameoURI {
-        guard (1...Store.maximumUploadBytes).contains(data.count) else {
-            let reason = "must have 1 to \(Store.maximumUploadBytes) bytes, not \(data.count)"
+        guard (1...StoreLimits.uploadBytes).contains(data.count) else {
+            let reason = "must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
             throw .invalidRequest(field: "data", reason: reason)
         }
         if let mediaType, !MediaType.isWellFormed(mediaType) {
@@ -80,6 +82,14 @@ public final class Client: Sendable {
     /// its length on the disk. Where no worker runs, that may be for long.
     public func finish() async {
         await store.finish()
+    }
+
+    /// What only a store in a folder has.
+    func embedded() throws(CameoError) -> SQLiteStore {
+        guard let embedded = store as? SQLiteStore else {
+            throw .storeUnavailable(reason: "\(path) lies in no folder: use its own engine's tools")
+        }
+        return embedded
     }
 
     func asking<Value>(_ body: () async throws(StoreError) -> Value) async throws(CameoError) -> Value {

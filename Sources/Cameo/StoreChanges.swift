@@ -8,15 +8,15 @@ internal import Foundation
 actor StoreChanges {
     static let interval = Duration.milliseconds(20)
 
-    private let store: Store
+    private let store: any Store
     private var look: Task<Result<Int, StoreError>, Never>?
 
-    init(store: Store) {
+    init(store: any Store) {
         self.store = store
     }
 
     /// A number that is another one after anybody's commit.
-    func current() async throws(StoreError) -> Int { try await store.dataVersion() }
+    func current() async throws(StoreError) -> Int { try await store.version() }
 
     /// Returns once the store is at another version than `seen`.
     ///
@@ -36,7 +36,7 @@ actor StoreChanges {
             try? await Task.sleep(for: Self.interval)
             look = nil
             do throws(StoreError) {
-                return .success(try await store.dataVersion())
+                return .success(try await store.version())
             } catch {
                 return .failure(error)
             }

@@ -9,9 +9,9 @@ package struct ContactSheet {
     private var cards: [String] = []
     private var thumbnails = 0
     private var bytes = 0
-    private let store: Store
+    private let store: any Store
 
-    package init(store: Store) {
+    package init(store: any Store) {
         self.store = store
     }
 

@@ -13,12 +13,12 @@ package struct Export {
     package private(set) var unreadable: [UnreadableThumbnail] = []
 
     private let directory: Int32
-    private let store: Store
+    private let store: any Store
 
     /// Creates the folder if it is missing.
-    package init(to path: String, from store: Store) throws {
+    package init(to path: String, from store: any Store) throws {
         self.store = store
-        guard !(FilePaths.absolute(path) + "/").hasPrefix(store.directory.path + "/") else {
+        guard !(FilePaths.absolute(path) + "/").hasPrefix(store.location + "/") else {
             throw ExportError(path: path, reason: "it belongs to the store")
         }
         do {

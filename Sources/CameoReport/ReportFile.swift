@@ -6,11 +6,11 @@ package import Foundation
 package enum ReportFile {
     /// Replaces a regular file that is there, keeping its mode. Refuses links, devices and whatever else a name may lead
     /// to, and the store's own files; only its top may have pages, where `deploy/quickstart` puts them.
-    package static func write(_ data: Data, to path: String, store: Store) throws {
+    package static func write(_ data: Data, to path: String, store: any Store) throws {
         let absolute = FilePaths.absolute(path)
         let inside =
-            absolute.hasPrefix(store.directory.path + "/")
-            ? absolute.dropFirst(store.directory.path.count + 1) : nil
+            absolute.hasPrefix(store.location + "/")
+            ? absolute.dropFirst(store.location.count + 1) : nil
         if let inside, inside.contains("/") || !inside.hasSuffix(".html") {
             throw ExportError(path: path, reason: "it belongs to the store")
         }

@@ -12,10 +12,10 @@ package struct ListedThumbnail: Sendable {
 package struct ThumbnailListing {
     private static let pageSize = 200
 
-    let store: Store
+    let store: any Store
     let batch: String?
 
-    package init(store: Store, batch: String?) {
+    package init(store: any Store, batch: String?) {
         self.store = store
         self.batch = batch
     }

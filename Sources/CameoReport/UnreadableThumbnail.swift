@@ -13,7 +13,7 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension Store {
+extension BlobStore {
     /// - Returns: nil for a thumbnail that is not made yet.
     func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
         guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { return nil }

@@ -7,7 +7,7 @@ internal import Logging
 extension JobRunner {
     func settle(
         _ job: ClaimedJob,
-        _ result: Result<Product, any Error>,
+        _ result: Result<JobProduct, any Error>,
         _ stopReason: JobControl.StopReason?,
         _ progress: AttemptProgress
     ) async -> JobOutcome.Kind {
@@ -42,7 +42,9 @@ extension JobRunner {
 
     /// A store that refuses to take a result is not the job's fault: a service waits until it does. A worker that is to
     /// end tries a few times, then fails the job by name.
-    private func complete(_ job: ClaimedJob, _ product: Product, _ progress: AttemptProgress) async -> JobOutcome.Kind {
+    private func complete(_ job: ClaimedJob, _ product: JobProduct, _ progress: AttemptProgress) async
+        -> JobOutcome.Kind
+    {
         var delay = Duration.milliseconds(200)
         var tries = 0
         while true {
@@ -53,7 +55,7 @@ extension JobRunner {
                 switch error {
                 case .leaseLost: return .leaseLost
                 // What it was to keep has gone since it was seen: the next attempt finds it missing, and makes it.
-                case .notFound where product.isKept: return await release(job)
+                case .notFound where Self.isKept(product): return await release(job)
                 case .refused, .notFound: return await fail(job, failure(for: error), progress)
                 default: break
                 }
@@ -73,17 +75,14 @@ extension JobRunner {
     }
 
     private func record(
-        _ product: Product,
+        _ product: JobProduct,
         of job: ClaimedJob,
         _ progress: AttemptProgress
     ) async throws(StoreError) -> JobOutcome.Kind {
-        switch product {
-        case .rendered(let thumbnails, let provenance):
-            try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: progress.timings)
-            return .completed(thumbnails: thumbnails.count)
-        case .kept(let thumbnails, let seen):
-            try await store.complete(job.claim, keeping: thumbnails, seen: seen, timings: progress.timings)
-            return .unchanged(thumbnails: thumbnails.count)
+        try await store.complete(job.claim, with: product, timings: progress.timings)
+        return switch product {
+        case .rendered(let thumbnails, _): .completed(thumbnails: thumbnails.count)
+        case .kept(let thumbnails, _): .unchanged(thumbnails: thumbnails.count)
         }
     }
 
@@ -118,7 +117,8 @@ extension JobRunner {
         )
         let retryAt = delay.map { store.clock.now().addingTimeInterval($0.seconds) }
         return await record(job) { () throws(StoreError) in
-            try await store.fail(job.claim, with: failure, retryAt: retryAt, timings: progress.timings)
+            let end = retryAt.map { AttemptEnd.retry(failure, at: $0) } ?? .discard(failure)
+            return try await store.settle(job.claim, as: end, timings: progress.timings)
         } outcome: {
             delay.map { .retried(failure, after: $0) } ?? .discarded(failure)
         }
@@ -126,7 +126,7 @@ extension JobRunner {
 
     private func release(_ job: ClaimedJob) async -> JobOutcome.Kind {
         await record(job) { () throws(StoreError) in
-            try await store.release(job.claim)
+            try await store.settle(job.claim, as: .release, timings: AttemptTimings())
         } outcome: {
             .released
         }
@@ -158,6 +158,8 @@ extension JobRunner {
             }
         }
     }
+
+    private static func isKept(_ product: JobProduct) -> Bool { if case .kept = product { true } else { false } }
 
     private func pause(_ duration: Duration) async {
         // Inside `uncancelled` nothing cancels this sleep.

@@ -8,7 +8,7 @@ internal import Logging
 // becomes a JobFailure, and the failure decides between retry and discard in one place (RetryPolicy). The settlement is
 // written even if the task was cancelled meanwhile: a job must never stay `running` with nobody working on it.
 struct JobRunner: Sendable {
-    let store: Store
+    let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
     let fetcher: Fetcher
     let renderer: RendererPool
     let fetchLimiter: Limiter
@@ -16,15 +16,6 @@ struct JobRunner: Sendable {
     let logger: Logger
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
     let isEnding: @Sendable () -> Bool
-
-    /// What a successful attempt leaves to be stored.
-    enum Product: Sendable {
-        case rendered([RenderedThumbnail], Provenance)
-        /// Thumbnails that exist and need not be made again; nil: whatever they were made of.
-        case kept([ThumbnailID], SeenAgain?)
-
-        var isKept: Bool { if case .kept = self { true } else { false } }
-    }
 
     func run(_ control: JobControl) async -> JobOutcome {
         let job = control.job
@@ -45,7 +36,7 @@ struct JobRunner: Sendable {
     private func attempt(
         _ control: JobControl,
         _ progress: AttemptProgress
-    ) async -> Result<Product, any Error> {
+    ) async -> Result<JobProduct, any Error> {
         do {
             let product = try await control.run {
                 let request = try await request(of: control.job)
@@ -81,7 +72,7 @@ struct JobRunner: Sendable {
         _ request: ThumbnailRequest,
         for job: ClaimedJob,
         _ progress: AttemptProgress
-    ) async throws -> Product {
+    ) async throws -> JobProduct {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
         let (ticket, found) = try await fetchLimiter.run {
@@ -93,7 +84,7 @@ struct JobRunner: Sendable {
                 isFirstAttempt: begun.isFirstAttempt,
                 asksServer: request.refresh == .always
             )
-            if request.refresh == .never, try await store.have(ids) { return (ticket, FetchedPictures?.none) }
+            if request.refresh == .never, try await store.have(ids, as: nil) { return (ticket, FetchedPictures?.none) }
             let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request, ticket) }
             return (ticket, fetched)
         }

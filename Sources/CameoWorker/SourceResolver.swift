@@ -5,7 +5,7 @@ internal import CameoStore
 /// The way to the bytes of everything that a request names: the store for `cameo:`, nowhere for `initials:`, the
 /// fetcher for all else.
 struct SourceResolver: Sendable {
-    let store: Store
+    let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
     let fetcher: Fetcher
     /// Of one source that the store holds, and of all overlays of a request together.
     let maximumBytes: Int

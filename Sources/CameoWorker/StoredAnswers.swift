@@ -7,12 +7,12 @@ package import Logging
 
 /// The source cache in the store: shared by all workers that use it, and kept over their ends.
 package struct StoredAnswers: SourceCache {
-    private let store: Store
+    private let store: any SourceStore & BlobStore
     /// Bytes of all that is kept.
     private let budget: Int
     private let logger: Logger
 
-    package init(store: Store, budget: Int, logger: Logger) {
+    package init(store: any SourceStore & BlobStore, budget: Int, logger: Logger) {
         self.store = store
         self.budget = budget
         self.logger = logger

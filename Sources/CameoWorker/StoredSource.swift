@@ -9,7 +9,7 @@ internal import Foundation
 /// the digest of, and so would two jobs that want each other's; a cached original is the bytes of an answer or of a
 /// program, never of a job, and one that is named by a `cameo:` URI again is refused here.
 struct StoredSource: Sendable {
-    let store: Store
+    let store: any SourceStore & BlobStore
     let maximumBytes: Int
 
     /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.

@@ -13,7 +13,7 @@ internal import ServiceLifecycle
 package final class Worker: Service {
     package let id: String
     let configuration: WorkerConfiguration
-    let store: Store
+    let store: any WorkerStore & OperatorStore & SourceStore
     private let runner: JobRunner
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
@@ -26,7 +26,7 @@ package final class Worker: Service {
     package init(
         id: String,
         configuration: WorkerConfiguration,
-        store: Store,
+        store: any Store,
         fetcher: Fetcher,
         renderer: RendererPool,
         logger: Logger,
@@ -55,17 +55,20 @@ package final class Worker: Service {
     /// - Throws: ``StoreError`` if the store cannot be entered, refuses a drain for longer than its patience, or has
     ///   become a newer version's; then what ran was finished or given back, as at a shutdown.
     package func run() async throws {
-        let registration = try await store.register(
-            id: id,
-            host: ProcessInfo.processInfo.hostName,
-            pid: Int(ProcessInfo.processInfo.processIdentifier),
-            version: CameoVersion.current,
-            concurrency: configuration.concurrency
+        try await store.register(
+            WorkerDescription(
+                id: id,
+                host: ProcessInfo.processInfo.hostName,
+                pid: Int(ProcessInfo.processInfo.processIdentifier),
+                version: CameoVersion.current,
+                concurrency: configuration.concurrency
+            )
         )
-        try await rescue(registration)
+        try await rescue()
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await self.watch(registration) }
+                group.addTask { await self.listen() }
+                group.addTask { await self.watch() }
                 group.addTask { try await self.work() }
                 group.addTask { await self.maintain() }
                 // The others never end by themselves: the first to return is the work.
@@ -75,7 +78,7 @@ package final class Worker: Service {
         } onGracefulShutdown: {
             self.stop()
         }
-        try await store.deregister(registration)
+        try await store.deregister(id)
         if let reason = phase.retirement { throw reason }
     }
 
@@ -110,7 +113,7 @@ package final class Worker: Service {
                 if phase.isStopping { break }
                 if phase.hasLostStore {
                     running.stopAll(.claimLost)
-                    throw StoreError.missing(path: store.directory.path)
+                    throw StoreError.missing(path: store.location)
                 }
                 if try await fill(&group) { break }
             }
@@ -126,6 +129,7 @@ package final class Worker: Service {
             let jobs = try await claim()
             phase.storeAnswered()
             for job in jobs { start(job, in: &group) }
+            for job in store.takeRefused() { report(JobOutcome(lost: job)) }
             guard configuration.drains, running.count == 0 else { return false }
             // Its row says `running`, and will until this worker is gone: do not wait for that.
             if let reason = phase.unrecorded { throw .failed(reason) }
@@ -149,7 +153,7 @@ package final class Worker: Service {
         if try await store.hasOverdueSuspect(queues: configuration.queues) { return try await claimSuspect() }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
-        let jobs = try await store.claim(limit: room, queues: configuration.queues, for: id)
+        let jobs = try await store.claim(limit: room, kind: .usual, queues: configuration.queues, for: id)
         return jobs.isEmpty ? try await claimSuspect() : jobs
     }
 
@@ -166,8 +170,7 @@ package final class Worker: Service {
         running.insert(control)
         group.addTask {
             let outcome = await self.runner.run(control)
-            self.log(outcome)
-            self.observe(outcome)
+            self.report(outcome)
             if case .unrecorded(let reason) = outcome.kind { self.phase.unrecorded = reason }
             self.running.remove(control)
             self.wake.yield()
@@ -188,63 +191,66 @@ package final class Worker: Service {
 
     // MARK: - Watching
 
-    private func watch(_ registration: WorkerRegistration) async {
-        var version: Int?
-        var due: Date?
+    /// Hears of others' commits. A worker that is full is woken by its own jobs.
+    private func listen() async {
+        for await _ in store.wakeUps() where running.count < configuration.concurrency { wake.yield() }
+    }
+
+    private func watch() async {
+        var sweeps = 0
         var nextSweep = ContinuousClock.now
-        var pause = configuration.pollInterval
         var nextLease = ContinuousClock.now + configuration.leaseInterval
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
+            var pause = configuration.sweepInterval
             do {
                 if ContinuousClock.now >= nextSweep {
                     nextSweep = .now + configuration.sweepInterval
-                    try await sweep(registration)
-                    due = try await store.nextDueTime()
-                    wake.yield()
+                    // Also where nothing is heard of, such as a kernel without a watch to give.
+                    if sweeps.isMultiple(of: Self.sweepsPerLook) { wake.yield() }
+                    sweeps += 1
+                }
+                if let due = try await sweep() {
+                    let time = max(0, due.timeIntervalSince(store.clock.now()))
+                    if time == 0 { wake.yield() } else { pause = min(pause, .seconds(time)) }
                 }
                 if ContinuousClock.now >= nextLease {
-                    try await store.extendLease(registration)
+                    try await store.extendLease(of: id)
                     nextLease = .now + configuration.leaseInterval
                 }
-                // A worker that is full is woken by its own jobs; polling would only take time from its renderers.
-                let hasRoom = running.count < configuration.concurrency
-                let current = hasRoom ? try await store.dataVersion() : version
-                if current != version {
-                    version = current
-                    due = try await store.nextDueTime()
-                    wake.yield()
-                }
-                if let time = due, time <= store.clock.now() {
-                    due = nil
-                    wake.yield()
-                }
-                pause = configuration.pollInterval
             } catch {
                 let (_, isNews) = phase.storeRefused("\(error)")
                 if isNews { logger.warning("cannot look at the store", metadata: ["reason": "\(error)"]) }
-                pause = configuration.sweepInterval
                 wake.yield()
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return }
         }
     }
 
-    private func sweep(_ registration: WorkerRegistration) async throws {
-        if !store.isInPlace { phase.loseStore(); wake.yield() }
-        // First: whoever is to end by somebody's wish has done so well, whatever version the store has become.
-        if let request = try await store.stopRequest(for: registration) { stop(request) }
-        if let reason = try await store.refusalOfNewerSchema() {
-            retire(reason)
-        } else {
-            try await rescue(registration)
-        }
+    /// Sweeps after which a worker looks for jobs although nothing was heard of any.
+    private static let sweepsPerLook = 4
+
+    /// - Returns: when a job comes due.
+    private func sweep() async throws -> Date? {
         let held = running.tokens
-        running.stop(held, notIn: try await store.claimTokens(of: registration))
+        let sweep = try await store.sweep(for: id)
+        if !sweep.isInPlace {
+            phase.loseStore()
+            wake.yield()
+        }
+        // First: whoever is to end by somebody's wish has done so well, whatever version the store has become.
+        if let request = sweep.stop { stop(request) }
+        if let reason = sweep.refusal {
+            retire(reason)
+        } else if sweep.hasLostWorkers {
+            try await rescue()
+        }
+        running.stop(held, notIn: sweep.tokens)
+        return sweep.due
     }
 
-    private func rescue(_ registration: WorkerRegistration) async throws {
-        let report = try await store.rescueExpired(except: registration.id)
+    private func rescue() async throws {
+        let report = try await store.rescueExpired(except: id)
         guard !report.workers.isEmpty else { return }
         logger.warning(
             "took back the jobs of lost workers",
@@ -253,10 +259,12 @@ package final class Worker: Service {
                 "discarded": "\(report.discarded.count)",
             ]
         )
-        for job in report.discarded {
-            let outcome = JobOutcome(lost: job)
-            log(outcome)
-            observe(outcome)
-        }
+        for job in report.discarded { self.report(JobOutcome(lost: job)) }
+        wake.yield()
+    }
+
+    private func report(_ outcome: JobOutcome) {
+        log(outcome)
+        observe(outcome)
     }
 }

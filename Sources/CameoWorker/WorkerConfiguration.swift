@@ -18,12 +18,10 @@ package struct WorkerConfiguration: Sendable {
     /// How long running jobs may go on after a shutdown was asked for, before they are given back.
     package var grace = Duration.seconds(25)
     package var retryPolicy = RetryPolicy.standard
-    /// How often an idle worker looks whether another process changed the store.
-    package var pollInterval = Duration.milliseconds(10)
     /// How often locks of other workers and the worker's own claims are looked at.
     package var sweepInterval = Duration.milliseconds(250)
     /// How often the lease is extended.
-    package var leaseInterval = Duration.milliseconds(Store.leaseMilliseconds / 3)
+    package var leaseInterval = Duration.milliseconds(Lease.milliseconds / 3)
     /// Bytes of cached originals that may stay; nil leaves them alone.
     package var cacheBudget: Int?
     /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.

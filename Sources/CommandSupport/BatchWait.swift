@@ -3,11 +3,11 @@ package import CameoStore
 
 /// Waits until all jobs of a batch have ended, showing how far they are.
 package struct BatchWait {
-    let store: Store
+    let store: any Store
     /// Nil: for ever.
     let timeout: Duration?
 
-    package init(store: Store, timeout: Duration?) {
+    package init(store: any Store, timeout: Duration?) {
         self.store = store
         self.timeout = timeout
     }
@@ -21,7 +21,7 @@ package struct BatchWait {
         var version: Int?
         while true {
             // Before the report: a commit between the two is seen again rather than missed.
-            let current = try await store.dataVersion()
+            let current = try await store.version()
             if current != version {
                 version = current
                 let report = try await store.batch(name)

@@ -4,11 +4,11 @@ internal import Foundation
 
 /// Waits until jobs have ended, showing how far they are.
 package struct JobWait {
-    let store: Store
+    let store: any Store
     /// Nil: for ever.
     let timeout: Duration?
 
-    package init(store: Store, timeout: Duration?) {
+    package init(store: any Store, timeout: Duration?) {
         self.store = store
         self.timeout = timeout
     }
@@ -25,7 +25,7 @@ package struct JobWait {
         var waiting = ids
         var ended: [JobState: Int] = [:]
         while true {
-            let current = try await store.dataVersion()
+            let current = try await store.version()
             if current != version {
                 version = current
                 let states = try await store.states(of: waiting)

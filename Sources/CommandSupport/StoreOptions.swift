@@ -1,5 +1,7 @@
 package import ArgumentParser
-internal import CameoStore
+internal import CameoEngine
+package import CameoSQLite
+package import CameoStore
 internal import Foundation
 
 /// Where the store is, for every command.
@@ -18,6 +20,26 @@ package struct StoreOptions: ParsableArguments {
     }
 
     package var path: String {
-        StoreDirectory.chosen(option: store, environment: ProcessInfo.processInfo.environment)
+        StoreName.chosen(option: store, environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// Opens the store for writing, making it first if `creating`.
+    package func open(creating: Bool = true) throws(StoreError) -> any Store {
+        try Engine.open(path, creating: creating)
+    }
+
+    /// Opens the store for reading only: nothing of it is changed.
+    package func openReading() throws(StoreError) -> any Store {
+        try Engine.open(reading: path)
+    }
+
+    /// Opens a store that lies in a folder, for what only such a one has: check, repair, backup, vacuum.
+    package func openEmbedded() throws(StoreError) -> SQLiteStore {
+        try Engine.openEmbedded(path, creating: false)
+    }
+
+    /// The same for reading only.
+    package func openEmbeddedReading() throws(StoreError) -> SQLiteStore {
+        try Engine.openEmbedded(reading: path)
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
@@ -32,7 +33,7 @@ struct BackupCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.openEmbedded()
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let bar = ByteProgressBar()
         defer { bar.finish() }

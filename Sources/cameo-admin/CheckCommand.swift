@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
@@ -59,7 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func mend() async throws -> [CheckFinding] {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.openEmbedded()
         defer { store.close() }
         let bar = ByteProgressBar()
         defer { bar.finish() }
@@ -71,12 +72,12 @@ struct CheckCommand: AsyncParsableCommand {
         let bar = ByteProgressBar()
         defer { bar.finish() }
         do {
-            let store = try Store(at: storeOptions.path, creating: false)
+            let store = try storeOptions.openEmbedded()
             let findings = try await store.check { bar.show($0) }
             store.close()
             return findings
         } catch StoreError.readOnly {
-            return try await Store(reading: storeOptions.path).check { bar.show($0) }
+            return try await storeOptions.openEmbeddedReading().check { bar.show($0) }
         }
     }
 }

@@ -33,7 +33,7 @@ struct ForgetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let sources = try SourceArgument.expand(source)
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         var missing = 0
         for source in sources {
             let forgotten = try await store.forgetSource(source, thumbnails ? .originalsAndThumbnails : .originals)

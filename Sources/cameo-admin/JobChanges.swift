@@ -41,14 +41,14 @@ struct ChosenJobs: ParsableArguments {
 
 extension ChosenJobs {
     /// Changes the numbered jobs by `one`, which says what became of it, or together all that the selection meets.
-    func change(by change: BulkChange, done: String, one: (Store, Int64) async throws -> String) async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+    func change(by change: BulkChange, done: String, one: (any Store, Int64) async throws -> String) async throws {
+        let store = try storeOptions.open(creating: false)
         guard !id.isEmpty else { return try await changeMany(in: store, by: change, done: done) }
         try await store.changeEach(id, answering: json ? .json : .text) { id in try await one(store, id) }
     }
 
     /// To meet none is no failure.
-    private func changeMany(in store: Store, by change: BulkChange, done: String) async throws {
+    private func changeMany(in store: any Store, by change: BulkChange, done: String) async throws {
         let chosen = try selection.filter()
         var filter: JobFilter
         do throws(BulkChange.Inapplicable) {
@@ -81,7 +81,7 @@ enum AnswerForm {
     case text, json
 }
 
-extension Store {
+extension ReaderStore {
     /// Changes every job of a list of numbers, and fails at the end if one was not there. Each is answered for by what
     /// `change` says, or as the job that it then is.
     func changeEach(

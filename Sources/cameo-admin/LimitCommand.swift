@@ -55,7 +55,7 @@ struct LimitCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let key else { return try await list() }
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let isNews = try await store.limit(key: key, to: maxRunning)
         guard !json else { return try Output.message(try await store.concurrencyLimit(of: key)) }
         let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
@@ -64,7 +64,7 @@ struct LimitCommand: AsyncParsableCommand {
     }
 
     private func list() async throws {
-        for limit in try await Store(reading: storeOptions.path).concurrencyLimits() {
+        for limit in try await storeOptions.openReading().concurrencyLimits() {
             if json {
                 try Output.message(limit)
             } else {

@@ -31,7 +31,7 @@ struct PauseCommand: AsyncParsableCommand {
 
     func run() async throws {
         try naming.check(queue)
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let isNews = try await store.pause(queue, unknown: naming.unknown)
         guard !json else { return try Output.message(try await store.queue(queue)) }
         Output.line(isNews ? "queue \(queue) is paused" : "queue \(queue) was paused already")
@@ -60,7 +60,7 @@ struct ResumeCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let isNews = try await store.resume(queue)
         guard !json else { return try Output.message(try await store.queue(queue)) }
         Output.line(isNews ? "queue \(queue) is resumed" : "queue \(queue) was not paused")

@@ -36,7 +36,7 @@ struct PruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         if dryRun {
-            let store = try Store(reading: storeOptions.path)
+            let store = try storeOptions.openReading()
             try tell(try await store.prunable(options.retention), "would be removed")
         } else {
             try tell(try await prune(), "removed")
@@ -44,13 +44,13 @@ struct PruneCommand: AsyncParsableCommand {
     }
 
     private func prune() async throws -> Pruned {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let prunable = try await store.prunable(options.retention)
         let total = prunable.jobs + prunable.thumbnails
         var (bar, done) = (ProgressBar(), 0)
         defer { bar.finish() }
-        return try await store.prune(options.retention, in: turn) { step in
+        return try await store.prune(options.retention, in: turn, pause: .zero) { step in
             done += step.jobs + step.thumbnails
             bar.show(done: done, of: max(total, done))
         }

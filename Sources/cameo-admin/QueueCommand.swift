@@ -46,10 +46,10 @@ struct QueueCommand: AsyncParsableCommand {
     func run() async throws {
         if let name, let maxRunning {
             try naming.check(name)
-            let store = try Store(at: storeOptions.path, creating: false)
+            let store = try storeOptions.open(creating: false)
             try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown)
         }
-        let store = try Store(reading: storeOptions.path)
+        let store = try storeOptions.openReading()
         let queues = if let name { [try await store.queue(name)] } else { try await store.queues() }
         for queue in queues {
             if json {

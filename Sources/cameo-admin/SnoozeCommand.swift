@@ -47,7 +47,7 @@ struct SnoozeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let length = duration?.seconds ?? 0
         let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
         try await store.changeEach(id, answering: json ? .json : .text) { id in

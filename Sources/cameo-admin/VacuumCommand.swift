@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
@@ -36,7 +37,7 @@ struct VacuumCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.openEmbedded()
         let live = try await store.status().workers.filter(\.isAlive)
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(
@@ -47,7 +48,7 @@ struct VacuumCommand: AsyncParsableCommand {
         }
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         // SQLite makes its copy there instead of in /var/tmp, so that one disk has to have the room.
-        setenv("SQLITE_TMPDIR", store.directory.path, 1)
+        setenv("SQLITE_TMPDIR", store.location, 1)
         let before = try await store.databaseSize()
         try await store.vacuum(in: turn)
         let after = try await store.databaseSize()

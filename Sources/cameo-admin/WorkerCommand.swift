@@ -33,7 +33,7 @@ struct WorkerListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        for worker in try await Store(reading: storeOptions.path).status().workers {
+        for worker in try await storeOptions.openReading().status().workers {
             if json {
                 try Output.message(worker)
             } else {

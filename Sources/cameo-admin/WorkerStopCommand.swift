@@ -60,7 +60,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try Store(at: storeOptions.path, creating: false)
+        let store = try storeOptions.open(creating: false)
         let ids = all ? try await store.status().workers.filter(\.isAlive).map(\.id) : id
         var missing = 0
         for id in ids {
@@ -88,7 +88,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         Output.line("worker \(worker.id) \(ending)")
     }
 
-    private func untilEnded(_ ids: [String], in store: Store) async throws {
+    private func untilEnded(_ ids: [String], in store: any Store) async throws {
         let started = ContinuousClock.now
         while true {
             let live = Set(try await store.status().workers.filter(\.isAlive).map(\.id))

@@ -120,7 +120,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         for request in requests { try request.validate() }
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
-        let store = try Store(at: storeOptions.path)
+        let store = try storeOptions.open()
         do {
             let receipts =
                 if let bytes {
@@ -182,7 +182,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         _ request: ThumbnailRequest,
         _ bytes: Data,
         _ key: CacheKey?,
-        in store: Store
+        in store: any Store
     ) async throws -> EnqueueReceipt {
         let receipt = try await store.enqueue(request, data: bytes, cacheKey: key)
         try print([receipt])
@@ -190,10 +190,10 @@ struct CameoEnqueue: AsyncParsableCommand {
     }
 
     /// What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
-    private func enqueue(_ requests: [ThumbnailRequest], in store: Store) async throws -> [EnqueueReceipt] {
+    private func enqueue(_ requests: [ThumbnailRequest], in store: any Store) async throws -> [EnqueueReceipt] {
         var receipts: [EnqueueReceipt] = []
-        for start in stride(from: 0, to: requests.count, by: Store.enqueueChunk) {
-            let end = min(start + Store.enqueueChunk, requests.count)
+        for start in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk) {
+            let end = min(start + StoreLimits.enqueueChunk, requests.count)
             let accepted = try await store.enqueue(Array(requests[start..<end]))
             try print(accepted)
             receipts += accepted
@@ -213,7 +213,7 @@ struct CameoEnqueue: AsyncParsableCommand {
         )
     }
 
-    private func finish(_ receipts: [EnqueueReceipt], in store: Store) async throws {
+    private func finish(_ receipts: [EnqueueReceipt], in store: any Store) async throws {
         let wait = JobWait(store: store, timeout: waitTimeout?.duration)
         // Several requests may have joined one job.
         let ids = Set(receipts.compactMap(\.id)).sorted()

@@ -35,7 +35,7 @@ struct BatchCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try Store(reading: storeOptions.path)
+        let store = try storeOptions.openReading()
         let report = waiting.wait ? try await finished(in: store) : try await store.batch(name)
         if json {
             try Output.message(report)
@@ -45,7 +45,7 @@ struct BatchCommand: AsyncParsableCommand {
         if report.count(.discarded) + report.count(.cancelled) > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func finished(in store: Store) async throws -> BatchReport {
+    private func finished(in store: any Store) async throws -> BatchReport {
         try await BatchWait(store: store, timeout: waiting.timeout?.duration).untilFinished(name)
     }
 }

@@ -48,7 +48,7 @@ struct SummaryCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let report = try await Store(reading: storeOptions.path).status()
+        let report = try await storeOptions.openReading().status()
         if json {
             try Output.message(report)
         } else {

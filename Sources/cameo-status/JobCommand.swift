@@ -32,7 +32,7 @@ struct JobCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try Store(reading: storeOptions.path)
+        let store = try storeOptions.openReading()
         var job = try await store.job(id)
         if waiting.wait {
             _ = try await JobWait(store: store, timeout: waiting.timeout?.duration).untilFinished([id])

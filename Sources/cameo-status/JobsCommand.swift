@@ -38,7 +38,7 @@ struct JobsCommand: AsyncParsableCommand {
     func run() async throws {
         var filter = try selection.filter()
         (filter.before, filter.limit) = (before, limit)
-        let jobs = try await Store(reading: storeOptions.path).jobs(filter)
+        let jobs = try await storeOptions.openReading().jobs(filter)
         for job in jobs {
             if json {
                 try Output.message(job)

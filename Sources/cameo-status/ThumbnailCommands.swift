@@ -32,7 +32,7 @@ struct CatCommand: AsyncParsableCommand {
         if output == nil, Output.outputIsTerminal {
             throw CommandFailure("a picture would garble the terminal: redirect it, or use --output FILE", .usage)
         }
-        let data = try await Store(reading: storeOptions.path).data(of: name)
+        let data = try await storeOptions.openReading().data(of: name)
         guard let output else { return Output.bytes(data) }
         do {
             try data.write(to: URL(filePath: output), options: .withoutOverwriting)
@@ -70,7 +70,7 @@ struct ExportCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try Store(reading: storeOptions.path)
+        let store = try storeOptions.openReading()
         let summary = try await export(from: store)
         if json {
             try Output.message(summary)
@@ -91,7 +91,7 @@ struct ExportCommand: AsyncParsableCommand {
         let unreadable: [String]
     }
 
-    private func export(from store: Store) async throws -> Summary {
+    private func export(from store: any Store) async throws -> Summary {
         do {
             var export = try Export(to: directory, from: store)
             defer { export.finish() }
@@ -145,7 +145,7 @@ struct SheetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try Store(reading: storeOptions.path)
+        let store = try storeOptions.openReading()
         var sheet = ContactSheet(store: store)
         try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
         Output.errors(of: sheet.unreadable)

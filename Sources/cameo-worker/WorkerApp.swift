@@ -23,7 +23,7 @@ struct WorkerApp {
         let showsProgress = drains && Output.errorIsTerminal
         let logger = command.log.logger(quiet: showsProgress)
         warnOfUnknownVariables()
-        let store = try Store(at: command.storeOptions.path)
+        let store = try command.storeOptions.open()
         defer { store.close() }
         let fetcher = try makeFetcher(store, logger)
         defer { fetcher.shutdown() }
@@ -44,7 +44,7 @@ struct WorkerApp {
         logger.info(
             "started",
             metadata: [
-                "worker": "\(worker.id)", "store": "\(store.directory.path)",
+                "worker": "\(worker.id)", "store": "\(store.location)",
                 "concurrency": "\(workConfiguration.concurrency)", "renderers": "\(command.render.processes)",
             ]
         )
@@ -90,9 +90,9 @@ struct WorkerApp {
         try await group.run()
     }
 
-    private func makeFetcher(_ store: Store, _ logger: Logger) throws -> Fetcher {
+    private func makeFetcher(_ store: any Store, _ logger: Logger) throws -> Fetcher {
         do {
-            var configuration = try command.sources.configuration(store: store.directory.path)
+            var configuration = try command.sources.configuration(store: store.location)
             try command.http.configure(&configuration)
             command.cache.configure(&configuration)
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }

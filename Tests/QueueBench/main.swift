@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 
@@ -8,7 +9,7 @@ let arguments = CommandLine.arguments
 guard arguments.count == 3, let rounds = Int(arguments[2]), rounds > 0 else {
     fatalError("usage: cameo-queue-bench STORE ROUNDS")
 }
-let store = try Store(at: arguments[1], creating: false)
+let store = try SQLiteStore(at: arguments[1], creating: false)
 let worker = try await store.register(id: "bench", host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
 var times: [Double] = []
 var claimed = 0

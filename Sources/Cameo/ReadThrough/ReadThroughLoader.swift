@@ -16,7 +16,7 @@ final class ReadThroughLoader: Sendable {
     private let settings: TransferSettings
     private let transfers: HTTPTransfers
 
-    init(store: Store, rules: ReadThrough, settings: TransferSettings) {
+    init(store: any Store, rules: ReadThrough, settings: TransferSettings) {
         shelf = SourceShelf(store: store, rules: rules)
         self.rules = rules
         self.settings = settings

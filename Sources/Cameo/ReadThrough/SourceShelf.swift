@@ -37,7 +37,7 @@ struct SourceShelf: Sendable {
         var detail: String? { if case .notKept(let detail) = self { detail } else { nil } }
     }
 
-    let store: Store
+    let store: any Store
     let rules: ReadThrough
 
     func policy(for asked: CacheRequest) -> CachePolicy {

@@ -1,0 +1,166 @@
+internal import CLinux
+internal import CameoStore
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+// DESIGN. Durability costs one sync per commit, so the writes that wait together share one. Each write of the process
+// is an operation in a queue; whenever the connection's thread is free it takes all that wait, runs them in one
+// BEGIN IMMEDIATE, each in a savepoint of its own, and answers them after COMMIT. While it syncs, the next group
+// gathers: the busier the store, the larger the groups.
+//
+// Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
+// back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
+// writes run on the connection's thread, never in a caller's task.
+//
+// Writers that are not Cameo's get their turn. SQLite lets whoever looks first have the lock, and a program in another
+// language looks seldom: its busy handler sleeps for up to 100 ms. So while others have written lately, the lock rests after
+// each group for as long as the group held it. What waits gathers meanwhile, so that groups grow and little is lost.
+//
+// Each transaction looks at the schema's version under the write lock: a newer program may have changed the tables since
+// this one opened them. Whatever is new is then refused by name; what was begun before may still be ended.
+final class CommitQueue: Sendable {
+    /// Operations in one transaction, at most: bounds how long others wait for the write lock.
+    private static let largestGroup = 256
+
+    private struct Operation: Sendable {
+        let undertaking: Undertaking
+        /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
+        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let fail: @Sendable (any Error) -> Void
+    }
+
+    private struct State {
+        var waiting: [Operation] = []
+        var isDraining = false
+    }
+
+    private let state = Mutex(State())
+    private let database: DatabaseQueue
+    private let line: WaitingLine
+    private let checkpointer: Checkpointer
+    private let path: String
+    private let others = OtherWriters()
+
+    /// Refusals name `path`, the store's folder.
+    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
+        self.database = database
+        self.line = line
+        self.path = path
+        self.checkpointer = checkpointer
+    }
+
+    /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
+    /// run is committed. The caller's cancellation does not reach it.
+    ///
+    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for what is new to tables of a newer version.
+    func commit<Value: Sendable>(
+        _ undertaking: Undertaking,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(
+                Operation(
+                    undertaking: undertaking,
+                    run: { db in
+                        let value = try body(db)
+                        return { continuation.resume(returning: value) }
+                    },
+                    fail: { continuation.resume(throwing: $0) }
+                )
+            )
+        }
+    }
+
+    private func submit(_ operation: Operation) {
+        let mustDrain = state.withLock { state in
+            state.waiting.append(operation)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustDrain {
+            database.asyncWriteWithoutTransaction { db in self.drain(db) }
+        }
+    }
+
+    /// A group a turn: who else waits for the connection comes between two of them, however many write.
+    private func drain(_ db: Database) {
+        let group = state.withLock { state in
+            let group = Array(state.waiting.prefix(Self.largestGroup))
+            state.waiting.removeFirst(group.count)
+            if group.isEmpty { state.isDraining = false }
+            return group
+        }
+        if group.isEmpty { return }
+        others.look(db)
+        let started = cameo_monotonic_ms()
+        commit(group, in: db)
+        checkpointer.checkpointIfLogIsLong(db)
+        let rest = others.rest(after: cameo_monotonic_ms() - started)
+        if rest > 0 { poll(nil, 0, CInt(rest)) }
+        database.asyncWriteWithoutTransaction { db in self.drain(db) }
+    }
+
+    private func commit(_ group: [Operation], in db: Database) {
+        do {
+            try runInOneTransaction(group, db)
+        } catch {
+            let code = (error as? DatabaseError)?.resultCode
+            if let operation = group.first, group.count == 1, code != .SQLITE_FULL {
+                operation.fail(error)
+                return
+            }
+            switch code {
+            case .SQLITE_BUSY:
+                for operation in group { operation.fail(error) }
+                return
+            case .SQLITE_FULL: checkpointer.checkpoint(db)  // the log may take the room that is missing
+            default: break
+            }
+            for operation in group {
+                do { try runInOneTransaction([operation], db) } catch { operation.fail(error) }
+            }
+        }
+    }
+
+    /// Commits and answers all, or throws and has answered none.
+    private func runInOneTransaction(_ group: [Operation], _ db: Database) throws {
+        try line.stand { try db.beginTransaction(.immediate) }
+        do {
+            let refusal = try Schema.refusal(by: db, at: path)
+            let answers = try group.map { operation -> @Sendable () -> Void in
+                if let refusal, operation.undertaking == .new { return { operation.fail(refusal) } }
+                // Alone it needs no savepoint: its error is the group's.
+                return group.count == 1 ? try operation.run(db) : try runInSavepoint(operation, db)
+            }
+            try db.commit()
+            for answer in answers { answer() }
+        } catch {
+            Self.rollBack(db)
+            throw error
+        }
+    }
+
+    /// An operation's own error becomes its answer.
+    ///
+    /// - Throws: only when the transaction as a whole is gone, or had better be.
+    private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
+        do {
+            var answer: @Sendable () -> Void = {}
+            try db.inSavepoint {
+                answer = try operation.run(db)
+                return .commit
+            }
+            return answer
+        } catch {
+            let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+            guard db.isInsideTransaction, !isFull else { throw error }
+            return { operation.fail(error) }
+        }
+    }
+
+    /// After some errors SQLite has already rolled back; a failing rollback would mean just that.
+    private static func rollBack(_ db: Database) {
+        if db.isInsideTransaction { try? db.rollback() }
+    }
+}

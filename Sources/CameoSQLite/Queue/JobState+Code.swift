@@ -1,0 +1,58 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+extension JobState {
+    /// The column's value in every table of the queue.
+    var code: Int {
+        switch self {
+        case .scheduled: 0
+        case .available: 1
+        case .running: 2
+        case .retryable: 3
+        case .completed: 4
+        case .discarded: 5
+        case .cancelled: 6
+        }
+    }
+
+    init(code: Int) throws {
+        guard let state = Self.allCases.first(where: { $0.code == code }) else {
+            throw StoreError.failed("unknown job state \(code)")
+        }
+        self = state
+    }
+}
+
+extension Refresh {
+    /// The column's value: the higher, the more thorough.
+    var code: Int {
+        switch self {
+        case .never: 0
+        case .ifChanged: 1
+        case .always: 2
+        }
+    }
+
+    init(code: Int) {
+        self = Self.allCases.first { $0.code == code } ?? .ifChanged
+    }
+}
+
+extension JobState {
+    init(stored text: String) throws {
+        guard let state = JobState(rawValue: text) else { throw StoreError.failed("unknown job state \"\(text)\"") }
+        self = state
+    }
+}
+
+extension JobFailure {
+    var stored: String {
+        get throws { String(decoding: try WireFormat.encode(self), as: UTF8.self) }
+    }
+
+    static func from(stored text: String?) throws -> JobFailure? {
+        guard let text else { return nil }
+        return try WireFormat.decode(JobFailure.self, from: Data(text.utf8))
+    }
+}

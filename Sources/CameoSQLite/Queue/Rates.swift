@@ -1,0 +1,67 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+// DESIGN. What a rate leaves free stands in the row of the queue or key, so it holds over all workers and their deaths. A
+// bucket that is empty closes its queue, or the lanes of its key, until `opens_at`.
+enum Rates {
+    enum Table: String {
+        case queue, key
+    }
+
+    private static func bucket(_ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> StartBucket? {
+        let look = try db.cachedStatement(
+            sql: "SELECT rate_count, rate_period, rate_spent FROM \(table.rawValue) WHERE id = ?"
+        )
+        guard let row = try Row.fetchOne(look, arguments: [id]), let count = row[0] as Int? else { return nil }
+        return StartBucket(StartRate(count: count, period: row[1]), spent: row[2], now: now)
+    }
+
+    /// Starts that a rate lets happen now.
+    static func free(_ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> Int {
+        try bucket(table, id, now: now, db)?.free(now: now) ?? Int(Int32.max)
+    }
+
+    /// Takes starts from the buckets of a queue and a key (0: none). One that is empty then closes.
+    static func spend(_ count: Int, queue: Int64, key: Int64, now: Int64, _ db: Database) throws {
+        try spend(count, .queue, queue, now: now, db)
+        if key != 0, try spend(count, .key, key, now: now, db) { try Keys.decide(key, db) }
+    }
+
+    /// - Returns: whether it closed.
+    @discardableResult
+    private static func spend(_ count: Int, _ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> Bool {
+        guard var bucket = try bucket(table, id, now: now, db) else { return false }
+        bucket.spend(count)
+        let opensAt = bucket.opensAt(now: now)
+        let note = try db.cachedStatement(
+            sql: "UPDATE \(table.rawValue) SET rate_spent = ?, opens_at = ? WHERE id = ?"
+        )
+        try note.execute(arguments: [bucket.spent, opensAt ?? 0, id])
+        return opensAt != nil
+    }
+
+    /// Opens what lets a job start again; also what a clock that was put back would leave closed for long.
+    static func open(now: Int64, _ db: Database) throws {
+        let isDue = "opens_at <> 0 AND (opens_at <= ?1 OR opens_at > ?1 + rate_period + 1)"
+        let queues = try db.cachedStatement(
+            sql: "UPDATE queue INDEXED BY queue_opening SET opens_at = 0 WHERE \(isDue)"
+        )
+        try queues.execute(arguments: [now])
+        let keys = try db.cachedStatement(
+            sql: "UPDATE key INDEXED BY key_opening SET opens_at = 0 WHERE \(isDue) RETURNING id"
+        )
+        for key in try Int64.fetchAll(keys, arguments: [now]) { try Keys.decide(key, db) }
+    }
+
+    /// Sets or takes away the rate of a queue or key, with all of it free.
+    static func set(_ rate: StartRate?, _ table: Table, _ id: Int64, _ db: Database) throws {
+        let set = try db.cachedStatement(
+            sql: """
+                UPDATE \(table.rawValue) SET rate_count = ?, rate_period = ?, rate_spent = 0, opens_at = 0 WHERE id = ?
+                """
+        )
+        try set.execute(arguments: [rate?.count, rate?.period, id])
+        if table == .key { try Keys.decide(id, db) }
+    }
+}

@@ -1,0 +1,243 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+// DESIGN. A row that SQL put into `job` is a request and nothing more. The next Cameo process accepts it: the strict parser
+// decides, once, and the row gets its task, or ends at once as `request.invalid`. Rows are accepted in the order of their
+// ids, a page at a time: read and parsed without a lock, then written in one transaction, each in a savepoint of its own, so
+// that no error of one row stops another. `accepted` in the table `sequence` says how far that has come; Cameo's own
+// enqueuers write both rows in one transaction, and their rows are passed over.
+extension SQLiteStore {
+    /// Bounds of a page: how many rows, how many bytes of requests, and how long they are parsed.
+    private static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
+
+    /// A row as it was read.
+    private struct Arrival: Sendable {
+        let id: Int64
+        let createdAt: Int64
+        let reading: Result<NewJob, InvalidRequest>
+    }
+
+    /// Accepts a page of the rows that SQL has put in.
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    func acceptArrivals() async throws(StoreError) -> Bool {
+        let (arrivals, last) = try await read { db in
+            try Self.hasArrivals(db) ? try Self.arrivals(db) : ([], 0)
+        }
+        guard last > 0 else { return false }
+        let now = nowMilliseconds
+        let refusals = try await commit { db in
+            guard try Self.acceptedThrough(db) < last else { return [LostJob]() }  // another process has
+            var ledger = Ledger(now: now)
+            let refusals = try arrivals.compactMap { try Self.accept($0, now: now, &ledger, db) }
+            try ledger.post(db)
+            try Self.noteAccepted(through: last, db)
+            return refusals
+        }
+        refused.withLock { $0 += refusals }
+        return true
+    }
+
+    /// Whether a row waits for its acceptance.
+    static func hasArrivals(_ db: Database) throws -> Bool {
+        let newest = try db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM job")
+        return try Int64.fetchOne(newest) ?? 0 > acceptedThrough(db)
+    }
+
+    static func acceptedThrough(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT value FROM sequence WHERE name = 'accepted'")) ?? 0
+    }
+
+    static func noteAccepted(through id: Int64, _ db: Database) throws {
+        let note = try db.cachedStatement(sql: "UPDATE sequence SET value = max(value, ?) WHERE name = 'accepted'")
+        try note.execute(arguments: [id])
+    }
+
+    /// The rows of `job` that wait for their acceptance, as a condition.
+    static let waitsForAcceptance = """
+        job.id > (SELECT value FROM sequence WHERE name = 'accepted')
+          AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
+          AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+        """
+
+    private static func arrivals(_ db: Database) throws -> (arrivals: [Arrival], last: Int64) {
+        let started = ContinuousClock.now
+        // As bytes: text that is no UTF-8 would come back repaired, and so as another request.
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
+                  OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+                FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
+                """
+        )
+        let rows = try Row.fetchCursor(statement, arguments: [page.rows])
+        var (arrivals, last, bytes) = ([Arrival](), Int64(0), 0)
+        while let row = try rows.next() {
+            last = row[0]
+            if row[3] { continue }
+            let request: Data = row[2]
+            bytes += request.count
+            arrivals.append(Arrival(id: last, createdAt: row[1], reading: parse(request)))
+            if bytes > page.bytes || started.duration(to: .now) > page.time { break }
+        }
+        return (arrivals, last)
+    }
+
+    static func parse(_ request: Data) -> Result<NewJob, InvalidRequest> {
+        do throws(InvalidRequest) {
+            let request = try ThumbnailRequest(parsing: request)
+            do {
+                return .success(try NewJob(request))
+            } catch let error as InvalidRequest {
+                throw error
+            } catch {
+                throw InvalidRequest(path: "", reason: "\(error)")
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Whatever is wrong with the row ends this row only.
+    ///
+    /// - Returns: the job, if it was refused.
+    /// - Throws: what concerns the store as a whole.
+    private static func accept(
+        _ arrival: Arrival,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> LostJob? {
+        let isAccepted = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?)"),
+            arguments: [arrival.id]
+        )
+        if isAccepted == true { return nil }
+        do {
+            switch arrival.reading {
+            case .success(let new):
+                let before = ledger
+                do {
+                    try db.inSavepoint {
+                        try accept(new, as: arrival.id, createdAt: arrival.createdAt, now: now, &ledger, db)
+                        return .commit
+                    }
+                } catch {
+                    ledger = before
+                    throw error
+                }
+            case .failure(let error): throw error
+            }
+            return nil
+        } catch let error as InvalidRequest {
+            return try refuse(arrival.id, "the request is invalid: \(error)", now: now, &ledger, db)
+        } catch let error as DatabaseError where error.isOfOneRow {
+            let reason = error.message ?? "\(error.extendedResultCode)"
+            return try refuse(arrival.id, "the store cannot keep the request: \(reason)", now: now, &ledger, db)
+        }
+    }
+
+    /// Gives a request its place in the queue.
+    ///
+    /// - Returns: its task; nil if it yielded to one that waits for the same.
+    /// - Throws: `InvalidRequest` for an upload that is not there.
+    @discardableResult
+    static func accept(
+        _ new: NewJob,
+        as id: Int64,
+        createdAt: Int64,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> TaskRow? {
+        if let upload = new.upload { try requireUpload(upload, of: id, db) }
+        let task = try newTask(new, as: id, createdAt: createdAt, db)
+        try record(new, of: task, db)
+        if let batch = new.request.batch { try enter([batch], id, db) }
+        return try letWait(task, from: nil, now: now, &ledger, db) == nil ? task : nil
+    }
+
+    /// Writes down what stays known of a job for as long as its row is there.
+    static func record(_ new: NewJob, of task: TaskRow, _ db: Database) throws {
+        let accept = try db.cachedStatement(
+            sql: "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?, ?, ?, ?, ?)"
+        )
+        try accept.execute(arguments: [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails])
+        for name in new.ingredients { try need(name, for: task.id, db) }
+    }
+
+    static func newTask(_ new: NewJob, as id: Int64, createdAt: Int64, _ db: Database) throws -> TaskRow {
+        let request = new.request
+        let queue = try Names.queue(request.queue, db)
+        let key = try request.concurrencyKey.map { try Keys.id(of: $0, limit: request.concurrencyLimit, db) } ?? 0
+        let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
+        return TaskRow(
+            id: id,
+            queue: queue,
+            key: key,
+            lane: try Lanes.id(queue: queue, key: key, db),
+            state: due > createdAt ? .scheduled : .available,
+            priority: request.priority,
+            due: due,
+            maxAttempts: request.maxAttempts,
+            refresh: request.refresh,
+            uniqueKey: new.key?.text,
+            upload: new.upload
+        )
+    }
+
+    private static func requireUpload(_ upload: Int64, of job: Int64, _ db: Database) throws {
+        let find = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ? AND job_id = ?)")
+        guard try Bool.fetchOne(find, arguments: [upload, job]) == true else {
+            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+        }
+    }
+
+    static func need(_ ingredient: String, for job: Int64, _ db: Database) throws {
+        let need = try db.cachedStatement(sql: "INSERT OR IGNORE INTO ingredient(name, job_id) VALUES (?, ?)")
+        try need.execute(arguments: [ingredient, job])
+    }
+
+    /// Ends a row that cannot be accepted. It names nothing of the request, which may be anything.
+    private static func refuse(
+        _ id: Int64,
+        _ reason: String,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> LostJob {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT \(Schema.text("queue")), json_extract(request, '$.source') FROM job WHERE id = ?"
+            ),
+            arguments: [id]
+        )
+        let name = (row?[0] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
+        let queue = name ?? ThumbnailRequest.defaultQueue
+        let number = try Names.queue(queue, db)
+        let failure = JobFailure(.requestInvalid, at: .request, reason)
+        let end = try db.cachedStatement(
+            sql: """
+                INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
+                  finalized_at, failure, code)
+                SELECT id, 5, ?, 0, created_at, 0, ?, 0, ?, ?, ? FROM job WHERE id = ?
+                """
+        )
+        try end.execute(arguments: [
+            number, ThumbnailRequest.defaultMaxAttempts, now, try failure.stored, failure.code.rawValue, id,
+        ])
+        try ledger.end(id, in: number, as: .discarded, db)
+        return LostJob(id: id, source: row?[1], queue: queue, attempt: 0, failure: failure)
+    }
+}
+
+extension DatabaseError {
+    /// Whether what failed is the row, and not the file or the disk.
+    var isOfOneRow: Bool {
+        [.SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE, .SQLITE_ERROR].contains(resultCode)
+    }
+}

@@ -1,0 +1,139 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Calls a job off. A running one loses its claim: its worker stops it, and nothing of it appears.
+    ///
+    /// - Returns: the state that the job was in; a job that had ended stays as it is.
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func cancel(_ id: Int64) async throws(StoreError) -> JobState {
+        try await acceptAll(through: id)
+        let now = nowMilliseconds
+        return try await commit { db in
+            var ledger = Ledger(now: now)
+            let before = try Self.cancel(id, now: now, &ledger, db)
+            try ledger.post(db)
+            return before
+        }
+    }
+
+    /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again.
+    /// Its history stays.
+    ///
+    /// - Returns: the state that the job was in; `available` and `running` jobs stay as they are.
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func retry(_ id: Int64) async throws(StoreError) -> RetriedJob {
+        try await acceptAll(through: id)
+        let now = nowMilliseconds
+        return try await commit { db in
+            var ledger = Ledger(now: now)
+            let retried = try Self.retry(id, now: now, &ledger, db)
+            try ledger.post(db)
+            return retried
+        }
+    }
+
+    /// Lets a waiting job wait until a later time, whatever it waited for. One that runs or has ended stays as it is.
+    ///
+    /// - Returns: the state that the job was in.
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func snooze(_ id: Int64, until time: Date) async throws(StoreError) -> JobState {
+        try await acceptAll(through: id)
+        let now = nowMilliseconds
+        return try await commit { db in
+            guard let task = try TaskRow.find(id, db) else { return try Self.endedState(of: id, db) }
+            guard task.waits else { return task.state }
+            var snoozed = task
+            (snoozed.state, snoozed.due) = (.scheduled, time.milliseconds)
+            try snoozed.update(db)
+            var ledger = Ledger(now: now)
+            try ledger.move(snoozed, from: task.state, to: .scheduled, db)
+            try ledger.post(db)
+            return task.state
+        }
+    }
+
+    /// A job can be changed once it is accepted.
+    func acceptAll(through id: Int64) async throws(StoreError) {
+        while try await read({ db in try Self.acceptedThrough(db) < id && Self.hasArrivals(db) }) {
+            try await acceptArrivals()
+        }
+    }
+
+    static func cancel(_ id: Int64, now: Int64, _ ledger: inout Ledger, _ db: Database) throws -> JobState {
+        guard let task = try TaskRow.find(id, db) else { return try endedState(of: id, db) }
+        if task.state == .running { try close(task, as: .cancelled, now: now, db) }
+        let failure = try previousFailure(of: task, db)
+        try end(task, from: task.state, End(state: .cancelled, failure: failure), now: now, &ledger, db)
+        return task.state
+    }
+
+    static func retry(_ id: Int64, now: Int64, _ ledger: inout Ledger, _ db: Database) throws -> RetriedJob {
+        if var task = try TaskRow.find(id, db) {
+            let before = task.state
+            guard before != .available, before != .running else {
+                return RetriedJob(before: before, settlement: .asAsked)
+            }
+            (task.state, task.due, task.attempt, task.crashCount, task.failed) = (.available, now, 0, 0, nil)
+            let twin = try letWait(task, from: before, now: now, &ledger, db)
+            return RetriedJob(before: before, settlement: Settlement(twin))
+        }
+        let before = try endedState(of: id, db)
+        // A request that was refused would be refused again, unless this version knows more than the one that did.
+        guard let task = try newTask(ofEnded: id, now: now, db) else {
+            return RetriedJob(before: before, settlement: .asAsked)
+        }
+        let remove = try db.cachedStatement(sql: "DELETE FROM outcome WHERE id = ?")
+        try remove.execute(arguments: [id])
+        ledger.forget(before, in: task.queue)
+        let twin = try letWait(task, from: nil, now: now, &ledger, db)
+        return RetriedJob(before: before, settlement: Settlement(twin))
+    }
+
+    /// What a retry by hand makes of a job that has ended; nil for one whose request is invalid.
+    private static func newTask(ofEnded id: Int64, now: Int64, _ db: Database) throws -> TaskRow? {
+        let look = try db.cachedStatement(
+            sql: """
+                SELECT CAST(request AS BLOB), unique_key, outcome.priority, accepted.id IS NULL, outcome.queue, accepted.key,
+                  (SELECT max(number) FROM attempt WHERE job_id = job.id) AS tries, outcome.attempted_at
+                FROM job JOIN outcome ON outcome.id = job.id LEFT JOIN accepted ON accepted.id = job.id WHERE job.id = ?
+                """
+        )
+        guard let row = try Row.fetchOne(look, arguments: [id]),
+            case .success(let new) = parse(row[0])
+        else { return nil }
+        if row[3] {
+            var task = try newTask(new, as: id, createdAt: now, db)
+            // The numbers count by the queue that it was refused in.
+            guard task.queue == row[4] else { return nil }
+            try record(new, of: task, db)
+            (task.state, task.due) = (.available, now)
+            return task
+        }
+        let (queue, key) = (row[4] as Int64, row[5] as Int64)
+        var task = TaskRow(
+            id: id,
+            queue: queue,
+            key: key,
+            lane: try Lanes.id(queue: queue, key: key, db),
+            state: .available,
+            priority: row[2],
+            due: now,
+            maxAttempts: new.request.maxAttempts,
+            refresh: new.request.refresh,
+            uniqueKey: row[1],
+            upload: new.upload
+        )
+        task.tries = row[6] ?? 0
+        task.attemptedAt = row[7]
+        return task
+    }
+
+    private static func endedState(of id: Int64, _ db: Database) throws -> JobState {
+        let look = try db.cachedStatement(sql: "SELECT state FROM outcome WHERE id = ?")
+        guard let code = try Int.fetchOne(look, arguments: [id]) else { throw StoreError.noSuchJob(id) }
+        return try JobState(code: code)
+    }
+}

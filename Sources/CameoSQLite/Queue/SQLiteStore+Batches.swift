@@ -1,0 +1,75 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Milliseconds over which a batch's rate is taken.
+    private static let rateWindow: Int64 = 60_000
+
+    /// How far a batch is: the jobs that its requests made or joined. Reads a row for each of them.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``
+    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
+        let now = clock.now()
+        return try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT coalesce(task.state, outcome.state), count(*), min(batch_job.job_id), code,
+                      -- What was done when it was asked for says nothing of the pace.
+                      total(finalized_at >= ? AND outcome.attempted_at IS NOT NULL)
+                    FROM batch JOIN batch_job ON batch_job.batch = batch.id
+                      LEFT JOIN task ON task.id = batch_job.job_id LEFT JOIN outcome ON outcome.id = batch_job.job_id
+                    WHERE batch.name = ? GROUP BY 1, 4
+                    """,
+                arguments: [now.milliseconds - Self.rateWindow, name]
+            )
+            var jobs: [JobState: Int] = [:]
+            // Codes of a newer version come together under one word.
+            var failures: [JobFailure.Code: Int] = [:]
+            for row in rows {
+                let (state, count) = (try JobState(code: row[0]), row[1] as Int)
+                jobs[state, default: 0] += count
+                if state == .discarded {
+                    failures[JobFailure.Code(rawValue: row[3]) ?? .unknown, default: 0] += count
+                }
+            }
+            let arrivals = try Self.arrivals(in: name, db)
+            for (state, count) in arrivals.jobs { jobs[state, default: 0] += count }
+            guard let oldest = (rows.map { $0[2] as Int64 } + [arrivals.oldest].compactMap { $0 }).min() else {
+                throw StoreError.noSuch(.batch, name)
+            }
+            let begun = try Int64.fetchOne(db, sql: "SELECT created_at FROM job WHERE id = ?", arguments: [oldest])
+            // A batch that is younger than the window has had less time than that.
+            let since = max(now.milliseconds - Self.rateWindow, begun ?? 0)
+            let finished = rows.reduce(0) { $0 + Int($1[4] as Double) }
+            let seconds = Double(max(1, now.milliseconds - since)) / 1_000
+            return BatchReport(
+                name: name,
+                generatedAt: now,
+                jobs: jobs,
+                failures: failures.map { BatchReport.Failures(code: $0.key, count: $0.value) },
+                finishedLastMinute: finished,
+                rate: Double(finished) / seconds
+            )
+        }
+    }
+
+    /// Jobs of a batch that wait for their acceptance.
+    private static func arrivals(in batch: String, _ db: Database) throws -> (jobs: [JobState: Int], oldest: Int64?) {
+        guard try hasArrivals(db) else { return ([:], nil) }
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT state, count(*), min(job_status.id) FROM job_status JOIN job ON job.id = job_status.id
+                WHERE \(waitsForAcceptance) AND job_status.batch = ? GROUP BY state
+                """,
+            arguments: [batch]
+        )
+        return (
+            Dictionary(uniqueKeysWithValues: try rows.map { (try JobState(stored: $0[0]), $0[1] as Int) }),
+            rows.map { $0[2] as Int64 }.min()
+        )
+    }
+}

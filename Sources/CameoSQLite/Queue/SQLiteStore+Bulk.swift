@@ -1,0 +1,68 @@
+internal import CameoModel
+package import CameoStore
+internal import GRDB
+
+// DESIGN. A change of thousands of jobs in one transaction would keep every worker from its settlements for as long. So
+// the jobs are looked up by a reader, a page at a time and upwards by id, and each page is changed in a transaction of its
+// own, which asks again whether each job is still in a state that was meant. Ids beyond the newest one at the beginning
+// are left alone: a job that comes back, or comes new, is not met twice.
+
+extension SQLiteStore {
+    /// Jobs in one transaction.
+    private static let bulkPage = 500
+
+    /// How many jobs a filter meets now, at most its limit.
+    package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
+        try await read { db in try JobSearch(filter).ids(order: .newest, db).count }
+    }
+
+    /// Changes the jobs that a filter meets, the oldest first, at most its limit, in small transactions. After each of
+    /// them `report` is told; what it throws ends the change, and what was done stays.
+    package func change(
+        _ filter: JobFilter,
+        by change: BulkChange,
+        report: (BulkProgress) throws -> Void = { _ in }
+    ) async throws -> BulkProgress {
+        let newest = try await read { db in try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0 }
+        try await acceptAll(through: newest)
+        var progress = BulkProgress(matched: try await count(filter))
+        var last: Int64 = 0
+        while progress.changed < filter.limit {
+            var page = filter
+            page.limit = min(Self.bulkPage, filter.limit - progress.changed)
+            page.before = min(filter.before ?? .max, newest + 1)
+            let search = JobSearch(page, after: last)
+            let ids = try await read { db in try search.ids(order: .oldest, db) }
+            guard let end = ids.last else { break }
+            last = end
+            let changed = try await self.change(ids, in: filter.states, by: change)
+            progress.changed += changed
+            progress.passed += ids.count - changed
+            try report(progress)
+        }
+        return progress
+    }
+
+    private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
+        let now = nowMilliseconds
+        return try await commit { db in
+            var ledger = Ledger(now: now)
+            let look = try db.cachedStatement(
+                sql: "SELECT state FROM task WHERE id = ?1 UNION ALL SELECT state FROM outcome WHERE id = ?1"
+            )
+            let count = try ids.reduce(0) { changed, id in
+                // Retention may have taken it meanwhile.
+                guard let code = try Int.fetchOne(look, arguments: [id]) else { return changed }
+                let state = try JobState(code: code)
+                guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
+                switch change {
+                case .retry: _ = try Self.retry(id, now: now, &ledger, db)
+                case .cancel: _ = try Self.cancel(id, now: now, &ledger, db)
+                }
+                return changed + 1
+            }
+            try ledger.post(db)
+            return count
+        }
+    }
+}

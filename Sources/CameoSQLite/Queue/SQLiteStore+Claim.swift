@@ -1,0 +1,217 @@
+internal import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+// DESIGN. A claim goes from the queue of the lowest rank to its lane of the lowest rank, and takes from there what comes
+// before the next lane's first job, and the next queue's: full and paused queues and full keys are in none of the indexes
+// that it walks, however many jobs they have. A head may be lower than the first job is, when that job was cancelled or its
+// lane shut; the claim that comes by puts it right.
+extension SQLiteStore {
+    /// Scheduled and retryable jobs made available in one claim, at most.
+    private static let promotions = 1_000
+
+    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, no
+    /// queue and no concurrency key has room, or the worker was asked to end. Takes only from `queues`, or from all when
+    /// that is nil; paused queues give nothing. `worker` is the id of a registered worker.
+    package func claim(
+        limit: Int,
+        kind: ClaimKind = .usual,
+        queues: [String]? = nil,
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedJob] {
+        guard limit > 0 else { return [] }
+        while true {
+            let hasAccepted = try await acceptArrivals()
+            let now = nowMilliseconds
+            if try await read({ db in try Self.mayClaim(db, kind, queues, now: now) }) {
+                let jobs = try await commit { db in
+                    try Self.claim(limit, kind, queues, for: worker, now: now, db)
+                }
+                if !jobs.isEmpty { return jobs }
+            }
+            // Behind what was accepted and gave nothing, such as jobs for later, something may wait for its acceptance.
+            guard hasAccepted, try await read({ db in try Self.hasArrivals(db) }) else { return [] }
+        }
+    }
+
+    /// When there may be something to claim next without anybody's commit: a job comes due, or a rate lets one start; nil
+    /// if there is nothing to wait for.
+    package func nextDueTime() async throws(StoreError) -> Date? {
+        try await read { db in try Self.nextDueTime(db) }.map(Date.init(milliseconds:))
+    }
+
+    static func nextDueTime(_ db: Database) throws -> Int64? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT min(due) FROM (
+                  SELECT min(due) AS due FROM task INDEXED BY task_due WHERE state IN (0, 3)
+                  UNION ALL SELECT min(opens_at) FROM queue INDEXED BY queue_opening WHERE opens_at <> 0
+                  UNION ALL SELECT min(opens_at) FROM key INDEXED BY key_opening WHERE opens_at <> 0)
+                """
+        )
+        return try Int64.fetchOne(statement)
+    }
+
+    /// Milliseconds after its last attempt from which a suspect no longer waits for all other jobs to be done.
+    private static let suspectPatience: Int64 = 60_000
+
+    /// Whether a suspect (see ``ClaimKind/suspect``) has waited for long enough.
+    package func hasOverdueSuspect(queues: [String]?) async throws(StoreError) -> Bool {
+        let limit = nowMilliseconds - Self.suspectPatience
+        return try await read { db in try !Self.suspects(queues, 1, attemptedBefore: limit, db).isEmpty }
+    }
+
+    private static func claim(
+        _ limit: Int,
+        _ kind: ClaimKind,
+        _ queues: [String]?,
+        for worker: String,
+        now: Int64,
+        _ db: Database
+    ) throws -> [ClaimedJob] {
+        // Its own look at the request may be yet to come; who made the request has had the answer.
+        guard try stopRequest(for: worker, db) == nil else { return [] }
+        try promoteDueJobs(db, now: now)
+        try Rates.open(now: now, db)
+        if kind == .suspect { return try claimSuspects(limit, queues, for: worker, now: now, db) }
+        var jobs: [ClaimedJob] = []
+        while jobs.count < limit, let front = try Front.find(among: queues, db) {
+            var ledger = Ledger(now: now)
+            let room = try front.room(now: now, db)
+            let tasks = try front.tasks(atMost: min(limit - jobs.count, room), db)
+            for task in tasks {
+                jobs.append(try take(task, from: front.queueName, for: worker, now: now, &ledger, db))
+            }
+            try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
+            try ledger.post(db)
+            try Lanes.settleHeads(of: front.lane, in: front.queue, db)
+        }
+        return jobs
+    }
+
+    /// Whether a claim could find anything, or could change what the next one finds: asked before the write lock is taken.
+    private static func mayClaim(_ db: Database, _ kind: ClaimKind, _ wanted: [String]?, now: Int64) throws -> Bool {
+        if let due = try nextDueTime(db), due <= now { return true }
+        if kind == .suspect { return try !suspects(wanted, 1, attemptedBefore: nil, db).isEmpty }
+        return try !Front.openQueues(among: wanted, db).isEmpty
+    }
+
+    private static func promoteDueJobs(_ db: Database, now: Int64) throws {
+        let due = try TaskRow.all(
+            "INDEXED BY task_due WHERE state IN (0, 3) AND due <= ? ORDER BY due LIMIT ?",
+            [now, promotions],
+            db
+        )
+        guard !due.isEmpty else { return }
+        let promote = try db.cachedStatement(sql: "UPDATE task SET state = 1 WHERE id = ?")
+        var ledger = Ledger(now: now)
+        for task in due {
+            try promote.execute(arguments: [task.id])
+            var promoted = task
+            promoted.state = .available
+            try ledger.move(promoted, from: task.state, to: .available, db)
+        }
+        try ledger.post(db)
+    }
+
+    // MARK: - Suspects
+
+    /// Those that may run now, by rank. There are few.
+    private static func suspects(
+        _ wanted: [String]?,
+        _ limit: Int,
+        attemptedBefore time: Int64?,
+        _ db: Database
+    ) throws -> [(task: TaskRow, queue: String)] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT task.id, queue.name FROM task INDEXED BY task_suspect JOIN queue ON queue.id = task.queue
+                WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0
+                  AND (max_running IS NULL OR queue.running < max_running) AND (?1 IS NULL OR attempted_at <= ?1)
+                  AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
+                    AND (key.running >= key.max_running OR key.opens_at <> 0))
+                  AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
+                ORDER BY rank LIMIT ?3
+                """
+        )
+        let names = wanted.map { JSONValue.array($0.map(JSONValue.string)).canonicalText }
+        return try Row.fetchAll(statement, arguments: [time, names, limit]).compactMap { row in
+            try TaskRow.find(row[0], db).map { (task: $0, queue: row[1]) }
+        }
+    }
+
+    private static func claimSuspects(
+        _ limit: Int,
+        _ wanted: [String]?,
+        for worker: String,
+        now: Int64,
+        _ db: Database
+    ) throws -> [ClaimedJob] {
+        var jobs: [ClaimedJob] = []
+        // One by one: each may take the last place of its queue or key.
+        while jobs.count < limit, let next = try suspects(wanted, 1, attemptedBefore: nil, db).first {
+            var ledger = Ledger(now: now)
+            try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
+            jobs.append(try take(next.task, from: next.queue, for: worker, now: now, &ledger, db))
+            try ledger.post(db)
+        }
+        return jobs
+    }
+
+    // MARK: - Taking
+
+    private static func take(
+        _ task: TaskRow,
+        from queue: String,
+        for worker: String,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> ClaimedJob {
+        let claim = Claim(jobID: task.id, token: token())
+        let take = try db.cachedStatement(
+            sql: """
+                UPDATE task SET state = 2, attempt = attempt + 1, tries = tries + 1, attempted_at = ?, token = ?, worker = ?
+                WHERE id = ?
+                """
+        )
+        try take.execute(arguments: [now, claim.token, worker, task.id])
+        try ledger.move(task, from: .available, to: .running, db)
+        let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
+        guard let row = try Row.fetchOne(look, arguments: [task.id]) else { throw StoreError.noSuchJob(task.id) }
+        let uploaded = try task.upload.flatMap { try uploadedBlob($0, db) }
+        return ClaimedJob(
+            claim: claim,
+            request: row[0],
+            refresh: task.refresh,
+            queue: queue,
+            attempt: task.attempt + 1,
+            maxAttempts: task.maxAttempts,
+            crashCount: task.crashCount,
+            previousFailure: try previousFailure(of: task, db),
+            hasUpload: task.upload != nil && uploaded == nil,
+            uploadedBlob: uploaded,
+            createdAt: Date(milliseconds: row[1]),
+            availableAt: Date(milliseconds: task.due)
+        )
+    }
+
+    static func previousFailure(of task: TaskRow, _ db: Database) throws -> JobFailure? {
+        guard let number = task.failed else { return nil }
+        let look = try db.cachedStatement(sql: "SELECT failure FROM attempt WHERE job_id = ? AND number = ?")
+        return try JobFailure.from(stored: String.fetchOne(look, arguments: [task.id, number]))
+    }
+
+    private static func uploadedBlob(_ upload: Int64, _ db: Database) throws -> BlobDigest? {
+        let look = try db.cachedStatement(sql: "SELECT digest FROM upload WHERE id = ?")
+        return try String.fetchOne(look, arguments: [upload]).flatMap(BlobDigest.init(hex:))
+    }
+
+    /// 128 random bits.
+    private static func token() -> String {
+        var random = SystemRandomNumberGenerator()
+        let bits = [random.next() as UInt64, random.next()]
+        return Hexadecimal.encode(bits.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
+    }
+}

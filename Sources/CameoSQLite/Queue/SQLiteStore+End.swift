@@ -1,0 +1,79 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+/// How a job ends.
+struct End {
+    let state: JobState
+    var failure: JobFailure?
+    var supersededBy: Int64?
+}
+
+extension SQLiteStore {
+    /// Moves a job from the queue to the history. `before` is the state that it comes from; nil for one that has no task.
+    static func end(
+        _ task: TaskRow,
+        from before: JobState?,
+        _ end: End,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws {
+        if before != nil { try task.delete(db) }
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
+                  attempted_at, finalized_at, failure, code, superseded_by)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        let own: [(any DatabaseValueConvertible)?] = [
+            task.id, end.state.code, task.queue, task.priority, task.due, task.attempt, task.maxAttempts,
+            task.crashCount, task.attemptedAt, now, try end.failure?.stored, end.failure?.code.rawValue,
+            end.supersededBy,
+        ]
+        try insert.execute(arguments: StatementArguments(own))
+        try ledger.move(task, from: before, to: end.state, db)
+    }
+
+    /// Writes down how the attempt of a running job ended.
+    static func close(
+        _ task: TaskRow,
+        as outcome: JobAttempt.Outcome,
+        failure: JobFailure? = nil,
+        timings: AttemptTimings = AttemptTimings(),
+        now: Int64,
+        _ db: Database
+    ) throws {
+        let close = try db.cachedStatement(
+            sql: """
+                INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, fetch_ms, render_ms,
+                  store_ms, source_bytes, output_bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        let own: [(any DatabaseValueConvertible)?] = [
+            task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
+            timings.fetchMilliseconds, timings.renderMilliseconds, timings.storeMilliseconds, timings.sourceBytes,
+            timings.outputBytes,
+        ]
+        try close.execute(arguments: StatementArguments(own))
+    }
+
+    /// Takes the claim off a running job and lets it wait again, uncharged. `deaths` is how often a worker has died of it
+    /// now.
+    static func giveBack(
+        _ task: TaskRow,
+        deaths: Int,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> Settlement {
+        var waiting = task
+        waiting.state = .available
+        (waiting.token, waiting.worker) = (nil, nil)
+        waiting.attempt = max(0, task.attempt - 1)
+        waiting.crashCount += deaths
+        return Settlement(try letWait(waiting, from: .running, now: now, &ledger, db))
+    }
+}

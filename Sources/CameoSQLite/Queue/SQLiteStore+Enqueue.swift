@@ -1,0 +1,245 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Accepts requests: all of them, durable on return and in the given order, or none. One for the same thumbnails as a
+    /// job that waits joins it; one whose thumbnails are made and fresh needs no job.
+    ///
+    /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
+    package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
+        let new = try requests.map { try Draft($0) }
+        try await acceptArrivals()
+        let now = nowMilliseconds
+        let damaged = try await damagedThumbnails(of: new, now: now)
+        return try await commit { db in try Self.enter(new, except: damaged, now: now, in: db) }
+    }
+
+    /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
+    /// very bytes, or the name of whatever is newest under a key, which they are from now on (invariant I4).
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: CacheKey? = nil
+    ) async throws -> EnqueueReceipt {
+        guard (1...StoreLimits.uploadBytes).contains(data.count) else {
+            let reason = "a picture handed over must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
+            throw InvalidRequest(path: "data", reason: reason)
+        }
+        let digest = SHA256.digest(of: data)
+        var request = request
+        request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
+        let new = try Draft(request)
+        try await acceptArrivals()
+        let blob = try await files.prepare(data, digest: digest, mediaType: nil)
+        let now = nowMilliseconds
+        let damaged = try await damagedThumbnails(of: [new], now: now)
+        return try await commit { db in
+            if let cacheKey {
+                let source = CachedSource(
+                    handedOver: blob,
+                    under: cacheKey,
+                    at: Date(milliseconds: now),
+                    sourceSeen: try Self.nextSourceSeen(db)
+                )
+                _ = try Self.keep(source, blob, budget: nil, now: now, in: db)
+            } else {
+                try blob.insert(in: db, at: now)
+            }
+            let receipt = try Self.enter([new], except: damaged, now: now, in: db)[0]
+            if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
+            return receipt
+        }
+    }
+
+    /// A request with the text of its row.
+    private struct Draft: Sendable {
+        let job: NewJob
+        /// JSON
+        let text: String
+        let key: UniqueKey
+
+        /// - Throws: `InvalidRequest`
+        init(_ request: ThumbnailRequest) throws {
+            try request.validate()
+            job = try NewJob(request)
+            text = request.json.canonicalText
+            guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
+                let reason =
+                    "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
+                    + "hand large pictures over as data, not as a data: URI"
+                throw InvalidRequest(path: "", reason: reason)
+            }
+            guard let key = job.key else {
+                throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+            }
+            self.key = key
+        }
+    }
+
+    /// Of the thumbnails that would be the answer at once, those whose bytes are gone or damaged: they need a job. Looked
+    /// for before the transaction, because it reads them all.
+    private func damagedThumbnails(of new: [Draft], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
+        let blobs = try await read { db in
+            try new.reduce(into: Set<BlobDigest>()) { blobs, new in
+                blobs.formUnion(try Self.freshThumbnails(of: new.job, now: now, db)?.map(\.blob) ?? [])
+            }
+        }
+        var damaged: Set<BlobDigest> = []
+        for blob in blobs where try await !isWhole(blob) { damaged.insert(blob) }
+        return damaged
+    }
+
+    private static func enter(
+        _ new: [Draft],
+        except damaged: Set<BlobDigest>,
+        now: Int64,
+        in db: Database
+    ) throws -> [EnqueueReceipt] {
+        var ledger = Ledger(now: now)
+        let accepted = try acceptedThrough(db)
+        var last = accepted
+        let receipts = try new.map { draft in
+            let receipt = try enter(draft, except: damaged, now: now, &ledger, db)
+            if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
+            return receipt
+        }
+        try ledger.post(db)
+        // What SQL has put in before these rows waits for its own acceptance.
+        let count = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT count(*) FROM accepted WHERE id > ?"),
+            arguments: [accepted]
+        )
+        if last > accepted, count == last - accepted { try noteAccepted(through: last, db) }
+        return receipts
+    }
+
+    private static func enter(
+        _ new: Draft,
+        except damaged: Set<BlobDigest>,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> EnqueueReceipt {
+        let thumbnails = try freshThumbnails(of: new.job, now: now, db)
+        if let thumbnails, damaged.isDisjoint(with: thumbnails.map(\.blob)) {
+            return try answer(new, by: thumbnails, now: now, &ledger, db)
+        }
+        if let twin = try standing(for: new.key.text, db) {
+            let joined = try join(twin, new.job.joining(now: now), now: now, &ledger, db)
+            return try receipt(.joined, new, joined, createdAt: nil, db)
+        }
+        let id = try insert(new, now: now, db)
+        guard let task = try accept(new.job, as: id, createdAt: now, now: now, &ledger, db) else {
+            throw StoreError.failed("a job that nothing stood for was superseded")
+        }
+        return try receipt(.accepted, new, task, createdAt: now, db)
+    }
+
+    private static func insert(_ new: Draft, now: Int64, _ db: Database) throws -> Int64 {
+        let insert = try db.cachedStatement(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)")
+        try insert.execute(arguments: [new.text, now])
+        return db.lastInsertedRowID
+    }
+
+    private static func receipt(
+        _ outcome: EnqueueReceipt.Outcome,
+        _ new: Draft,
+        _ task: TaskRow,
+        createdAt: Int64?,
+        _ db: Database
+    ) throws -> EnqueueReceipt {
+        let request = new.job.request
+        var wanted = new.job.wanted
+        // Under a key of its own a request may have joined a job for other thumbnails: those are what will be made.
+        if outcome == .joined, request.uniqueKey != nil {
+            let look = try db.cachedStatement(sql: "SELECT thumbnails FROM accepted WHERE id = ?")
+            wanted = try WantedThumbnail.list(from: String.fetchOne(look, arguments: [task.id]))
+        }
+        let look = try db.cachedStatement(sql: "SELECT created_at FROM job WHERE id = ?")
+        let created = try createdAt ?? Int64.fetchOne(look, arguments: [task.id])
+        guard let created else { throw StoreError.noSuchJob(task.id) }
+        return EnqueueReceipt(
+            outcome: outcome,
+            id: task.id,
+            state: task.state,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: created),
+            availableAt: Date(milliseconds: task.due),
+            thumbnails: try wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The thumbnails of a request that are made and, by what the store knows, fresh (invariant I5); nil if a job is
+    /// needed. A request for later wants to be looked at then.
+    private static func freshThumbnails(of new: NewJob, now: Int64, _ db: Database) throws -> [Thumbnail]? {
+        let request = new.request
+        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
+        var thumbnails: [Thumbnail] = []
+        for wanted in new.wanted {
+            guard let thumbnail = try thumbnail(try wanted.id, db) else { return nil }
+            thumbnails.append(thumbnail)
+        }
+        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
+        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
+    }
+
+    /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
+    /// that was asked for in its name.
+    private static func answer(
+        _ new: Draft,
+        by thumbnails: [Thumbnail],
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> EnqueueReceipt {
+        // Whoever asked comes to read them, however long ago they were made.
+        try noteUse(of: thumbnails.map(\.id), now: now, db)
+        let (request, time) = (new.job.request, Date(milliseconds: now))
+        let id = try request.batch.map { batch in try answered(new, in: batch, now: now, &ledger, db) }
+        return EnqueueReceipt(
+            outcome: .fresh,
+            id: id,
+            state: .completed,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: time,
+            availableAt: time,
+            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
+                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
+            },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The job that says in a batch that a request was answered at once; the same one for the same request.
+    private static func answered(
+        _ new: Draft,
+        in batch: String,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> Int64 {
+        let look = try db.cachedStatement(
+            sql: """
+                SELECT job_id FROM batch_job INDEXED BY batch_job_answered
+                WHERE batch = ? AND answered = ? AND answered IS NOT NULL
+                  AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
+                """
+        )
+        let number = try Names.batch(batch, db)
+        if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) { return id }
+        let id = try insert(new, now: now, db)
+        let task = try newTask(new.job, as: id, createdAt: now, db)
+        try record(new.job, of: task, db)
+        let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
+        try enter.execute(arguments: [number, id, new.key.text])
+        try end(task, from: nil, End(state: .completed), now: now, &ledger, db)
+        return id
+    }
+}

@@ -1,0 +1,69 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Marks the beginning of a fetch, and notes that the thumbnails that the job is made of are read.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
+        let ingredients = request.sourceThumbnails
+        let now = nowMilliseconds
+        return try await commit(.begun) { db in
+            let task = try TaskRow.find(claim, db)
+            try Self.noteUse(of: ingredients, now: now, db)
+            let newest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job"))
+            return BegunFetch(
+                sourceSeen: try Self.nextSourceSeen(db),
+                newestJob: newest ?? claim.jobID,
+                isFirstAttempt: task.tries == 1
+            )
+        }
+    }
+
+    /// Moves an upload's bytes into a blob, which is the job's source from now on.
+    ///
+    /// - Returns: the job's request with that source.
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; `InvalidRequest`.
+    package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {
+        let claim = job.claim
+        let data = try await read { db in
+            try Data.fetchOne(
+                db,
+                sql: "SELECT data FROM upload WHERE job_id = ? AND data NOT NULL",
+                arguments: [claim.jobID]
+            )
+        }
+        guard let data else { throw StoreError.notFound(uri: "the upload of job \(claim.jobID)") }
+        let digest = SHA256.digest(of: data)
+        var request = try job.parsedRequest()
+        request.source = CameoURI.blob(digest).text
+        let new = try NewJob(request)
+        let blob = try await files.prepare(data, digest: digest, mediaType: nil)
+        let now = nowMilliseconds
+        try await commit(.begun) { db in
+            _ = try TaskRow.find(claim, db)
+            try blob.insert(in: db, at: now)
+            try Self.need(digest.hex, for: claim.jobID, db)
+            // The row stays, without its bytes, to tell its producer the job's id.
+            let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")
+            try absorb.execute(arguments: [digest.hex, claim.jobID])
+            let name = try db.cachedStatement(sql: "UPDATE accepted SET unique_key = ?, thumbnails = ? WHERE id = ?")
+            try name.execute(arguments: [new.key?.text, new.thumbnails, claim.jobID])
+            let stand = try db.cachedStatement(sql: "UPDATE task SET unique_key = ? WHERE id = ?")
+            try stand.execute(arguments: [new.key?.text, claim.jobID])
+        }
+        return request
+    }
+}
+
+extension ThumbnailRequest {
+    /// Thumbnails among its source and its overlays.
+    fileprivate var sourceThumbnails: [ThumbnailID] {
+        ([source] + overlaySources).compactMap { text in
+            guard case .thumbnail(let id) = CameoURI(text) else { return nil }
+            return id
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Stores all thumbnails of a job and completes it: together, or not at all (invariant I2).
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    package func complete(
+        _ claim: Claim,
+        storing thumbnails: [RenderedThumbnail],
+        from provenance: Provenance,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let started = ContinuousClock.now
+        var prepared: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)] = []
+        for thumbnail in thumbnails {
+            let digest = SHA256.digest(of: thumbnail.encoded.bytes)
+            let type = thumbnail.encoded.format.mediaType
+            let blob = try await files.prepare(thumbnail.encoded.bytes, digest: digest, mediaType: type)
+            prepared.append((thumbnail, blob))
+        }
+        let (blobs, files) = (prepared, files)
+        let now = nowMilliseconds
+        do throws(StoreError) {
+            try await commit(.begun) { db in
+                var timings = timings
+                timings.storeMilliseconds = started.duration(to: .now).milliseconds
+                try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+                for (thumbnail, blob) in blobs {
+                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
+                }
+                KillPoint.insideTransaction.pass()
+            }
+        } catch {
+            if case .leaseLost = error { await leaveToCollector(blobs.map(\.blob)) }
+            throw error
+        }
+        KillPoint.afterCommit.pass()
+    }
+
+    /// Gives rows to files that no job will name, so that the collector finds them. Best effort: a check finds them too.
+    private func leaveToCollector(_ blobs: [PreparedBlob]) async {
+        let files = blobs.filter { $0.data == nil }
+        guard !files.isEmpty else { return }
+        let now = nowMilliseconds
+        try? await commit(.begun) { db in
+            for blob in files { try blob.leave(in: db, at: now) }
+        }
+    }
+
+    /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.
+    ///
+    /// - Returns: whether it does, or a job that waits for the same took its place.
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    @discardableResult
+    package func fail(
+        _ claim: Claim,
+        with failure: JobFailure,
+        retryAt: Date?,
+        timings: AttemptTimings
+    ) async throws(StoreError) -> Settlement {
+        let now = nowMilliseconds
+        let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
+        return try await commit(.begun) { db in
+            try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
+        }
+    }
+
+    /// Gives a job back unharmed: the attempt is not charged.
+    ///
+    /// - Returns: whether it waits again, or a job that waits for the same took its place.
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
+    @discardableResult
+    package func release(_ claim: Claim) async throws(StoreError) -> Settlement {
+        let now = nowMilliseconds
+        return try await commit(.begun) { db in
+            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
+        }
+    }
+
+    enum SettledOutcome {
+        case completed
+        case retryable(at: Int64)
+        case discarded
+        case released
+
+        var ofAttempt: JobAttempt.Outcome {
+            switch self {
+            case .completed: .completed
+            case .retryable: .retryable
+            case .discarded: .discarded
+            case .released: .released
+            }
+        }
+    }
+
+    @discardableResult
+    static func settle(
+        _ claim: Claim,
+        as outcome: SettledOutcome,
+        failure: JobFailure?,
+        timings: AttemptTimings,
+        now: Int64,
+        in db: Database
+    ) throws -> Settlement {
+        var task = try TaskRow.find(claim, db)
+        var ledger = Ledger(now: now)
+        try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, db)
+        var settlement = Settlement.asAsked
+        switch outcome {
+        case .completed: try end(task, from: .running, End(state: .completed), now: now, &ledger, db)
+        case .discarded:
+            try end(task, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+        case .retryable(let time):
+            (task.state, task.due, task.failed) = (.retryable, time, task.tries)
+            (task.token, task.worker) = (nil, nil)
+            settlement = Settlement(try letWait(task, from: .running, now: now, &ledger, db))
+        case .released: settlement = try giveBack(task, deaths: 0, now: now, &ledger, db)
+        }
+        try ledger.post(db)
+        return settlement
+    }
+}

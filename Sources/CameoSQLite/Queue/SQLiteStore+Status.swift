@@ -1,0 +1,96 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// The state of the store now. Reads counters; it scans nothing that grows.
+    package func status() async throws(StoreError) -> StatusReport {
+        let (now, directory) = (clock.now(), directory)
+        return try await read { db in
+            let queues = try Self.queues(db, now: now)
+            return StatusReport(
+                generatedAt: now,
+                schemaVersion: try Schema.version(of: db, at: directory.path),
+                jobs: Dictionary(
+                    uniqueKeysWithValues: JobState.allCases.map { state in
+                        (state, queues.reduce(0) { $0 + ($1.jobs[state.rawValue] ?? 0) })
+                    }
+                ),
+                queues: queues,
+                finishedLastMinute: try Self.finished(since: now.milliseconds - 60_000, db),
+                workers: try Self.workers(db, directory),
+                blobs: StatusReport.Blobs(
+                    count: try Self.total("blobs", db),
+                    bytes: try Self.total("blob_bytes", db)
+                ),
+                thumbnails: try Self.total("thumbnails", db),
+                sources: StatusReport.Sources(
+                    count: try Self.total("sources", db),
+                    bytes: try Self.total("source_bytes", db),
+                    evicted: try Self.total("sources_evicted", db),
+                    evictedBytes: try Self.total("source_bytes_evicted", db)
+                )
+            )
+        }
+    }
+
+    /// How many jobs wait to be run now or after a back-off, and how many run: what a drain has to wait for.
+    package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+        let now = clock.now()
+        return try await read { db in
+            try Self.queues(db, now: now).filter { !$0.paused && (queues?.contains($0.name) ?? true) }
+                .reduce(0) { sum, queue in
+                    sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
+                }
+        }
+    }
+
+    /// What was done when it was asked for says nothing of the pace.
+    private static func finished(since: Int64, _ db: Database) throws -> StatusReport.Finished {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT count(*) FROM outcome INDEXED BY outcome_end
+                WHERE state = ? AND finalized_at >= ? AND (attempted_at IS NOT NULL OR failure IS NOT NULL)
+                """
+        )
+        func count(_ state: JobState) throws -> Int {
+            try Int.fetchOne(statement, arguments: [state.code, since]) ?? 0
+        }
+        return StatusReport.Finished(completed: try count(.completed), discarded: try count(.discarded))
+    }
+
+    /// The workers in the order of their starts, or `only` the one of this id.
+    static func workers(
+        _ db: Database,
+        _ directory: StoreDirectory,
+        only id: String? = nil
+    ) throws -> [StatusReport.Worker] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT worker.*, (
+                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running
+                FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
+                """,
+            arguments: [id]
+        )
+        return try rows.map { row in
+            StatusReport.Worker(
+                id: row["id"],
+                host: row["host"],
+                pid: row["pid"],
+                version: row["version"],
+                startedAt: Date(milliseconds: row["started_at"]),
+                isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
+                concurrency: row["concurrency"],
+                running: row["running"],
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(rawValue:))
+            )
+        }
+    }
+
+    static func total(_ name: String, _ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT value FROM total WHERE name = ?", arguments: [name]) ?? 0
+    }
+}

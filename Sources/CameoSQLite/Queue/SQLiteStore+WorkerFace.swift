@@ -1,0 +1,80 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+
+// The worker's face, where it is more than one call of the queue.
+extension SQLiteStore {
+    package func register(_ worker: WorkerDescription) async throws(StoreError) {
+        let registration = try await register(
+            id: worker.id,
+            host: worker.host,
+            pid: worker.pid,
+            version: worker.version,
+            concurrency: worker.concurrency
+        )
+        registrations.withLock { $0[worker.id] = registration }
+    }
+
+    package func extendLease(of worker: String) async throws(StoreError) {
+        try await extendLease(try registration(of: worker))
+    }
+
+    package func deregister(_ worker: String) async throws(StoreError) {
+        try await deregister(try registration(of: worker))
+        registrations.withLock { $0[worker] = nil }
+    }
+
+    private func registration(of worker: String) throws(StoreError) -> WorkerRegistration {
+        guard let registration = registrations.withLock({ $0[worker] }) else { throw .noSuch(.worker, worker) }
+        return registration
+    }
+
+    package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
+        let (directory, uptime, isInPlace) = (directory, clock.uptime(), isInPlace)
+        return try await read { db in
+            WorkerSweep(
+                stop: try Self.stopRequest(for: worker, db),
+                refusal: try Schema.refusal(by: db, at: directory.path),
+                tokens: try Self.claimTokens(of: worker, db),
+                due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
+                hasLostWorkers: try Self.hasLostWorkers(except: worker, directory, uptime: uptime, db),
+                isInPlace: isInPlace
+            )
+        }
+    }
+
+    package func takeRefused() -> [LostJob] {
+        refused.withLock { refused in
+            defer { refused = [] }
+            return refused
+        }
+    }
+
+    package func complete(
+        _ claim: Claim,
+        with product: JobProduct,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        switch product {
+        case .rendered(let thumbnails, let provenance):
+            try await complete(claim, storing: thumbnails, from: provenance, timings: timings)
+        case .kept(let thumbnails, let seen):
+            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
+        }
+    }
+
+    package func settle(
+        _ claim: Claim,
+        as end: AttemptEnd,
+        timings: AttemptTimings
+    ) async throws(StoreError) -> Settlement {
+        switch end {
+        case .retry(let failure, let time):
+            try await fail(claim, with: failure, retryAt: time, timings: timings)
+        case .discard(let failure): try await fail(claim, with: failure, retryAt: nil, timings: timings)
+        case .release: try await release(claim)
+        }
+    }
+}

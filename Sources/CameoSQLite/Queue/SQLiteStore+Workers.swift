@@ -1,0 +1,225 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Enters a worker. Its lease must be extended well within ``Lease/milliseconds``.
+    package func register(
+        id: String,
+        host: String,
+        pid: Int,
+        version: String,
+        concurrency: Int
+    ) async throws(StoreError) -> WorkerRegistration {
+        let row = WorkerRow(
+            id: id,
+            host: host,
+            pid: pid,
+            version: version,
+            concurrency: concurrency,
+            startedAt: nowMilliseconds
+        )
+        do {
+            files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
+            let registration = try WorkerRegistration(row, in: directory)
+            try await extendLease(registration)
+            return registration
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    /// Tells that the worker is well.
+    package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) {
+        let (row, lease) = (registration.row, clock.uptime() + Lease.milliseconds)
+        try await commit(.begun) { db in
+            // Inserts it again should another have taken it for dead: a worker without a row would never be rescued.
+            try db.execute(
+                sql: """
+                    INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until
+                    """,
+                arguments: [
+                    row.id, row.host, row.pid, row.version, row.concurrency, row.startedAt, BootIdentity.current, lease,
+                ]
+            )
+        }
+    }
+
+    /// The claim tokens that are still the worker's own; what it runs beyond them was cancelled or given away.
+    package func claimTokens(of registration: WorkerRegistration) async throws(StoreError) -> Set<String> {
+        try await read { db in try Self.claimTokens(of: registration.id, db) }
+    }
+
+    /// Leaves the store. Jobs whose end the store refused to record are given back uncharged, to be run again.
+    package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
+        let now = nowMilliseconds
+        try await commit(.begun) { db in
+            try Self.giveBackUnharmed(from: registration.id, now: now, db)
+            try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
+        }
+        registration.removeFile()
+    }
+
+    /// Takes back the jobs of workers that died (their lock is free), or fell silent (their lease ran out), except of
+    /// `own`. The attempt is not charged; the death is counted, and after ``ClaimKind/discardAfterCrashes`` the job is
+    /// discarded as `worker.lost`.
+    package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
+        let uptime = clock.uptime()
+        let (now, directory) = (nowMilliseconds, directory)
+        let suspects = try await read { db in
+            try Self.lostWorkers(except: own, directory, uptime: uptime, db)
+        }
+        guard !suspects.isEmpty else { return RescueReport() }
+        let failure = JobFailure(
+            .workerLost,
+            at: .worker,
+            "the worker died while it ran this job, for the \(ClaimKind.discardAfterCrashes)th time"
+        )
+        let report = try await commit { db in
+            var report = RescueReport()
+            for suspect in suspects {
+                // Between the look and the lock the worker may have come back to life or been rescued by another.
+                guard let lost = try LostWorker.find(suspect.id, in: db, directory: directory, uptime: uptime) else {
+                    continue
+                }
+                try Self.takeBack(from: lost, failure: failure, now: now, into: &report, db)
+            }
+            return report
+        }
+        for suspect in suspects where !suspect.isRunning { unlink(directory.workerLock(suspect.id)) }
+        return report
+    }
+
+    fileprivate static func lostWorkers(
+        except own: String?,
+        _ directory: StoreDirectory,
+        uptime: Int64,
+        _ db: Database
+    ) throws -> [LostWorker] {
+        // A worker without a row, but with running jobs, should not be; its jobs are not to suffer for it.
+        let ids = """
+            SELECT id FROM worker
+            UNION SELECT worker FROM task INDEXED BY task_running WHERE state = 2
+            ORDER BY 1
+            """
+        return try String.fetchAll(db.cachedStatement(sql: ids))
+            .filter { $0 != own }
+            .compactMap { try LostWorker.find($0, in: db, directory: directory, uptime: uptime) }
+    }
+
+    static func hasLostWorkers(
+        except own: String?,
+        _ directory: StoreDirectory,
+        uptime: Int64,
+        _ db: Database
+    ) throws -> Bool {
+        try !lostWorkers(except: own, directory, uptime: uptime, db).isEmpty
+    }
+
+    static func claimTokens(of worker: String, _ db: Database) throws -> Set<String> {
+        let statement = try db.cachedStatement(
+            sql: "SELECT token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
+        )
+        return try String.fetchSet(statement, arguments: [worker])
+    }
+
+    private static func takeBack(
+        from lost: LostWorker,
+        failure: JobFailure,
+        now: Int64,
+        into report: inout RescueReport,
+        _ db: Database
+    ) throws {
+        report.workers.append(lost.id)
+        // A worker that fell silent may be frozen with the machine's sleep or a debugger: its jobs are not to blame.
+        let deaths = lost.isRunning ? 0 : 1
+        var ledger = Ledger(now: now)
+        for task in try runningTasks(of: lost.id, db) {
+            try close(task, as: .interrupted, now: now, db)
+            guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
+                var dead = task
+                dead.crashCount += 1
+                try end(dead, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+                report.discarded.append(try LostJob(dead, failure, db))
+                continue
+            }
+            switch try giveBack(task, deaths: deaths, now: now, &ledger, db) {
+            case .asAsked: report.rescued += 1
+            case .superseded: report.superseded += 1
+            }
+        }
+        try ledger.post(db)
+        if !lost.isRunning {
+            try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
+        }
+    }
+
+    /// In the order of their ids: of two for the same thumbnails the first waits again.
+    private static func runningTasks(of worker: String, _ db: Database) throws -> [TaskRow] {
+        try TaskRow.all("INDEXED BY task_running WHERE state = 2 AND worker = ? ORDER BY id", [worker], db)
+    }
+
+    /// Makes a worker's running jobs available again as if they had not been claimed.
+    static func giveBackUnharmed(from worker: String, now: Int64, _ db: Database) throws {
+        var ledger = Ledger(now: now)
+        for task in try runningTasks(of: worker, db) {
+            try close(task, as: .released, now: now, db)
+            _ = try giveBack(task, deaths: 0, now: now, &ledger, db)
+        }
+        try ledger.post(db)
+    }
+}
+
+extension LostJob {
+    fileprivate init(_ task: TaskRow, _ failure: JobFailure, _ db: Database) throws {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT json_extract(request, '$.source') AS source, (SELECT name FROM queue WHERE id = ?) AS queue
+                FROM job WHERE id = ?
+                """,
+            arguments: [task.queue, task.id]
+        )
+        self.init(
+            id: task.id,
+            source: row?["source"],
+            queue: row?["queue"] ?? "",
+            attempt: task.attempt,
+            failure: failure
+        )
+    }
+}
+
+/// A worker whose jobs are to be taken back.
+private struct LostWorker: Sendable {
+    let id: String
+    /// True when its process lives but its lease ran out: it may wake and go on, with no claim left.
+    let isRunning: Bool
+
+    /// Nil if the worker is well, or gone.
+    static func find(
+        _ id: String,
+        in db: Database,
+        directory: StoreDirectory,
+        uptime: Int64
+    ) throws -> LostWorker? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT lease_until, boot_id, EXISTS (
+                  SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS busy
+                FROM worker WHERE id = ?
+                """
+        )
+        let row = try Row.fetchOne(statement, arguments: [id])
+        if try !WorkerRegistration.isAlive(id, in: directory) {
+            let hasJobs = try !SQLiteStore.claimTokens(of: id, db).isEmpty
+            return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
+        }
+        guard let row else { return nil }
+        let isCurrent = (row["boot_id"] as String) == BootIdentity.current
+        let isSilent = isCurrent && (row["lease_until"] as Int64) < uptime && (row["busy"] as Bool)
+        return isSilent ? LostWorker(id: id, isRunning: true) : nil
+    }
+}

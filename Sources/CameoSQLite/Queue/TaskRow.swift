@@ -1,0 +1,133 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+/// A job that has not ended, as the queue sees it.
+struct TaskRow {
+    let id: Int64
+    let queue: Int64
+    let key: Int64
+    let lane: Int64
+    var state: JobState
+    var priority: Int
+    var due: Int64
+    var attempt = 0
+    var maxAttempts: Int
+    var crashCount = 0
+    var tries = 0
+    var attemptedAt: Int64?
+    var failed: Int?
+    var refresh: Refresh
+    var uniqueKey: String?
+    var upload: Int64?
+    var token: String?
+    var worker: String?
+
+    var rank: Int64 { Rank.of(id, due: due, priority: priority) }
+    var waits: Bool { state != .running }
+
+    private static let columns = """
+        id, queue, key, lane, state, priority, due, attempt, max_attempts, crash_count, tries, attempted_at, failed,
+        refresh, unique_key, upload, token, worker
+        """
+
+    init(
+        id: Int64,
+        queue: Int64,
+        key: Int64,
+        lane: Int64,
+        state: JobState,
+        priority: Int,
+        due: Int64,
+        maxAttempts: Int,
+        refresh: Refresh,
+        uniqueKey: String?,
+        upload: Int64?
+    ) {
+        self.id = id
+        self.queue = queue
+        self.key = key
+        self.lane = lane
+        self.state = state
+        self.priority = priority
+        self.due = due
+        self.maxAttempts = maxAttempts
+        self.refresh = refresh
+        self.uniqueKey = uniqueKey
+        self.upload = upload
+    }
+
+    private init(_ row: Row) throws {
+        id = row[0]
+        queue = row[1]
+        key = row[2]
+        lane = row[3]
+        state = try JobState(code: row[4])
+        priority = row[5]
+        due = row[6]
+        attempt = row[7]
+        maxAttempts = row[8]
+        crashCount = row[9]
+        tries = row[10]
+        attemptedAt = row[11]
+        failed = row[12]
+        refresh = Refresh(code: row[13])
+        uniqueKey = row[14]
+        upload = row[15]
+        token = row[16]
+        worker = row[17]
+    }
+
+    /// Nil for a job that has ended, or was not accepted yet.
+    static func find(_ id: Int64, _ db: Database) throws -> TaskRow? {
+        try all("WHERE id = ?", [id], db).first
+    }
+
+    /// The task that a claim still holds.
+    static func find(_ claim: Claim, _ db: Database) throws -> TaskRow {
+        guard let task = try all("WHERE id = ? AND token = ? AND state = 2", [claim.jobID, claim.token], db).first
+        else { throw StoreError.leaseLost(jobID: claim.jobID) }
+        return task
+    }
+
+    /// Those that the rest of a SELECT finds.
+    static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [TaskRow] {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT \(columns) FROM task \(rest)"), arguments: arguments)
+            .map(TaskRow.init)
+    }
+
+    func insert(_ db: Database) throws {
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO task(\(Self.columns), rank)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        let own: [(any DatabaseValueConvertible)?] = [
+            id, queue, key, lane, state.code, priority, due, attempt, maxAttempts, crashCount, tries, attemptedAt,
+            failed,
+            refresh.code, uniqueKey, upload, token, worker, rank,
+        ]
+        try insert.execute(arguments: StatementArguments(own))
+    }
+
+    /// Writes down what may have changed of it.
+    func update(_ db: Database) throws {
+        let update = try db.cachedStatement(
+            sql: """
+                UPDATE task SET state = ?, priority = ?, due = ?, rank = ?, attempt = ?, crash_count = ?, tries = ?,
+                  attempted_at = ?, failed = ?, refresh = ?, unique_key = ?, upload = ?, token = ?, worker = ?
+                WHERE id = ?
+                """
+        )
+        let own: [(any DatabaseValueConvertible)?] = [
+            state.code, priority, due, rank, attempt, crashCount, tries, attemptedAt, failed, refresh.code, uniqueKey,
+            upload, token, worker, id,
+        ]
+        try update.execute(arguments: StatementArguments(own))
+    }
+
+    func delete(_ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM task WHERE id = ?").execute(arguments: [id])
+    }
+}

@@ -1,0 +1,64 @@
+internal import CameoStore
+internal import GRDB
+
+/// The tables, their versions, and the steps from one to the next.
+///
+/// A version of Cameo whose requests know more fields has a script too, if only an empty one: a worker that does not know
+/// a field discards its job, so older workers must not claim any more (``Undertaking``).
+enum Schema {
+    /// "Came" in ASCII: marks the file as Cameo's (PRAGMA application_id).
+    static let applicationID = 0x4361_6D65
+
+    /// One script a version, the oldest first. A published script is never edited; a new one is appended.
+    private static let scripts = ["\(pictures)\n\(door)\n\(heart)\n\(history)\n\(views)"]
+
+    static var currentVersion: Int { scripts.count }
+
+    /// The version that the file has, 0 for an empty one.
+    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``.
+    static func version(of db: Database, at path: String) throws -> Int {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        if isEmpty && application == 0 { return 0 }
+        guard application == applicationID else { throw StoreError.notAStore(path: path) }
+        guard version <= currentVersion else {
+            throw StoreError.newerSchema(path: path, found: version, supported: currentVersion)
+        }
+        return version
+    }
+
+    /// Why this program begins nothing more in a file that it has open: a newer one has changed the tables. Nil while
+    /// nobody has. Costs a microsecond.
+    static func refusal(by db: Database, at path: String) throws -> StoreError? {
+        let found = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+        return found > currentVersion ? .newerSchema(path: path, found: found, supported: currentVersion) : nil
+    }
+
+    /// Leaves out what SQLite makes and names itself.
+    static let namedByPrograms = "name NOT GLOB 'sqlite_*'"
+
+    /// Names of all tables, indexes, triggers and views that are Cameo's own.
+    static func ownNames() throws -> Set<String> {
+        let model = try DatabaseQueue()
+        return try model.write { db in
+            for script in scripts { try db.execute(sql: script) }
+            return try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema WHERE \(namedByPrograms)")
+        }
+    }
+
+    /// Brings the file to ``currentVersion``. Safe to call from many processes at once.
+    static func migrate(_ db: Database, at path: String) throws {
+        guard try version(of: db, at: path) < currentVersion else { return }
+        // Both are kept in the file and cannot change inside a transaction.
+        try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)")
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        try db.inTransaction(.immediate) {
+            for script in scripts.dropFirst(try version(of: db, at: path)) {
+                try db.execute(sql: script)
+            }
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(currentVersion)")
+            return .commit
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+extension CachedSource {
+    /// Bytes that a program hands over. They have no server: whatever asks for one takes them as its answer.
+    init(handedOver blob: PreparedBlob, under key: CacheKey, at time: Date, sourceSeen: Int64) {
+        self.init(
+            key: SourceKey(uri: key.text, scope: nil),
+            variant: "",
+            finalURL: key.uri,
+            status: 200,
+            fields: [],
+            hops: [],
+            mediaType: blob.mediaType,
+            textEncoding: nil,
+            requestTime: time,
+            responseTime: time,
+            freshUntil: .distantFuture,
+            blob: blob.digest,
+            bytes: blob.size,
+            sourceSeen: sourceSeen,
+            isPinned: true
+        )
+    }
+}

@@ -1,0 +1,50 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension CachedSource {
+    init(row: Row, key: SourceKey) throws {
+        guard let blob = BlobDigest(hex: row["blob"] as String) else {
+            throw StoreError.failed("the cached source \(SourceName.of(key.uri)) has a malformed row")
+        }
+        self.init(
+            key: key,
+            variant: row["variant"],
+            finalURL: row["final_url"],
+            status: row["status"],
+            fields: try JSONDecoder().decode([Field].self, from: Data((row["fields"] as String).utf8)),
+            hops: try JSONDecoder().decode([Hop].self, from: Data((row["hops"] as String).utf8)),
+            mediaType: row["media_type"],
+            textEncoding: row["text_encoding"],
+            requestTime: Date(milliseconds: row["requested_at"]),
+            responseTime: Date(milliseconds: row["responded_at"]),
+            freshUntil: Date(milliseconds: row["fresh_until"]),
+            blob: blob,
+            bytes: row["size"],
+            sourceSeen: row["source_seen"],
+            isPinned: row["pinned"]
+        )
+    }
+
+    /// Of what a 304 may change, in the order of the statements that write it.
+    var headArguments: [(any DatabaseValueConvertible)?] {
+        get throws {
+            [
+                finalURL, status, String(decoding: try JSONEncoder().encode(fields), as: UTF8.self),
+                String(decoding: try JSONEncoder().encode(hops), as: UTF8.self), mediaType, textEncoding,
+                requestTime.wholeMilliseconds, responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
+            ]
+        }
+    }
+}
+
+extension SourceKey {
+    /// The column's value.
+    var scopeText: String { scope?.text ?? "" }
+}
+
+extension Date {
+    /// Never later than it was: an answer that is to be asked about at once must not be fresh for half a millisecond.
+    fileprivate var wholeMilliseconds: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded(.down)) }
+}

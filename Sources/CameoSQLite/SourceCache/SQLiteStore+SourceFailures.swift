@@ -1,0 +1,52 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    /// Remembers a failure until a time. One of a newer fetch stays, and so does an answer that was kept since.
+    package func remember(
+        _ failure: JobFailure,
+        of key: SourceKey,
+        until: Date,
+        seen: Int64
+    ) async throws(StoreError) {
+        let now = nowMilliseconds
+        try await commit(.begun) { db in
+            let remember = try db.cachedStatement(
+                sql: """
+                    INSERT INTO source_failure(uri, scope, failure, since, until, source_seen)
+                    SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                      WHERE NOT EXISTS (SELECT 1 FROM source WHERE uri = ?1 AND scope = ?2 AND source_seen > ?6)
+                    ON CONFLICT(uri, scope) DO UPDATE SET
+                      failure = excluded.failure, since = excluded.since, until = excluded.until,
+                      source_seen = excluded.source_seen
+                    WHERE excluded.source_seen >= source_failure.source_seen
+                    """
+            )
+            try remember.execute(arguments: [
+                key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen,
+            ])
+            // Whoever adds one clears away a few that are over.
+            _ = try Self.removeFailures(endedBy: now, atMost: Self.evictionStep, db)
+        }
+    }
+
+    /// Nil when none is remembered, or its time is over.
+    package func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure? {
+        let now = nowMilliseconds
+        return try await read { db in
+            let find = try db.cachedStatement(
+                sql: "SELECT failure, since, until FROM source_failure WHERE uri = ? AND scope = ? AND until > ?"
+            )
+            guard let row = try Row.fetchOne(find, arguments: [key.uri, key.scopeText, now]),
+                let failure = try JobFailure.from(stored: row["failure"])
+            else { return nil }
+            return RememberedFailure(
+                failure,
+                since: Date(milliseconds: row["since"]),
+                until: Date(milliseconds: row["until"])
+            )
+        }
+    }
+}

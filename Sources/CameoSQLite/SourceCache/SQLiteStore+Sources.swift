@@ -1,0 +1,178 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import GRDB
+
+// DESIGN. The cache of originals. What may be kept and served is decided elsewhere (CameoHTTPCache); this room keeps
+// three promises. Answers of different credentials never meet: the scope is part of every key. An answer of an older
+// fetch never replaces one of a newer (invariant I4). And the cache stays within its budget by itself: whoever keeps one
+// answer removes a few that were not used for longest, in the same transaction, so that no step takes long.
+
+extension SQLiteStore {
+    /// Answers of one key that differ in what they depend on; more are not worth keeping.
+    static let variantsOfASource = 16
+    /// How many answers one step may remove.
+    static let evictionStep = 16
+    /// How exactly it is known when an answer was last used.
+    static let useInterval: Int64 = 60_000
+
+    /// A number for a fetch that begins now and belongs to no job (invariant I4).
+    package func nextSourceSeen() async throws(StoreError) -> Int64 {
+        try await commit(.begun) { db in try Self.nextSourceSeen(db) }
+    }
+
+    static func nextSourceSeen(_ db: Database) throws -> Int64 {
+        let next = try db.cachedStatement(
+            sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
+        )
+        guard let seen = try Int64.fetchOne(next) else {
+            throw StoreError.failed("the sequence source_seen is missing")
+        }
+        return seen
+    }
+
+    /// All answers that are kept under a key, the newest first.
+    package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
+        try await read { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT * FROM source WHERE uri = ? AND scope = ? ORDER BY source_seen DESC, responded_at DESC
+                    """
+            )
+            return try Row.fetchAll(statement, arguments: [key.uri, key.scopeText])
+                .map { try CachedSource(row: $0, key: key) }
+        }
+    }
+
+    /// The newest answer to a request without credentials: what `cameo://source/…` names. Others are their tenants' own.
+    ///
+    /// - Throws: ``StoreError/notFound(uri:)``
+    package func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource {
+        guard let source = try await cachedSources(SourceKey(uri: uri, scope: nil)).first else {
+            throw .notFound(uri: CameoURI.source(uri).text)
+        }
+        return source
+    }
+
+    /// Keeps an answer, and forgets a failure that was remembered under its key.
+    ///
+    /// - Parameters:
+    ///   - source: its number says which fetch it is of.
+    ///   - data: the bytes of `source.blob`.
+    ///   - budget: bytes of all answers together, but for pinned ones; nil without a limit.
+    /// - Returns: whether it is there now.
+    /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
+    @discardableResult
+    package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
+        if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
+        let blob = try await files.prepare(data, digest: source.blob, mediaType: source.mediaType)
+        let now = nowMilliseconds
+        return try await commit(.begun) { db in try Self.keep(source, blob, budget: budget, now: now, in: db) }
+    }
+
+    static func keep(
+        _ source: CachedSource,
+        _ blob: PreparedBlob,
+        budget: Int?,
+        now: Int64,
+        in db: Database
+    ) throws -> KeptSource {
+        let key: StatementArguments = [source.key.uri, source.key.scopeText, source.variant]
+        let find = try db.cachedStatement(
+            sql: "SELECT source_seen FROM source WHERE uri = ? AND scope = ? AND variant = ?"
+        )
+        if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen {
+            // Its file stands already: with a row it is found again, and goes with the next collection.
+            try blob.insert(in: db, at: now)
+            try noteOrphan(blob.digest, at: now, db)
+            return .superseded
+        }
+        try blob.insert(in: db, at: now)
+        let upsert = try db.cachedStatement(
+            sql: """
+                INSERT INTO source(uri, scope, variant, blob, size, pinned, final_url, status, fields, hops, media_type,
+                  text_encoding, requested_at, responded_at, fresh_until, source_seen, stored_at, last_used_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT(uri, scope, variant) DO UPDATE SET
+                  blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, final_url = excluded.final_url,
+                  status = excluded.status, fields = excluded.fields, hops = excluded.hops,
+                  media_type = excluded.media_type, text_encoding = excluded.text_encoding,
+                  requested_at = excluded.requested_at, responded_at = excluded.responded_at,
+                  fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
+                  stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
+                """
+        )
+        let own: [(any DatabaseValueConvertible)?] = [blob.digest.hex, blob.size, source.isPinned]
+        try upsert.execute(
+            arguments: key + StatementArguments(own) + StatementArguments(try source.headArguments) + [now, now]
+        )
+        let forget = try db.cachedStatement(
+            sql: "DELETE FROM source_failure WHERE uri = ? AND scope = ? AND source_seen <= ?"
+        )
+        try forget.execute(arguments: [source.key.uri, source.key.scopeText, source.sourceSeen])
+        try dropExcessVariants(of: source.key, db)
+        if let budget { _ = try evict(over: budget, atMost: evictionStep, sparing: source, db) }
+        return .kept
+    }
+
+    private static func dropExcessVariants(of key: SourceKey, _ db: Database) throws {
+        let drop = try db.cachedStatement(
+            sql: """
+                DELETE FROM source WHERE rowid IN (
+                  SELECT rowid FROM source WHERE uri = ? AND scope = ? ORDER BY source_seen DESC LIMIT -1 OFFSET ?)
+                """
+        )
+        try drop.execute(arguments: [key.uri, key.scopeText, variantsOfASource])
+    }
+
+    /// Writes down what a 304 changed.
+    ///
+    /// - Returns: false if the answer is no longer there, or is another by now.
+    package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
+        let now = nowMilliseconds
+        return try await commit(.begun) { db in
+            let update = try db.cachedStatement(
+                sql: """
+                    UPDATE source SET final_url = ?, status = ?, fields = ?, hops = ?, media_type = ?, text_encoding = ?,
+                      requested_at = ?, responded_at = ?, fresh_until = ?, source_seen = ?, last_used_at = ?
+                    WHERE uri = ? AND scope = ? AND variant = ? AND blob = ? AND source_seen <= ?
+                    """
+            )
+            let place: StatementArguments = [
+                now, source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen,
+            ]
+            try update.execute(arguments: StatementArguments(try source.headArguments) + place)
+            return db.changesCount == 1
+        }
+    }
+
+    /// Notes that an answer was used, to the minute.
+    package func touch(_ source: CachedSource) async throws(StoreError) {
+        let now = nowMilliseconds
+        let place: StatementArguments = [
+            source.key.uri, source.key.scopeText, source.variant, now - Self.useInterval,
+        ]
+        let condition = "uri = ? AND scope = ? AND variant = ? AND last_used_at < ?"
+        let isDue = try await read { db in
+            let find = try db.cachedStatement(sql: "SELECT 1 FROM source WHERE \(condition)")
+            return try Bool.fetchOne(find, arguments: place) ?? false
+        }
+        guard isDue else { return }
+        try await commit(.begun) { db in
+            let note = try db.cachedStatement(sql: "UPDATE source SET last_used_at = ? WHERE \(condition)")
+            try note.execute(arguments: [now] + place)
+        }
+    }
+
+    /// Removes an answer, unless a newer one has taken its place.
+    package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
+        try await commit(.begun) { db in
+            let drop = try db.cachedStatement(
+                sql: "DELETE FROM source WHERE uri = ? AND scope = ? AND variant = ? AND blob = ? AND source_seen <= ?"
+            )
+            try drop.execute(arguments: [
+                source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen,
+            ])
+        }
+    }
+}

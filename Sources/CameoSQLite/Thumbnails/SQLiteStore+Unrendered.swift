@@ -1,0 +1,83 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+// Jobs that end without a rendering.
+extension SQLiteStore {
+    package func have(_ thumbnails: [ThumbnailID], as seen: SeenAgain?) async throws(StoreError) -> Bool {
+        guard let seen else { return try await have(thumbnails) }
+        return try await have(thumbnails, as: seen)
+    }
+
+    /// Whether all these thumbnails exist, made of whatever bytes, and their own bytes are sound.
+    package func have(_ thumbnails: [ThumbnailID]) async throws(StoreError) -> Bool {
+        let blobs = try await read { db in try thumbnails.map { id in try Self.thumbnail(id, db)?.blob } }
+        for blob in blobs {
+            guard let blob, try await isWhole(blob) else { return false }
+        }
+        return true
+    }
+
+    /// Whether all these thumbnails were made of the same bytes by the same renderer, and their own bytes are sound.
+    package func have(_ thumbnails: [ThumbnailID], as seen: SeenAgain) async throws(StoreError) -> Bool {
+        let files = files
+        return try await read { db in
+            let find = try db.cachedStatement(
+                sql: """
+                    SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+                    WHERE \(Self.isSame)
+                    """
+            )
+            return try zip(thumbnails, seen.overlayDigests).allSatisfy { id, overlay in
+                guard let row = try Row.fetchOne(find, arguments: seen.arguments(for: id, overlay)),
+                    let digest = BlobDigest(hex: row["digest"] as String)
+                else { return false }
+                return files.isSound(digest, inline: row["data"])
+            }
+        }
+    }
+
+    /// Completes a job whose thumbnails exist: of the bytes that were `seen` again, or, with nil, of whatever bytes. To
+    /// retention it has made them.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if one has gone meanwhile. Then nothing
+    ///   was written.
+    package func complete(
+        _ claim: Claim,
+        keeping thumbnails: [ThumbnailID],
+        seen: SeenAgain?,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let now = nowMilliseconds
+        try await commit(.begun) { db in
+            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+            for id in thumbnails where try Self.thumbnail(id, db) == nil {
+                throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+            }
+            try Self.noteUse(of: thumbnails, now: now, db)
+            guard let seen else { return }
+            // One that a newer fetch replaced meanwhile is left alone: it is newer than what was seen here.
+            let renew = try db.cachedStatement(
+                sql: """
+                    UPDATE thumbnail SET source_seen = max(source_seen, ?5), job_id = ?6, updated_at = ?7
+                    WHERE \(Self.isSame)
+                    """
+            )
+            for (id, overlay) in zip(thumbnails, seen.overlayDigests) {
+                let rest: StatementArguments = [seen.sourceSeen, claim.jobID, now]
+                try renew.execute(arguments: seen.arguments(for: id, overlay) + rest)
+            }
+        }
+    }
+
+    private static let isSame = """
+        id = ?1 AND source_digest = ?2 AND overlay_digest IS ?3 AND renderer_version = ?4
+        """
+}
+
+extension SeenAgain {
+    fileprivate func arguments(for id: ThumbnailID, _ overlay: BlobDigest?) -> StatementArguments {
+        [id.text, sourceDigest.hex, overlay?.hex, rendererVersion]
+    }
+}

@@ -1,0 +1,83 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+/// Numbers that are kept beside the rows, and what they should be.
+enum Counters {
+    private static let states = JobState.allCases.map { state in
+        "SELECT id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue"
+    }
+    .joined(separator: " UNION ALL ")
+
+    static let wrongJobs = """
+        SELECT queue.name AS queue, stated.state AS state, counted, coalesce(actual, 0) AS actual
+        FROM (\(states)) AS stated JOIN queue ON queue.id = stated.id LEFT JOIN (
+          SELECT queue, state, count(*) AS actual FROM (
+            SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) GROUP BY queue, state) AS counts
+          ON counts.queue = stated.id AND counts.state = code
+        WHERE counted <> coalesce(actual, 0)
+        """
+
+    private static let actualTotals = """
+        SELECT 'blobs' AS name, count(*) AS actual FROM blob
+        UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0) FROM blob
+        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
+        UNION ALL SELECT 'sources', count(*) FROM source WHERE pinned = 0
+        UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0) FROM source WHERE pinned = 0
+        """
+
+    static let wrongTotals = """
+        SELECT name, value AS counted, actual FROM total JOIN (\(actualTotals)) USING (name) WHERE value <> actual
+        """
+
+    static let wrongKeys = """
+        SELECT name AS key, running, actual FROM (
+          SELECT name, running, (SELECT count(*) FROM task WHERE state = 2 AND key = key.id) AS actual FROM key)
+        WHERE running <> actual
+        """
+
+    /// Lanes that are shut although their key has room, or open although it has none.
+    static let wrongLanes = """
+        SELECT key.name AS key FROM lane JOIN key ON key.id = lane.key
+        WHERE shut <> (running >= max_running OR opens_at <> 0)
+        """
+
+    /// Heads above the first job that waits: nobody would find it. One that is too low is put right by the next claim.
+    static let highHeads = """
+        SELECT name AS queue FROM (
+          SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut,
+            (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3) AS first
+          FROM lane JOIN queue ON queue.id = lane.queue)
+        WHERE first IS NOT NULL AND (lane_head IS NULL OR lane_head > first
+          OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
+        """
+
+    /// - Returns: how many numbers were wrong, and keys closed.
+    static func rebuild(_ db: Database) throws -> Int {
+        let wrong = try [wrongJobs, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
+            sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
+        }
+        guard wrong > 0 else { return 0 }
+        let counts = JobState.allCases.map { state in
+            let table = state.isFinal ? "outcome" : "task"
+            return """
+                \(state.rawValue) = (
+                  SELECT count(*) FROM \(table) WHERE \(table).queue = queue.id AND \(table).state = \(state.code))
+                """
+        }
+        .joined(separator: ", ")
+        try db.execute(
+            sql: """
+                UPDATE queue SET \(counts);
+                UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
+                  WHERE name IN (SELECT name FROM (\(actualTotals)));
+                UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);
+                UPDATE lane SET shut = coalesce(
+                    (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),
+                  head = (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3);
+                UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0);
+                """
+        )
+        return wrong
+    }
+}

@@ -1,0 +1,151 @@
+internal import CLinux
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+// DESIGN. A backup is one moment of the store: the database is copied inside one read transaction, so that workers and
+// producers go on and nothing of what they commit meanwhile is in it. Blobs are immutable, so those that the copied
+// database names can be copied after it, each checked against its digest, while nobody removes any (``MaintenanceTurn``).
+// Links would be no copy: damage to the one file would be in both.
+//
+// It grows in a folder of another name, with a database of another name, and gets both names last, after all of it is
+// synced: what is broken off cannot be taken for a backup.
+extension SQLiteStore {
+    /// Copies the store, as it is at this moment, into a folder that is not there yet, or is empty.
+    ///
+    /// - Parameters:
+    ///   - path: the folder to be.
+    ///   - turn: that nobody removes blobs meanwhile.
+    ///   - report: told of its progress, from any thread.
+    /// - Returns: what the copy holds, and what it lacks because the store lacks it.
+    /// - Throws: ``StoreError/noPlace(path:reason:)``; ``StoreError/full(path:)``.
+    package func backUp(
+        to path: String,
+        in turn: MaintenanceTurn,
+        report: @escaping @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> BackupReport {
+        defer { withExtendedLifetime(turn) {} }
+        let target = FilePaths.absolute(path)
+        try requirePlace(target)
+        let unfinished = "\(target).partial-\(UUID().uuidString.prefix(8))"
+        do {
+            let result = try await makeBackup(in: StoreDirectory(unfinished: unfinished), report: report)
+            // Takes the place of an empty folder, and of nothing else.
+            guard rename(unfinished, target) == 0 else { throw StoreError(Errno(), path: target) }
+            let parent = URL(filePath: target).deletingLastPathComponent().path
+            guard cameo_sync_directory(parent) == 0 else { throw StoreError(Errno(), path: target) }
+            return result
+        } catch {
+            try? FileManager.default.removeItem(atPath: unfinished)
+            throw StoreError(error, path: target)
+        }
+    }
+
+    private func requirePlace(_ target: String) throws(StoreError) {
+        guard !(target + "/").hasPrefix(directory.path + "/") else {
+            throw .noPlace(path: target, reason: "that is in the store itself")
+        }
+        let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
+        let content = try? FileManager.default.contentsOfDirectory(atPath: target)
+        guard !isThere || content?.isEmpty == true else {
+            throw .noPlace(path: target, reason: "something is there already, and a backup overwrites nothing")
+        }
+    }
+
+    private func makeBackup(
+        in folder: StoreDirectory,
+        report: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws -> BackupReport {
+        let beside = try await read { db in
+            try Int.fetchOne(db, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
+        }
+        let total = try await databaseSize().bytes + beside
+        for path in [folder.path, folder.blobs, folder.unfinishedBlobs, folder.workers] {
+            guard mkdir(path, 0o700) == 0 else { throw Errno() }
+        }
+        let copies = BlobFiles(directory: folder)
+        guard copies.hasRoom(for: total) else { throw StoreError.full(path: folder.path) }
+
+        let database = folder.database + ".partial"
+        try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: max(total, $0))) }
+        let content = try BackupContent(of: database)
+        var (done, damaged) = (content.databaseBytes, [String]())
+        for digest in content.files {
+            if let data = try await wholeBlob(digest) {
+                try await copies.copy(data, as: digest)
+                done += data.count
+                report(ByteProgress(done: done, total: max(total, done)))
+            } else {
+                damaged.append(digest.description)
+            }
+        }
+        guard cameo_sync_filesystem(folder.path) == 0 else { throw Errno() }
+        guard rename(database, folder.database) == 0 else { throw Errno() }
+        guard cameo_sync_directory(folder.path) == 0 else { throw Errno() }
+        return BackupReport(jobs: content.jobs, blobs: content.blobs, bytes: done, damaged: damaged)
+    }
+
+    private func wholeBlob(_ digest: BlobDigest) async throws(StoreError) -> Data? {
+        do throws(StoreError) {
+            let data = try await files.read(digest)
+            return SHA256.digest(of: data) == digest ? data : nil
+        } catch {
+            guard case .damagedBlob = error else { throw error }
+            return nil
+        }
+    }
+
+    /// Pages that are copied between two reports.
+    private static let pagesPerStep: CInt = 1_024
+
+    private func copyDatabase(to path: String, report: @escaping @Sendable (Int) -> Void) async throws(StoreError) {
+        try await read { source in
+            // A transaction begins with its first read, and what follows is of that moment.
+            let pageSize = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
+            _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
+            let copy = try Connection.open(path, .readWrite)
+            try copy.writeWithoutTransaction { target in
+                try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { progress in
+                    report(progress.completedPageCount * pageSize)
+                }
+            }
+            try copy.close()
+        }
+    }
+}
+
+/// A copied database, made ready to be opened elsewhere: in it no worker is alive and no job runs.
+private struct BackupContent {
+    let jobs: Int
+    let blobs: Int
+    let databaseBytes: Int
+    /// Blobs that stand in files.
+    let files: [BlobDigest]
+
+    init(of path: String) throws {
+        let copy = try Connection.open(path, .readWrite)
+        (jobs, blobs, files) = try copy.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                let now = Date().milliseconds
+                for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
+                    try SQLiteStore.giveBackUnharmed(from: worker, now: now, db)
+                }
+                try db.execute(sql: "DELETE FROM worker")
+                return .commit
+            }
+            let files = try String.fetchAll(db, sql: "SELECT digest FROM blob WHERE data IS NULL")
+            let counts = (
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM job") ?? 0,
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM blob") ?? 0
+            )
+            // Nobody else knows this file: its log can be emptied and removed.
+            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            return (counts.0, counts.1, files.compactMap(BlobDigest.init(hex:)))
+        }
+        try copy.close()
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        var status = stat()
+        databaseBytes = stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}

@@ -1,0 +1,122 @@
+internal import CLinux
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+extension SQLiteStore {
+    static let repairCommand = "`cameo-admin check --repair`"
+
+    /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
+    ///
+    /// - Parameter report: told of its progress, from any thread, while it reads the blobs.
+    /// - Returns: what was found, the sound parts too.
+    /// - Throws: ``StoreError``
+    package func check(
+        report: @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> [CheckFinding] {
+        let database = [try await read(Self.sqliteVersion), try await integrity()]
+        do throws(StoreError) {
+            return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
+        } catch {
+            // What lies behind damaged pages cannot be looked at. That they are damaged is the finding.
+            guard database.contains(where: { $0.severity == .error }) else { throw error }
+            return database + [fileSystem(), Self.sandbox()]
+        }
+    }
+
+    private func content(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
+        let rows = try await read { db in
+            [
+                try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
+                try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
+            ]
+        }
+        return rows + (try await checkBlobs(report)) + [try await deadWorkers()]
+    }
+
+    private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
+        let version = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "of unknown version"
+        let parts = version.split(separator: ".").compactMap { Int($0) }
+        let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
+        let message =
+            isFixed
+            ? "SQLite \(version)"
+            : "SQLite \(version) has the WAL-reset bug (fixed in 3.51.3). Cameo's processes avoid it by letting one of them "
+                + "checkpoint at a time; other programs that write to the store must set PRAGMA wal_autocheckpoint=0"
+        return CheckFinding("sqlite", .ok, message)
+    }
+
+    private static func foreignKeys(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "references",
+            try danglingRows(db).map { "a row of \($0.table) refers to a row of \($0.parent) that is not there" },
+            ok: "every thumbnail and every cached original has its blob, every attempt its job",
+            mend: "\(repairCommand) removes such rows; what is missing is made again when it is asked for"
+        )
+    }
+
+    private static func counters(_ db: Database) throws -> CheckFinding {
+        let jobs = try Row.fetchAll(db, sql: Counters.wrongJobs).map { row in
+            "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
+                + "and has \(row["actual"] as Int)"
+        }
+        let totals = try Row.fetchAll(db, sql: Counters.wrongTotals).map { row in
+            "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
+        }
+        return CheckFinding(
+            "counters",
+            jobs + totals,
+            ok: "they agree with the rows",
+            mend: "Another program changed the tables; \(repairCommand) counts anew"
+        )
+    }
+
+    private static func unfinishedAttempts(_ db: Database) throws -> CheckFinding {
+        let ids = try Int64.fetchAll(db, sql: Attempts.runWithout)
+        return CheckFinding(
+            "attempts",
+            ids.map { "job \($0) runs for a worker that nobody knows" },
+            ok: "every running job has a worker",
+            mend: "Another program changed the tables; \(repairCommand) lets such jobs wait again"
+        )
+    }
+
+    private func deadWorkers() async throws(StoreError) -> CheckFinding {
+        let dead = try await status().workers.filter { !$0.isAlive }
+        return CheckFinding(
+            "workers",
+            dead.map { "worker \($0.id) died and left \($0.running) running jobs" },
+            ok: "no dead worker holds jobs",
+            mend: "The next worker that starts takes them back at once",
+            severity: .warning
+        )
+    }
+
+    /// A store on a network file system is not opened at all.
+    private func fileSystem() -> CheckFinding {
+        let problems = files.hasRoom(for: 0) ? [] : ["less than \(BlobFiles.margin >> 20) MiB are free on its disk"]
+        return CheckFinding(
+            "disk",
+            problems,
+            ok: "a local file system with room for more",
+            mend: "Free some, or let less be kept (`cameo-admin prune`, then `cameo-admin vacuum`)",
+            severity: .warning
+        )
+    }
+
+    /// Of the machine that checks, which need not be the workers'.
+    private static func sandbox() -> CheckFinding {
+        var missing: [String] = []
+        if cameo_landlock_version() < 1 { missing.append("this kernel does not grant Landlock") }
+        if cameo_has_seccomp_filters() != 1 { missing.append("this kernel does not grant seccomp filters") }
+        return CheckFinding(
+            "sandbox",
+            missing,
+            ok: "this kernel grants Landlock (version \(cameo_landlock_version())) and seccomp",
+            mend:
+                "Renderers work without that layer; Linux 5.13 or later has both, unless it was built or started without",
+            severity: .warning
+        )
+    }
+}

@@ -1,0 +1,115 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+// What lies in `blobs/`: one walk for all that is to be said of it.
+extension SQLiteStore {
+    func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
+        let survey = try await survey(report)
+        let problems = survey.damaged.map { "\($0) is missing or damaged" } + survey.unreadable
+        let blobs = CheckFinding(
+            "blobs",
+            problems,
+            ok: "all \(survey.count) have the bytes that their digests name",
+            mend: """
+                Damaged bytes are never served. \(Self.repairCommand) puts back files that lie in a wrong folder, and removes \
+                thumbnails whose bytes are damaged, to be made anew; what a program put in by itself is only in a backup
+                """
+        )
+        return [blobs] + (try await checkFiles(missing: LostBlobs(survey.damaged)))
+    }
+
+    private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
+        let (prefixes, others) = try await files.folders()
+        var (unnamed, strays) = ([String](), try await recognized(others, among: lost))
+        for prefix in prefixes {
+            let folder = try await files.folder(prefix)
+            strays += try await recognized(folder.strays, among: lost)
+            for digest in try await unnamedFiles(in: folder) {
+                let path = BlobFiles.path(of: digest)
+                if let missed = try await files.found(path, among: lost) {
+                    strays.append(Stray(path: path, kind: .file, fault: .misplaced(missed)))
+                } else {
+                    unnamed.append("no row names the file of \(digest)")
+                }
+            }
+        }
+        return [
+            CheckFinding(
+                "files",
+                unnamed,
+                ok: "every file belongs to a blob",
+                mend: """
+                    A process died between the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
+                    those that are an hour old
+                    """,
+                severity: .warning
+            ),
+            CheckFinding(
+                "strays",
+                strays.map(\.description),
+                naming: 10,
+                ok: "nothing else is in blobs/",
+                mend: "\(Self.repairCommand) puts back what has the bytes of a blob, and leaves the rest to you",
+                severity: .warning
+            ),
+        ]
+    }
+
+    private func recognized(_ strays: [Stray], among lost: LostBlobs) async throws(StoreError) -> [Stray] {
+        var recognized: [Stray] = []
+        for stray in strays {
+            if stray.kind == .file, let missed = try await files.found(stray.path, among: lost) {
+                recognized.append(Stray(path: stray.path, kind: .file, fault: .misplaced(missed)))
+            } else {
+                recognized.append(stray)
+            }
+        }
+        return recognized
+    }
+
+    /// Puts files of blobs that are missed back into their places.
+    ///
+    /// - Returns: how many.
+    func putBack(_ damaged: [BlobDigest]) async throws(StoreError) -> Int {
+        guard !damaged.isEmpty else { return 0 }
+        let (lost, (prefixes, others)) = (LostBlobs(damaged), try await files.folders())
+        var count = try await putBack(others.filter { $0.kind == .file }.map(\.path), among: lost)
+        for prefix in prefixes {
+            let folder = try await files.folder(prefix)
+            let paths = folder.strays.filter { $0.kind == .file }.map(\.path) + folder.digests.map(BlobFiles.path(of:))
+            count += try await putBack(paths, among: lost)
+        }
+        return count
+    }
+
+    private func putBack(_ paths: [String], among lost: LostBlobs) async throws(StoreError) -> Int {
+        var count = 0
+        for path in paths {
+            guard let digest = try await files.found(path, among: lost) else { continue }
+            count += try await putBack(path, as: digest) ? 1 : 0
+        }
+        return count
+    }
+
+    /// Under the write lock, so that its row does not go meanwhile. What cannot be moved stays where it is, and a finding.
+    private func putBack(_ path: String, as digest: BlobDigest) async throws(StoreError) -> Bool {
+        let files = files
+        guard try await files.makeDurable(path) else { return false }
+        return try await commit { db in
+            let isMissed =
+                try Bool.fetchOne(
+                    db,
+                    sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
+                    arguments: [digest.hex]
+                ) ?? false
+            guard isMissed, !files.isSound(digest, inline: nil) else { return false }
+            do {
+                try files.putBack(path, as: digest)
+                return true
+            } catch is Errno {
+                return false
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import CameoModel
+internal import CameoStore
+internal import GRDB
+
+// What the claims and settlements keep true of jobs and limits.
+extension SQLiteStore {
+    static func limits(_ db: Database) throws -> CheckFinding {
+        let counts = try Row.fetchAll(db, sql: Counters.wrongKeys)
+        let lanes = try String.fetchAll(db, sql: Counters.wrongLanes)
+        let heads = try String.fetchAll(db, sql: Counters.highHeads)
+        return CheckFinding(
+            "limits",
+            counts.map { row in
+                "the concurrency key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has "
+                    + "\(row["actual"] as Int)"
+            } + lanes.map { "the concurrency key \($0) has room and its jobs are shut out, or the other way round" }
+                + heads.map { "the queue \($0) has waiting jobs that a claim would not find" },
+            ok: "every concurrency key counts the jobs that run, and every waiting job can be found",
+            mend: "`cameo-admin check --repair` counts anew; until then the key lets too many run, or too few"
+        )
+    }
+
+    /// What every job is: in the queue, in the history, or waiting for its acceptance.
+    static func places(_ db: Database) throws -> CheckFinding {
+        let ids = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM task WHERE id IN (SELECT id FROM outcome)
+                UNION SELECT id FROM task WHERE id NOT IN (SELECT id FROM accepted)
+                UNION SELECT id FROM job WHERE id <= (SELECT value FROM sequence WHERE name = 'accepted')
+                  AND id NOT IN (SELECT id FROM task) AND id NOT IN (SELECT id FROM outcome)
+                """
+        )
+        return CheckFinding(
+            "jobs",
+            ids.map { "job \($0) is neither in the queue nor in the history, or in both" },
+            ok: "every job is in the queue, in the history, or waits to be accepted",
+            mend: "Another program changed the tables. Restore a backup"
+        )
+    }
+}

@@ -1,0 +1,72 @@
+internal import CameoStore
+internal import GRDB
+
+extension SQLiteStore {
+    /// Begins the names of what other programs keep in the file: no version of Cameo has a table, index, trigger or view
+    /// that is named so.
+    private static let guestPrefix = "app_"
+
+    /// Whether all that is Cameo's own is there.
+    static func ownTables(_ db: Database) throws -> CheckFinding {
+        let names = try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema")
+        return CheckFinding(
+            "schema",
+            try Schema.ownNames().subtracting(names).sorted().map { "\($0) is missing" },
+            ok: "all tables, indexes, triggers and views of version \(Schema.currentVersion) are there",
+            mend: "Another program dropped it. Restore a backup"
+        )
+    }
+
+    /// Rows of Cameo's own tables that refer to what is not there. What is between the tables of others is theirs.
+    static func danglingRows(_ db: Database) throws -> [(table: String, parent: String)] {
+        let own = try Schema.ownNames()
+        let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        return try tables.filter(own.contains).flatMap { table in
+            try Row.fetchAll(db, sql: "SELECT parent FROM pragma_foreign_key_check(?)", arguments: [table])
+                .map { (table: table, parent: $0["parent"]) }
+        }
+    }
+
+    /// Whether what other programs keep in the file leaves Cameo's rows alone. Their triggers on Cameo's tables would run
+    /// inside of Cameo's transactions, and their references would forbid it to remove a job.
+    static func guests(_ db: Database) throws -> CheckFinding {
+        // SQLite takes names in any case, and keeps them as they were spelled.
+        let own = Set(try Schema.ownNames().map { $0.lowercased() })
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
+        )
+        let guests = rows.map {
+            (type: $0["type"] as String, name: $0["name"] as String, table: $0["tbl_name"] as String)
+        }
+        .filter { !own.contains($0.name.lowercased()) }
+        var problems: [String] = []
+        for guest in guests {
+            let name = "the \(guest.type) \(guest.name) of another program"
+            if own.contains(guest.table.lowercased()) { problems.append("\(name) is on Cameo's table \(guest.table)") }
+            if !guest.name.lowercased().hasPrefix(guestPrefix) {
+                problems.append("\(name) has a name that a later version of Cameo may need")
+            }
+            guard guest.type == "table" else { continue }
+            let targets = try String.fetchSet(
+                db,
+                sql: "SELECT \"table\" FROM pragma_foreign_key_list(?)",
+                arguments: [guest.name]
+            )
+            for target in targets.sorted() where own.contains(target.lowercased()) {
+                problems.append("\(name) has a foreign key to Cameo's table \(target)")
+            }
+        }
+        let tables = guests.filter { $0.type == "table" }.map(\.name)
+        return CheckFinding(
+            "guests",
+            problems,
+            ok: tables.isEmpty
+                ? "no other program keeps tables here"
+                : "tables of other programs stand beside Cameo's: \(tables.joined(separator: ", "))",
+            mend:
+                "Such names begin with \(guestPrefix), and foreign keys, triggers and indexes are on tables of one's own",
+            severity: .warning
+        )
+    }
+}

@@ -1,0 +1,133 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+// DESIGN. What retention removes it finds as a reader, walking once along the index of ends, and removes by small
+// transactions that ask again. So no claim or settlement waits for longer than for one of them, and jobs that stay are
+// not walked over again and again. One process at a time does it (``MaintenanceTurn``).
+extension SQLiteStore {
+    /// Seconds for which nothing must have named a blob (invariant I6).
+    private static let orphanAge = 3_600.0
+    /// Blobs that one transaction looks at.
+    private static let collectionStep = 32
+
+    /// Removes the jobs and thumbnails that a retention no longer keeps, what was left over of others, and blobs that
+    /// nothing has named for an hour, in small transactions. Thumbnails outlive their jobs.
+    ///
+    /// - Parameters:
+    ///   - retention: what stays.
+    ///   - turn: that nobody else removes or copies meanwhile.
+    ///   - pause: what others have between two transactions for themselves.
+    ///   - report: told after each transaction what it removed.
+    /// - Returns: what was removed in all.
+    /// - Throws: ``StoreError``; `CancellationError` between two transactions.
+    package func prune(
+        _ retention: Retention,
+        in turn: MaintenanceTurn,
+        pause: Duration = .zero,
+        report: @escaping (Pruned) async -> Void = { _ in }
+    ) async throws -> Pruned {
+        defer { withExtendedLifetime(turn) {} }
+        let now = nowMilliseconds
+        // What a request names is known once it is accepted.
+        while try await acceptArrivals() {}
+        var steps = PruneSteps(pause: pause, report: report)
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            var isDone = false
+            while !isDone {
+                try await steps.take { () throws(StoreError) in
+                    let removed = try await remove(state, endedBefore: limit)
+                    isDone = removed.jobs < PruneSteps.size
+                    return removed
+                }
+            }
+        }
+        try await removeChanges(retention, now: now, &steps)
+        try await removeUnusedThumbnails(retention, now: now, &steps)
+        try await removeLeftovers(now: now, &steps)
+        try await collect(&steps)
+        return steps.total
+    }
+
+    private func collect(_ steps: inout PruneSteps) async throws {
+        let since = clock.now().addingTimeInterval(-Self.orphanAge)
+        var isDone = false
+        while !isDone {
+            try await steps.take { () throws(StoreError) in
+                let collected = try await collectBlobs(unreferencedSince: since, atMost: Self.collectionStep)
+                // A step that removed nothing puts off what it looked at.
+                isDone = collected.candidates < Self.collectionStep
+                var step = Pruned()
+                (step.blobs, step.blobBytes) = (collected.count, collected.bytes)
+                return step
+            }
+        }
+    }
+
+    /// What ``prune(_:in:pause:report:)`` would remove now.
+    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        let now = nowMilliseconds
+        var total = try await leftovers(now: now)
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            let count = try await read { db in
+                try Int.fetchOne(
+                    db,
+                    sql: """
+                        SELECT count(*) FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                        """,
+                    arguments: [state.code, limit]
+                )
+            }
+            total.note(state, count ?? 0)
+        }
+        total.thumbnails = try await unusedThumbnails(retention, now: now)
+        let blobs = try await collectableBlobs(unreferencedSince: clock.now().addingTimeInterval(-Self.orphanAge))
+        (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
+        return total
+    }
+
+    /// Removes those that ended first. All that belongs to a job goes with its row.
+    private func remove(_ state: JobState, endedBefore limit: Int64) async throws(StoreError) -> Pruned {
+        try await commit { db in
+            let ended = try db.cachedStatement(
+                sql: """
+                    SELECT id, queue FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                    ORDER BY finalized_at LIMIT ?
+                    """
+            )
+            let remove = try db.cachedStatement(sql: "DELETE FROM job WHERE id = ?")
+            var (removed, ledger) = (Pruned(), Ledger(now: 0))
+            for row in try Row.fetchAll(ended, arguments: [state.code, limit, PruneSteps.size]) {
+                try remove.execute(arguments: [row[0] as Int64])
+                ledger.forget(state, in: row[1])
+                removed.note(state, 1)
+            }
+            try ledger.post(db)
+            return removed
+        }
+    }
+
+    /// Changes stay for as long as the jobs that are kept longest, and the last one for ever: cursors go by it.
+    private func removeChanges(_ retention: Retention, now: Int64, _ steps: inout PruneSteps) async throws {
+        guard let limit = retention.limitOfChanges(now: now) else { return }
+        var isLeft = true
+        while isLeft {
+            try await steps.take { () throws(StoreError) in
+                isLeft = try await commit { db in
+                    let remove = try db.cachedStatement(
+                        sql: """
+                            DELETE FROM change WHERE seq IN (
+                              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?) WHERE at < ?)
+                            """
+                    )
+                    try remove.execute(arguments: [Self.prunePage, limit])
+                    return db.changesCount == Self.prunePage
+                }
+                return Pruned()
+            }
+        }
+    }
+}

@@ -1,6 +1,0 @@
-/// How far a walk over the store's contents is, in bytes.
-package struct ByteProgress: Hashable, Sendable {
-    package let done: Int
-    /// May grow while others write.
-    package let total: Int
-}

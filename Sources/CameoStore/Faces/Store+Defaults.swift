@@ -1,0 +1,28 @@
+package import CameoModel
+package import Foundation
+
+// The calls as most users make them.
+
+extension ProducerStore {
+    package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
+        try await enqueue(request, data: data, cacheKey: nil)
+    }
+}
+
+extension OperatorStore {
+    package func change(_ filter: JobFilter, by change: BulkChange) async throws -> BulkProgress {
+        try await self.change(filter, by: change, report: { _ in })
+    }
+
+    package func pause(_ queue: String) async throws(StoreError) -> Bool {
+        try await pause(queue, unknown: .refused)
+    }
+
+    package func limit(queue: String, to count: Int?) async throws(StoreError) {
+        try await limit(queue: queue, to: count, unknown: .refused)
+    }
+
+    package func prune(_ retention: Retention, in turn: MaintenanceTurn) async throws -> Pruned {
+        try await prune(retention, in: turn, pause: .zero, report: { _ in })
+    }
+}

@@ -1,0 +1,18 @@
+package import CameoModel
+
+/// What makes two requests one job while it waits: the queue, and the request's own key or else the thumbnails.
+package struct UniqueKey: Hashable, Sendable {
+    package let text: String
+
+    /// In any order and each once: which of them a request names first does not matter.
+    package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) throws {
+        var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
+        if let key = request.uniqueKey {
+            members["key"] = .string(key)
+        } else {
+            let ids = Set(try wanted.map { try $0.id.text })
+            members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
+        }
+        text = String(SHA256.digest(of: Array(JSONValue.object(members).canonicalText.utf8)).hex.prefix(32))
+    }
+}

@@ -1,0 +1,16 @@
+package import CameoModel
+
+/// What a retry by hand found and did.
+package struct RetriedJob: Hashable, Sendable {
+    /// The state that the job was in.
+    package let before: JobState
+    package let settlement: Settlement
+
+    package init(
+        before: JobState,
+        settlement: Settlement
+    ) {
+        self.before = before
+        self.settlement = settlement
+    }
+}

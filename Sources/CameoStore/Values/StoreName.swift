@@ -1,0 +1,32 @@
+/// What a store is called on a command line: a folder, as a path or as `sqlite:` and a path, or another engine's URL.
+package enum StoreName: Hashable, Sendable {
+    /// In a folder on this machine.
+    case folder(String)
+    /// Of an engine that this build does not have.
+    case unknown(scheme: String)
+
+    package init(_ text: String) {
+        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") || text.hasPrefix("sqlite:"),
+            let first = text.utf8.first, (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first),
+            text[..<colon].utf8.allSatisfy({ byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || [0x2B, 0x2D, 0x2E].contains(byte)
+            })
+        else {
+            self = .folder(text)
+            return
+        }
+        let scheme = text[..<colon].lowercased()
+        guard scheme == "sqlite" else {
+            self = .unknown(scheme: scheme)
+            return
+        }
+        let rest = text[text.index(after: colon)...]
+        self = .folder(String(rest.hasPrefix("//") ? rest.dropFirst(2) : rest))
+    }
+
+    /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
+    package static func chosen(option: String?, environment: [String: String]) -> String {
+        option ?? environment["CAMEO_STORE"].flatMap { $0.isEmpty ? nil : $0 } ?? "./cameo-store"
+    }
+}
