@@ -8,9 +8,7 @@ extension EndToEnd {
     /// Each ends as the named failure of its own job, and the good job beside it is done.
     @Suite(.timeLimit(.minutes(10)))
     struct BadInputTests {
-        private static let limits = [
-            "--allow-network", "127.0.0.0/8", "--fetch-timeout", "3", "--connect-timeout", "1", "--low-speed", "100",
-        ]
+        private static let limits = ["--allow-network", "127.0.0.0/8", "--connect-timeout", "2m", "--low-speed", "0"]
 
         /// Runs one source to its end beside a good picture; returns its job.
         private func outcome(
@@ -120,7 +118,8 @@ extension EndToEnd {
         ])
         func serverThatMisbehaves(path: String, code: JobFailure.Code, text: String) async throws {
             let origin = try await Origin.start()
-            let job = try await outcome { _ in origin.url(path) }
+            let time = code == .sourceTimeout ? "3" : "5m"
+            let job = try await outcome(of: { _ in origin.url(path) }, worker: Self.limits + ["--fetch-timeout", time])
             expect(job, code, naming: text)
         }
 

@@ -57,6 +57,12 @@ struct Deployment {
         try await command("cameo-worker", ["--drain", "--allow-root", pictures] + arguments)
     }
 
+    /// Limits of time for a worker that is to run into none, however slow the machine is and however long a test keeps a
+    /// server's answer back. Options go before them.
+    static let patience: [String: String?] = [
+        "CAMEO_FETCH_TIMEOUT": "1h", "CAMEO_CONNECT_TIMEOUT": "2m", "CAMEO_LOW_SPEED": "0", "CAMEO_JOB_TIMEOUT": "1h",
+    ]
+
     func startWorker(_ arguments: String..., environment: [String: String?] = [:]) throws -> ChildProcess {
         try startWorker(arguments, environment: environment)
     }
@@ -65,7 +71,7 @@ struct Deployment {
         try ChildProcess(
             try Self.executable("cameo-worker"),
             ["--allow-root", pictures] + arguments,
-            environment: ["CAMEO_STORE": store].merging(environment) { $1 },
+            environment: Self.patience.merging(["CAMEO_STORE": store]) { $1 }.merging(environment) { $1 },
             currentDirectory: folder.url
         )
     }

@@ -15,7 +15,7 @@ extension EndToEnd {
             let worker = try ChildProcess(
                 try Deployment.executable("cameo-worker"),
                 ["--allow-network", "127.0.0.0/8"] + arguments,
-                environment: ["CAMEO_STORE": deployment.store],
+                environment: Deployment.patience.merging(["CAMEO_STORE": deployment.store]) { $1 },
                 currentDirectory: deployment.folder.url
             )
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }

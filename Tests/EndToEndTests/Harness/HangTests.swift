@@ -106,24 +106,24 @@ extension EndToEnd {
         func aClockThatJumpsEndsNoLeaseAndFreezesNone(seconds: Int) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let environment = disk.environment.merging(["CAMEO_TEST_LEASE_MS": "3000"]) { $1 }
+            let environment = disk.environment.merging(["CAMEO_TEST_LEASE_MS": "8000"]) { $1 }
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let holder = try deployment.startWorker(
                 "--render-timeout",
-                "100",
+                "1h",
                 "--render-concurrency",
                 "2",
                 environment: environment
             )
             try await deployment.waitUntil { try await $0.job(hang.jobID).state == .running }
-            let heir = try await deployment.startFrozenWorker("--render-timeout", "100", environment: environment)
+            let heir = try await deployment.startFrozenWorker("--render-timeout", "1h", environment: environment)
             heir.send(SIGCONT)
 
             try disk.setClock(ahead: seconds)
             let store = try Store(at: deployment.store)
             let now = try await deployment.enqueueDistinct(2, in: store)
-            let due = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + Double(seconds)).rounded() + 4)
+            let due = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + Double(seconds)).rounded() + 9)
             let enqueued = try await deployment.command(
                 "cameo-enqueue",
                 ["pictures/photo.jpg", "--json", "--at", due.formatted(.iso8601)],
