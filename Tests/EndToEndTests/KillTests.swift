@@ -31,6 +31,18 @@ extension EndToEnd {
             processFields(pid).map { $0.state != "Z" && $0.state != "X" } ?? false
         }
 
+        /// Not before it has become a renderer: until then it shows what its parent has open.
+        private func hasOpen(_ name: String, _ pid: Int32) -> Bool {
+            let (files, process) = (FileManager.default, "/proc/\(pid)")
+            guard (try? String(contentsOfFile: "\(process)/comm", encoding: .utf8)) == "cameo-renderer\n" else {
+                return false
+            }
+            let open = (try? files.contentsOfDirectory(atPath: "\(process)/fd")) ?? []
+            return open.contains { file in
+                (try? files.destinationOfSymbolicLink(atPath: "\(process)/fd/\(file)"))?.hasSuffix("/\(name)") == true
+            }
+        }
+
         /// True once none is alive, false after two minutes: a renderer that nobody ends goes on for its whole time limit.
         private func areGoneSoon(_ pids: Set<Int32>) async throws -> Bool {
             let started = ContinuousClock.now
@@ -138,13 +150,13 @@ extension EndToEnd {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
-            // The first and, after the retry, the second renderer that takes it is killed by somebody else.
-            for attempt in 1...2 {
-                try await deployment.waitUntil { store in
-                    let job = try await store.job(hang.jobID)
-                    return job.attempt == attempt && job.state == .running && job.thumbnails.count == 1
+            // The first and, after the retry, the second renderer that has the picture is killed by somebody else.
+            let store = try Store(reading: deployment.store)
+            while try await store.job(hang.jobID).state != .discarded {
+                for renderer in try renderers(of: worker.processID) where hasOpen("hang.jpg", renderer) {
+                    kill(renderer, SIGKILL)
                 }
-                try await killRenderers(of: worker, until: attempt, attemptsEndedOf: hang.jobID, deployment)
+                try await Task.sleep(for: .milliseconds(20))
             }
             let job = try await deployment.job(hang.jobID)
             #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
@@ -156,20 +168,6 @@ extension EndToEnd {
             #expect(good.exitStatus == 0, "\(good.errorText)")
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
-        }
-
-        /// Kills the oldest renderer, which is the one in use, again and again: at first the picture may not have reached it.
-        private func killRenderers(
-            of worker: ChildProcess,
-            until count: Int,
-            attemptsEndedOf id: Int64,
-            _ deployment: Deployment
-        ) async throws {
-            let store = try Store(reading: deployment.store)
-            while try await store.job(id).attempts?.count(where: { $0.outcome != .running }) ?? 0 < count {
-                if let oldest = try renderers(of: worker.processID).min() { kill(oldest, SIGKILL) }
-                try await Task.sleep(for: .milliseconds(100))
-            }
         }
 
         @Test(arguments: [("CAMEO-TEST-CRASH", JobFailure.Code.renderCrashed), ("CAMEO-TEST-HANG", .renderTimedOut)])
