@@ -112,7 +112,7 @@ extension EndToEnd {
             let attempts = """
                 SELECT count(*), sum(attempt = 1), sum(crash_count), (SELECT count(*) FROM attempt WHERE outcome = 'completed'),
                   (SELECT count(*) FROM attempt WHERE outcome = 'interrupted'),
-                  (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM job;
+                  (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM outcome;
                 """
             let counts = try await deployment.sql(attempts).split(separator: "|").compactMap { Int($0) }
             #expect(counts.count == 6)

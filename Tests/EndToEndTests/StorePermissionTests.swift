@@ -17,14 +17,16 @@ extension EndToEnd {
             let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
             _ = try await deployment.sql(
                 """
-                CREATE TRIGGER forbidden BEFORE UPDATE OF state ON job WHEN OLD.state = 'running'
+                CREATE TRIGGER forbidden BEFORE UPDATE OF token ON task WHEN NEW.token IS NULL
+                BEGIN SELECT RAISE(ABORT, 'it shall not end'); END;
+                CREATE TRIGGER forbidden_too BEFORE DELETE ON task WHEN OLD.token IS NOT NULL
                 BEGIN SELECT RAISE(ABORT, 'it shall not end'); END;
                 """
             )
             let forbidden = try await deployment.drain()
             #expect(forbidden.exitStatus == 4, "\(forbidden.outputText)")
             #expect(forbidden.errorText.contains("it shall not end"), "\(forbidden.errorText)")
-            _ = try await deployment.sql("DROP TRIGGER forbidden;")
+            _ = try await deployment.sql("DROP TRIGGER forbidden; DROP TRIGGER forbidden_too;")
             #expect(try await deployment.drain().exitStatus == 0)
             #expect(try await deployment.job(receipt.jobID).state == .completed)
         }

@@ -84,9 +84,9 @@ extension EndToEnd {
             _ = try await deployment.sql(
                 """
                 INSERT INTO job(request) VALUES ('\(request)');
-                CREATE TRIGGER under_the_write AFTER UPDATE OF state ON job WHEN NEW.state = 'completed' BEGIN
+                CREATE TRIGGER under_the_write AFTER INSERT ON outcome WHEN NEW.state = 4 BEGIN
                   DELETE FROM thumbnail; END;
-                CREATE TRIGGER for_good AFTER UPDATE OF state ON job WHEN NEW.state = 'available' BEGIN
+                CREATE TRIGGER for_good AFTER UPDATE OF state ON task WHEN NEW.state = 1 BEGIN
                   DELETE FROM thumbnail; END;
                 """
             )

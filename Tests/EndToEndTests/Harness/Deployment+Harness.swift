@@ -76,8 +76,9 @@ extension Deployment {
         try await waitUntil { try await $0.unfinishedJobs(queues: nil) == 0 }
         let jobs = """
             SELECT state, completed, count(*) FROM (
-              SELECT state, (SELECT count(*) FROM attempt WHERE job_id = job.id AND outcome = 'completed') AS completed
-              FROM job WHERE id IN (\(try Self.list(receipts)))) GROUP BY 1, 2;
+              SELECT state,
+                (SELECT count(*) FROM attempt WHERE job_id = job_status.id AND outcome = 'completed') AS completed
+              FROM job_status WHERE id IN (\(try Self.list(receipts)))) GROUP BY 1, 2;
             """
         #expect(try await sql(jobs) == "completed|1|\(receipts.count)", sourceLocation: sourceLocation)
         let made = Set(try await sql("SELECT id FROM thumbnail;").split(separator: "\n").map(String.init))
@@ -94,7 +95,7 @@ extension Deployment {
         _ receipts: [EnqueueReceipt],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let charged = "SELECT count(*) FROM job WHERE id IN (\(try Self.list(receipts))) AND attempt <> 1;"
+        let charged = "SELECT count(*) FROM job_status WHERE id IN (\(try Self.list(receipts))) AND attempt <> 1;"
         #expect(try await sql(charged) == "0", sourceLocation: sourceLocation)
         let others = "SELECT group_concat(outcome) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
         #expect(try await sql(others) == "", sourceLocation: sourceLocation)

@@ -12,7 +12,9 @@ extension EndToEnd {
         private static let refusal = "the job is no longer this worker's"
 
         func everything(_ deployment: Deployment) async throws -> String {
-            try await deployment.sql("SELECT * FROM job; SELECT * FROM attempt; SELECT * FROM thumbnail;")
+            try await deployment.sql(
+                "SELECT * FROM job_status; SELECT * FROM task; SELECT * FROM attempt; SELECT * FROM thumbnail;"
+            )
         }
 
         /// A worker that stands still between the render and the commit of the only job. Tries again if another of its

@@ -62,7 +62,7 @@ extension EndToEnd {
         private func expectDeathsCounted(_ deployment: Deployment) async throws {
             let counts = try await deployment.sql(
                 """
-                SELECT (SELECT sum(crash_count) FROM job), (SELECT max(crash_count) FROM job) <= 1,
+                SELECT (SELECT sum(crash_count) FROM outcome), (SELECT max(crash_count) FROM outcome) <= 1,
                   (SELECT count(*) FROM attempt WHERE outcome = 'interrupted');
                 """
             ).split(separator: "|")
