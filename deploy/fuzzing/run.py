@@ -120,7 +120,7 @@ class Run:
         self.database = sqlite3.connect(self.store / "cameo.sqlite", timeout=30, isolation_level=None)
         self.database.execute("PRAGMA wal_autocheckpoint=0")
         started = time.monotonic()
-        while self.database.execute("SELECT count(*) FROM job WHERE finalized_at IS NULL").fetchone()[0]:
+        while self.database.execute("SELECT count(*) FROM job_status WHERE finalized_at IS NULL").fetchone()[0]:
             self.watch_worker()
             if time.monotonic() - started > 180:
                 raise RuntimeError("the undamaged pictures are not done after 180 s")
@@ -176,7 +176,11 @@ class Run:
             return 0
         first, last = min(self.waiting), max(self.waiting)
         rows = self.database.execute(
-            "SELECT id, state, failure FROM job WHERE id BETWEEN ? AND ? AND finalized_at IS NOT NULL", (first, last)
+            """
+            SELECT outcome.id, job_status.state, failure FROM outcome JOIN job_status ON job_status.id = outcome.id
+            WHERE outcome.id BETWEEN ? AND ?
+            """,
+            (first, last),
         ).fetchall()
         rows = [row for row in rows if row[0] in self.waiting]
         attempts = collections.defaultdict(list)

@@ -94,7 +94,7 @@ def kill_renderers(run, rng):
 def wait_until_busy(run, worker):
     end = time.monotonic() + 20
     while worker.is_alive and time.monotonic() < end:
-        if run.ask("SELECT count(*) FROM job WHERE state = 'running' AND worker LIKE ?", f"w%-{worker.pid}-%"):
+        if run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", f"w%-{worker.pid}-%"):
             return
         time.sleep(0.01)
 
@@ -103,7 +103,7 @@ def note_recovery(run, worker, death):
     """Milliseconds from a death until nothing is held by the dead any more."""
     name = f"w%-{worker.pid}-%"
     end = time.monotonic() + 30
-    while run.ask("SELECT count(*) FROM job WHERE state = 'running' AND worker LIKE ?", name):
+    while run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", name):
         if time.monotonic() > end:
             run.problems.append(f"jobs of the dead {worker.log.name} were not taken back within 30 s")
             return

@@ -101,16 +101,20 @@ class Jobs:
         return database
 
     def unfinished(self, database):
-        row = database.execute(
-            "SELECT sum(count) FROM job_count WHERE state IN ('scheduled', 'available', 'running', 'retryable')"
+        """Tasks, and what waits for its acceptance."""
+        (count,) = database.execute(
+            """
+            SELECT (SELECT count(*) FROM task) + (SELECT count(*) FROM job
+              WHERE id > (SELECT value FROM sequence WHERE name = 'accepted')
+                AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = job.id)
+                AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id))
+            """
         ).fetchone()
-        return row[0] or 0
+        return count
 
     def ended(self, database):
-        row = database.execute(
-            "SELECT sum(count) FROM job_count WHERE state IN ('completed', 'discarded', 'cancelled')"
-        ).fetchone()
-        return row[0] or 0
+        (count,) = database.execute("SELECT count(*) FROM outcome").fetchone()
+        return count
 
     def verdict(self, attacked):
         """What became of every job: counts by state, and the numbers of those that went wrong.
@@ -118,8 +122,7 @@ class Jobs:
         `attacked`: process numbers of the workers whose renderers were killed.
         """
         database = self.connection()
-        rows = database.execute("SELECT id, state, thumbnails, failure FROM job").fetchall()
-        made = {row[0] for row in database.execute("SELECT id FROM thumbnail")}
+        rows = database.execute("SELECT id, state, thumbnails, failure_code FROM job_status").fetchall()
         doubled = [
             row[0]
             for row in database.execute(
@@ -135,14 +138,13 @@ class Jobs:
         jobs = {row[0] for row in rows}
         lost = sorted(self.acknowledged - jobs)
         states, reasons, stuck = collections.Counter(), collections.Counter(), []
-        for job, state, thumbnails, failure in rows:
+        for job, state, thumbnails, code in rows:
             states[state] += 1
             if state == "completed":
-                wanted = {thumbnail["id"] for thumbnail in json.loads(thumbnails)}
-                if not wanted <= made:
+                # A thumbnail that is not there has no blob.
+                if not all(thumbnail["blob"] for thumbnail in json.loads(thumbnails)):
                     lost.append(job)
             elif state == "discarded":
-                code = json.loads(failure)["code"]
                 is_ours = code == "render.crashed" and all(crashes[job])
                 reasons[RENDERERS_KILLED if is_ours else code] += 1
             elif state != "cancelled":
