@@ -34,21 +34,34 @@ extension Client {
     /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for. The queue need
     /// not have had a job yet.
     public func limit(queue: String, to count: Int?) async throws(CameoError) {
-        guard CameoModel.ThumbnailRequest.isLabel(queue) else {
-            throw .invalidRequest(field: "queue", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
-        }
+        try Self.check(queue: queue)
         try Self.check(limit: count)
         try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count, unknown: .created) }
     }
 
+    /// Sets how many jobs of a queue may start within a time over all workers; nil: as many as there is room for. The queue
+    /// need not have had a job yet.
+    public func limit(queue: String, toRate rate: StartRate?) async throws(CameoError) {
+        try Self.check(queue: queue)
+        let rate = try Self.checked(rate)
+        try await asking { () throws(StoreError) in
+            try await store.limit(queue: queue, toRate: rate, unknown: .created)
+        }
+    }
+
     /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again.
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
-        guard CameoModel.ThumbnailRequest.isName(key) else {
-            let reason = "must be 1 to 200 characters without control characters"
-            throw .invalidRequest(field: "concurrencyKey", reason: reason)
-        }
+        try Self.check(concurrencyKey: key)
         try Self.check(limit: count)
         _ = try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
+    }
+
+    /// Sets how many jobs of a concurrency key may start within a time over all queues and workers; nil: as many as there is
+    /// room for.
+    public func limit(concurrencyKey key: String, toRate rate: StartRate?) async throws(CameoError) {
+        try Self.check(concurrencyKey: key)
+        let rate = try Self.checked(rate)
+        try await asking { () throws(StoreError) in try await store.limit(key: key, toRate: rate) }
     }
 
     /// The queues, the workers, and how much there is.
@@ -101,6 +114,28 @@ extension Client {
     public func check() async throws(CameoError) -> [CheckFinding] {
         let embedded = try embedded()
         return try await asking { () throws(StoreError) in try await embedded.check() }.map(CheckFinding.init)
+    }
+
+    private static func check(queue: String) throws(CameoError) {
+        guard CameoModel.ThumbnailRequest.isLabel(queue) else {
+            throw .invalidRequest(field: "queue", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
+        }
+    }
+
+    private static func check(concurrencyKey key: String) throws(CameoError) {
+        guard CameoModel.ThumbnailRequest.isName(key) else {
+            let reason = "must be 1 to 200 characters without control characters"
+            throw .invalidRequest(field: "concurrencyKey", reason: reason)
+        }
+    }
+
+    private static func checked(_ rate: StartRate?) throws(CameoError) -> CameoStore.StartRate? {
+        guard let rate else { return nil }
+        guard let model = rate.model else {
+            let reason = "must be 1 to 1000000 jobs in 1 ms to 1 day, not \(rate.count) in \(rate.period)"
+            throw .invalidRequest(field: "rate", reason: reason)
+        }
+        return model
     }
 
     private static func check(limit: Int?) throws(CameoError) {

@@ -17,6 +17,8 @@ public struct StoreStatus: Hashable, Sendable {
         public let isPaused: Bool
         /// Jobs of it that may run at once over all workers; nil: as many as there is room for.
         public let maxRunning: Int?
+        /// Jobs of it that may start within a time, over all workers; nil: as many as there is room for.
+        public let rate: StartRate?
     }
 
     /// A worker that has not left the store.
@@ -95,7 +97,8 @@ extension StoreStatus.Queue {
             jobs: StoreStatus.counts(queue.jobs),
             longestWait: queue.oldestWaitingSeconds.map { .seconds($0) },
             isPaused: queue.paused,
-            maxRunning: queue.maxRunning
+            maxRunning: queue.maxRunning,
+            rate: queue.rate.flatMap(StartRate.init(text:))
         )
     }
 }

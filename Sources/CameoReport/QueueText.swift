@@ -9,6 +9,7 @@ package enum QueueText {
         }
         if let limit = queue.maxRunning { parts[1] += " of at most \(limit)" }
         if let seconds = queue.oldestWaitingSeconds { parts.append("oldest waits \(AmountText.duration(seconds))") }
+        if let rate = queue.rate { parts.append("starts at most \(rate)") }
         if queue.paused { parts.append("paused") }
         return escape(queue.name).padded(to: 12) + " " + parts.joined(separator: ", ")
     }

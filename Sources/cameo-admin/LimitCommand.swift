@@ -6,15 +6,18 @@ internal import CommandSupport
 struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Sets how many jobs of a concurrency key run at once over all workers.",
+        abstract: "Sets how many jobs of a concurrency key run at once, and start within a time, over all workers.",
         discussion: """
             What runs goes on; the next claim keeps to the new limit. A key's limit that is set here stands whatever requests \
-            say (--concurrency-limit), until --none gives it back to them. Without an option, lists the keys in use. A queue's \
-            limit is set by `cameo-admin queue`.
+            say (--concurrency-limit), until --none gives it back to them. By a rate of 300/m 300 jobs may start at once, then \
+            five a second; requests say nothing of rates. Without an option, lists the keys in use. A queue's limits are set \
+            by `cameo-admin queue`.
 
             EXAMPLES
               cameo-admin limit --key example.com --max-running 8
               cameo-admin limit --key example.com --none
+              cameo-admin limit --key example.com --rate 10/s
+              cameo-admin limit --key example.com --rate none
               cameo-admin limit
 
             EXIT CODES
@@ -30,18 +33,28 @@ struct LimitCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, 1 to 10000.", valueName: "number"))
     var maxRunning: Int?
 
-    @Flag(help: "No limit of an operator's any more.")
+    @Flag(help: "No --max-running of an operator's any more.")
     var none = false
 
-    @Flag(help: "Prints {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, of the list one a line.")
+    @Option(parsing: .unconditional, help: RateLimit.help)
+    var rate: RateLimit?
+
+    @Flag(
+        help: """
+            Prints {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if it has one, of the list \
+            one a line.
+            """
+    )
     var json = false
 
     func validate() throws {
         guard let key else {
-            guard maxRunning == nil, !none else { throw ValidationError("of what? give --key") }
+            guard maxRunning == nil, !none, rate == nil else { throw ValidationError("of what? give --key") }
             return
         }
-        guard (maxRunning == nil) == none else { throw ValidationError("give --max-running or --none") }
+        guard maxRunning == nil || !none, maxRunning != nil || none || rate != nil else {
+            throw ValidationError("give --max-running or --none, or --rate")
+        }
         guard ThumbnailRequest.isName(key) else {
             throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
         }
@@ -56,11 +69,18 @@ struct LimitCommand: AsyncParsableCommand {
     func run() async throws {
         guard let key else { return try await list() }
         let store = try storeOptions.open(creating: false)
-        let isNews = try await store.limit(key: key, to: maxRunning)
+        var lines: [String] = []
+        if maxRunning != nil || none {
+            let isNews = try await store.limit(key: key, to: maxRunning)
+            let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
+            lines.append(isNews ? "runs \(limit)" : "had no operator's limit")
+        }
+        if let rate {
+            try await store.limit(key: key, toRate: rate.rate)
+            lines.append(rate.rate.map { "starts at most \($0)" } ?? "starts without a rate")
+        }
         guard !json else { return try Output.message(try await store.concurrencyLimit(of: key)) }
-        let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
-        let name = TerminalText.escaped(key)
-        Output.line(isNews ? "key \(name) runs \(limit)" : "key \(name) had no operator's limit")
+        for line in lines { Output.line("key \(TerminalText.escaped(key)) \(line)") }
     }
 
     private func list() async throws {
@@ -68,10 +88,10 @@ struct LimitCommand: AsyncParsableCommand {
             if json {
                 try Output.message(limit)
             } else {
-                let fixed = limit.isFixed ? ", set by an operator" : ""
-                Output.line(
-                    "\(TerminalText.escaped(limit.key))\t\(limit.running) of at most \(limit.maxRunning)\(fixed)"
-                )
+                var text = "\(limit.running) of at most \(limit.maxRunning)"
+                if limit.isFixed { text += ", set by an operator" }
+                if let rate = limit.rate { text += ", starts at most \(rate)" }
+                Output.line("\(TerminalText.escaped(limit.key))\t\(text)")
             }
         }
     }

@@ -7,14 +7,16 @@ internal import CommandSupport
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "Lists queues, or sets how many jobs of one may run at once.",
+        abstract: "Lists queues, or sets how many jobs of one may run at once, and start within a time.",
         discussion: """
-            A limit counts the running jobs of all workers together; what runs above a lower one goes on.
+            A limit counts the jobs of all workers together; what runs above a lower one goes on. By a rate of 300/m 300 jobs \
+            may start at once, then five a second. Attempts count, first ones and others.
 
             EXAMPLES
               cameo-admin queue
               cameo-admin queue imports --max-running 4
               cameo-admin queue imports --max-running none
+              cameo-admin queue imports --rate 10/s
               cameo-admin queue imports --json
 
             EXIT CODES
@@ -33,21 +35,26 @@ struct QueueCommand: AsyncParsableCommand {
     )
     var maxRunning: RunningLimit?
 
+    @Option(parsing: .unconditional, help: RateLimit.help)
+    var rate: RateLimit?
+
     @OptionGroup var naming: QueueNaming
 
     @Flag(help: "Prints one queue a line, as the queues of a status-report (JSON).")
     var json = false
 
     func validate() throws {
-        guard maxRunning == nil || name != nil else { throw ValidationError("--max-running needs a queue's name") }
-        guard !naming.create || maxRunning != nil else { throw ValidationError("--create needs --max-running") }
+        let changes = maxRunning != nil || rate != nil
+        guard !changes || name != nil else { throw ValidationError("--max-running and --rate need a queue's name") }
+        guard !naming.create || changes else { throw ValidationError("--create needs --max-running or --rate") }
     }
 
     func run() async throws {
-        if let name, let maxRunning {
+        if let name, maxRunning != nil || rate != nil {
             try naming.check(name)
             let store = try storeOptions.open(creating: false)
-            try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown)
+            if let maxRunning { try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown) }
+            if let rate { try await store.limit(queue: name, toRate: rate.rate, unknown: naming.unknown) }
         }
         let store = try storeOptions.openReading()
         let queues = if let name { [try await store.queue(name)] } else { try await store.queues() }

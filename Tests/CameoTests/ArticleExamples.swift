@@ -93,6 +93,10 @@ func retrySlowSources(_ client: Client) async throws -> ChangedJobs {
     return done
 }
 
+func slowImports(_ client: Client) async throws {
+    try await client.limit(queue: "imports", toRate: StartRate(300, per: .seconds(60)))
+}
+
 func stopAll(_ client: Client) async throws {
     for worker in try await client.status().workers {
         do {

@@ -124,6 +124,27 @@ struct OperatingTests {
         try await bench.complete(running, with: Workbench.picture(1))
     }
 
+    @Test func aRateHoldsFromTheNextClaimOn() async throws {
+        let worker = try await bench.register()
+        let rate = StartRate(2, per: .seconds(86_400))
+        try await client.limit(queue: "web", toRate: rate)
+        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == rate)
+        for name in ["a", "b", "c"] { _ = try await enqueue(name) { $0.queue = "web" } }
+        #expect(try await work(worker) == 2)
+        #expect(try await work(worker) == 0)
+        try await client.limit(queue: "web", toRate: nil)
+        #expect(try await work(worker) == 1)
+        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == nil)
+        for name in ["d", "e"] {
+            _ = try await enqueue(name) { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 9) }
+        }
+        try await client.limit(concurrencyKey: "tenant", toRate: StartRate(1, per: .seconds(86_400)))
+        #expect(try await work(worker) == 1)
+        #expect(try await work(worker) == 0)
+        try await client.limit(concurrencyKey: "tenant", toRate: nil)
+        #expect(try await work(worker) == 1)
+    }
+
     @Test func anOperatorsLimitOfAKeyStandsAgainstRequests() async throws {
         let worker = try await bench.register()
         try await client.limit(concurrencyKey: "tenant", to: 2)
@@ -145,6 +166,19 @@ struct OperatingTests {
             try await client.limit(concurrencyKey: "tenant", to: -1)
         }
         try await expectInvalid("queue") { () async throws(CameoError) in try await client.limit(queue: "We b", to: 1) }
+        let rates = [
+            StartRate(0, per: .seconds(1)), StartRate(1_000_001, per: .seconds(1)), StartRate(1, per: .zero),
+            StartRate(1, per: .seconds(86_401)), StartRate(1, per: .seconds(Int64.max)),
+            StartRate(1, per: .seconds(-1)),
+        ]
+        for rate in rates {
+            try await expectInvalid("rate") { () async throws(CameoError) in
+                try await client.limit(queue: "web", toRate: rate)
+            }
+            try await expectInvalid("rate") { () async throws(CameoError) in
+                try await client.limit(concurrencyKey: "tenant", toRate: rate)
+            }
+        }
     }
 
     @Test func aBatchIsWaitedFor() async throws {

@@ -43,6 +43,8 @@ extension EndToEnd {
             #expect((new.name, new.paused) == ("exports", true))
             #expect(try await queue("queue", "imports", "--max-running", "4").maxRunning == 4)
             #expect(try await queue("queue", "imports", "--max-running", "none").maxRunning == nil)
+            #expect(try await queue("queue", "imports", "--rate", "60/60s").rate == "60/m")
+            #expect(try await queue("queue", "imports", "--rate", "none").rate == nil)
             #expect(try await admin("pause", "none", exits: 1).outputText.isEmpty)
         }
 
@@ -88,6 +90,10 @@ extension EndToEnd {
             #expect(try await admin("limit").outputText == set)
             #expect(
                 try await limit("k", "--none") == #"{"isFixed":false,"key":"k","maxRunning":8,"running":0}"# + "\n"
+            )
+            #expect(
+                try await limit("k", "--rate", "10/s")
+                    == #"{"isFixed":false,"key":"k","maxRunning":8,"rate":"10/s","running":0}"# + "\n"
             )
             #expect(
                 try await limit("new", "--none") == #"{"isFixed":false,"key":"new","maxRunning":1,"running":0}"# + "\n"

@@ -24,6 +24,10 @@ extension EndToEnd {
                 ("cameo-admin", ["limit", "--key", "k", "--max-running", "-1"], 2, "-1: must be between 1 and 10000"),
                 ("cameo-admin", ["limit", "--key", "k", "--max-running", "10001"], 2, "between 1 and 10000"),
                 ("cameo-admin", ["queue", "default", "--max-running", "-1"], 2, "'-1'"),
+                ("cameo-admin", ["queue", "default", "--rate", "0/s"], 2, "'0/s'"),
+                ("cameo-admin", ["queue", "--rate", "1/s"], 2, "need a queue's name"),
+                ("cameo-admin", ["limit", "--key", "k", "--rate", "-1/s"], 2, "'-1/s'"),
+                ("cameo-admin", ["limit", "--rate", "1/s"], 2, "give --key"),
                 ("cameo-admin", ["snooze", "1", "--for", "-1m"], 2, "'-1m'"),
                 ("cameo-admin", ["worker", "stop", "w1", "w2"], 1, "there is no worker w2"),
             ] as [(String, [String], Int32, String)]

@@ -150,5 +150,44 @@ extension EndToEnd {
                 #expect(try await deployment.command("cameo-admin", arguments).exitStatus == 2, "\(arguments)")
             }
         }
+
+        @Test func ratesAreSetByHandAndHoldOverAllWorkers() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg", "b.jpg", "c.jpg")
+            _ = try await deployment.enqueue("d.jpg", "e.jpg", "--concurrency-key", "k", "--concurrency-limit", "9")
+            func admin(_ arguments: String...) async throws -> String {
+                let result = try await deployment.command("cameo-admin", arguments)
+                #expect(result.exitStatus == 0, "\(arguments): \(result.errorText)")
+                return result.outputText
+            }
+            #expect(try await admin("limit", "--key", "k", "--rate", "1/d") == "key k starts at most 1/d\n")
+            #expect(try await admin("limit") == "k\t0 of at most 9, starts at most 1/d\n")
+            #expect(try await admin("queue", "default", "--rate", "4/24h").hasSuffix(", starts at most 4/d\n"))
+            #expect(
+                try await deployment.command("cameo-status").outputText.contains(", starts at most 4/d\n")
+            )
+            #expect(try await deployment.status().queues.first?.rate == "4/d")
+            let store = try Store(at: deployment.store)
+            #expect(try await store.claim(limit: 2, for: "w1").count == 2)
+            // Of the key's two jobs one has to wait; and with this the queue has started four.
+            #expect(try await store.claim(limit: 9, for: "w2").count == 2)
+            #expect(try await store.claim(limit: 9, for: "w1").isEmpty)
+            #expect(try await !admin("queue", "default", "--rate", "none").contains("starts at most"))
+            #expect(try await store.claim(limit: 9, for: "w1").isEmpty, "the key's rate stands")
+            #expect(try await admin("limit", "--key", "k", "--rate", "none") == "key k starts without a rate\n")
+            #expect(try await store.claim(limit: 9, for: "w1").count == 1)
+        }
+
+        @Test func aDrainWaitsForItsRate() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:A", "initials:B", "initials:C", "initials:D", "--size", "16x")
+            let arguments = ["queue", "default", "--rate", "1/200ms"]
+            #expect(try await deployment.command("cameo-admin", arguments).exitStatus == 0)
+            let drain = try await deployment.drain()
+            #expect(drain.outputText.contains("4 completed"), "\(drain.outputText)\(drain.errorText)")
+            let starts = try await deployment.sql("SELECT started_at FROM attempt ORDER BY 1;")
+                .split(separator: "\n").compactMap { Int($0) }
+            #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= 200 }, "\(starts)")
+        }
     }
 }
