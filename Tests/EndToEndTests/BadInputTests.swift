@@ -160,32 +160,37 @@ extension EndToEnd {
             expect(job, .sourceTooLarge, naming: "200000")
         }
 
-        @Test func requestThatOnlyTheWorkerCanRefuse() async throws {
+        /// SQL inserted them; they end when a worker accepts them, and none is worked on.
+        @Test func requestsThatOnlyAcceptanceCanRefuse() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
             _ = try await deployment.enqueue("pictures/good.jpg")
-            for request in [
-                #"{"source":"file:///a.jpg","renditions":[{"width":-3}]}"#,
-                #"{"source":"file:///a.jpg","renditions":[{"width":3,"blurr":2}]}"#,
-                #"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1,"priority":2}"#,
-                #"{"source":"file:///a.jpg","renditions":[{"width":3}],"colour":"red"}"#,
-            ] {
+            let rows = [
+                (#"{"source":"file:///a.jpg","renditions":[{"width":-3}]}"#, "renditions[0].width"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3,"blurr":2}]}"#, "renditions[0].blurr"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1,"priority":2}"#, "duplicate key"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3}],"colour":"red"}"#, "colour"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3}],"priority":1000}"#, "priority"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3}],"runAt":"soon"}"#, "runAt"),
+                (#"{"source":"file:///a.jpg","renditions":[{"width":3}],"queue":"No Name"}"#, "queue"),
+            ]
+            for (request, _) in rows {
                 _ = try await deployment.sql("INSERT INTO job(request) VALUES ('\(request)');")
             }
             let drained = try await deployment.drain()
-            #expect(drained.outputText.contains("1 completed (1 thumbnails), 4 discarded"), "\(drained.outputText)")
+            #expect(drained.exitStatus == 1)
+            let counts = "1 completed (1 thumbnails), \(rows.count) discarded"
+            #expect(drained.outputText.contains(counts), "\(drained.outputText)")
             let reasons = try await deployment.sql(
-                "SELECT failure_code, failure_message FROM job_status WHERE state = 'discarded';"
+                "SELECT attempt, failure_code, failure_message FROM job_status WHERE state = 'discarded' ORDER BY id;"
             )
             .split(separator: "\n")
-            #expect(reasons.count == 4)
-            for (reason, text) in zip(
-                reasons,
-                ["renditions[0].width", "renditions[0].blurr", "duplicate key", "colour"]
-            ) {
-                #expect(reason.hasPrefix("request.invalid|"))
-                #expect(reason.contains(text), "\(reason)")
+            #expect(reasons.count == rows.count)
+            for (reason, row) in zip(reasons, rows) {
+                #expect(reason.hasPrefix("0|request.invalid|the request is invalid: "))
+                #expect(reason.contains(row.1), "\(reason)")
             }
+            #expect(try await deployment.sql("SELECT group_concat(job_id) FROM attempt;") == "1")
         }
 
         @Test func malformedRequestFile() async throws {
