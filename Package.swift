@@ -99,8 +99,8 @@ let package = Package(
         .testTarget(
             name: "CameoWorkerTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoRenderer", "CameoWorker",
-                "TestSupport", "cameo-renderer", logging,
+                "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch", "CameoRenderer",
+                "CameoWorker", "TestSupport", "cameo-renderer", logging,
             ]
         ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
@@ -118,12 +118,12 @@ let package = Package(
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
         .testTarget(
             name: "CameoTests",
-            dependencies: ["Cameo", "CameoModel", "CameoStore", "TestSupport", "cameo-example"]
+            dependencies: ["Cameo", "CameoModel", "CameoStore", "CameoSQLite", "TestSupport", "cameo-example"]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CommandSupport", "TestSupport",
+                "CameoModel", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
             ],
             exclude: ["Harness/own_tables.py", "seccomp_run.py"]

@@ -61,7 +61,8 @@ struct PruneCommand: AsyncParsableCommand {
         Output.line(
             "\(pruned.completed) completed, \(pruned.cancelled) cancelled and \(pruned.discarded) discarded jobs, "
                 + "\(pruned.thumbnails) thumbnails, \(pruned.sourceFailures) remembered failures, "
-                + "\(pruned.concurrencyKeys) concurrency keys, \(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
+                + "\(pruned.concurrencyKeys) concurrency keys, \(pruned.queues) queues, "
+                + "\(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
         )
     }
 }

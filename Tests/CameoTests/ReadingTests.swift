@@ -52,7 +52,7 @@ struct ReadingTests {
         #expect(try await client.store.prunable(retention).thumbnails == 1)
 
         try await perform(load, made.uri, blob, try #require(job.id))
-        await client.store.writeDownReadings()
+        await client.finish()
         #expect(try await client.store.prunable(retention).thumbnails == (load.isReading ? 0 : 1))
     }
 

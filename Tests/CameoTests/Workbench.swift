@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -8,11 +9,11 @@ import Testing
 /// that a real worker makes.
 struct Workbench {
     let folder: TemporaryFolder
-    private let store: Store
+    private let store: SQLiteStore
 
     init() throws {
         folder = try TemporaryFolder()
-        store = try Store(at: folder.path("store"))
+        store = try SQLiteStore(at: folder.path("store"))
     }
 
     var path: String { store.directory.path }
@@ -43,7 +44,9 @@ struct Workbench {
     }
 
     func register(_ worker: String = "worker") async throws -> String {
-        _ = try await store.register(id: worker, host: "host", pid: 1, version: "test", concurrency: 4)
+        try await store.register(
+            WorkerDescription(id: worker, host: "host", pid: 1, version: "test", concurrency: 4)
+        )
         return worker
     }
 
@@ -140,7 +143,7 @@ struct Workbench {
         _ request: ThumbnailRequest,
         with rendered: [RenderedThumbnail],
         sourceSeen: Int64,
-        in store: Store
+        in store: SQLiteStore
     ) async throws {
         try await store.complete(
             job.claim,

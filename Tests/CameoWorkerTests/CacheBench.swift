@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSQLite
 import CameoStore
 import CameoWorker
 import Foundation
@@ -13,7 +14,7 @@ import Testing
 final class CacheBench: Sendable {
     let folder: TemporaryFolder
     let clock: MovableClock
-    let store: Store
+    let store: SQLiteStore
     let log: CollectedLog
     let fetcher: Fetcher
 
@@ -24,7 +25,7 @@ final class CacheBench: Sendable {
     ) throws {
         folder = try TemporaryFolder()
         clock = MovableClock()
-        store = try Store(at: folder.path("store"), clock: clock.storeClock)
+        store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
         log = CollectedLog()
         fetcher = try Self.fetcher(
             rules,
@@ -39,7 +40,7 @@ final class CacheBench: Sendable {
         _ rules: CacheRules = CacheRules(),
         change: (inout FetchConfiguration) throws -> Void = { _ in }
     ) throws -> Fetcher {
-        let store = try Store(at: folder.path("store"), clock: clock.storeClock)
+        let store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
         return try Self.fetcher(rules, clock, StoredAnswers(store: store, budget: 1 << 20, logger: log.logger), change)
     }
 

@@ -1,6 +1,7 @@
 import CameoFetch
 import CameoModel
 import CameoRenderer
+import CameoSQLite
 import CameoStore
 import CameoWorker
 import Foundation
@@ -57,7 +58,7 @@ struct MaintenanceTests {
             try await waitUntil { try await !bench.store.status().workers.isEmpty }
             for _ in 1...3 {
                 bench.clock.advance(29)
-                let lease = Int64(bench.clock.now().timeIntervalSince1970 * 1_000) + Store.leaseMilliseconds
+                let lease = Int64(bench.clock.now().timeIntervalSince1970 * 1_000) + Lease.milliseconds
                 let until = "SELECT lease_until >= \(lease) FROM worker;"
                 try await waitUntil { try await bench.sql(until).hasSuffix("\n1\n") }
             }

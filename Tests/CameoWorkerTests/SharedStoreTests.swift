@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSQLite
 import CameoStore
 import CameoWorker
 import Foundation
@@ -167,7 +168,7 @@ struct SharedStoreTests {
     @Test func aStoreThatRefusesFailsNoFetch() async throws {
         let uri = origin.url("/scripted/a")
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
-        let reading = try Store(reading: bench.store.directory.path, clock: bench.clock.storeClock)
+        let reading = try SQLiteStore(reading: bench.store.directory.path, clock: bench.clock.storeClock)
         let fetcher = try CacheBench.fetcher(
             CacheRules(),
             bench.clock,

@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -26,7 +27,7 @@ extension EndToEnd {
         func workersAndProducersOfAnyKindShareAStore(workers: Int) async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("webp"), as: "p.webp")
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let pool = try (0..<workers).map { _ in
                 try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1")
             }
@@ -72,7 +73,7 @@ extension EndToEnd {
         /// job, uncharged.
         @Test func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(160, in: store)
             let own = try await deployment.sql("PRAGMA user_version;")
             let pool = try (0..<4).map { _ in

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -79,16 +80,16 @@ struct Deployment {
     // Read here, not by a command: hundreds of starts of a debug build are a minute. What `cameo-status` prints has tests
     // of its own.
 
-    func status() async throws -> StatusReport { try await Store(reading: store).status() }
+    func status() async throws -> StatusReport { try await SQLiteStore(reading: store).status() }
 
-    func job(_ id: Int64) async throws -> Job { try await Store(reading: store).job(id) }
+    func job(_ id: Int64) async throws -> Job { try await SQLiteStore(reading: store).job(id) }
 
     /// Returns when the store satisfies a condition; every commit of any process is a moment to look again.
-    func waitUntil(_ condition: (Store) async throws -> Bool) async throws {
-        let store = try Store(at: store)
+    func waitUntil(_ condition: (SQLiteStore) async throws -> Bool) async throws {
+        let store = try SQLiteStore(at: store)
         var version: Int?
         while true {
-            let current = try await store.dataVersion()
+            let current = try await store.version()
             if current != version, try await condition(store) { return }
             version = current
             try await Task.sleep(for: .milliseconds(5))

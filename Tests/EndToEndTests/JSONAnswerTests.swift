@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport

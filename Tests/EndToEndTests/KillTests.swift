@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -151,7 +152,7 @@ extension EndToEnd {
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
             // The first and, after the retry, the second renderer that has the picture is killed by somebody else.
-            let store = try Store(reading: deployment.store)
+            let store = try SQLiteStore(reading: deployment.store)
             while try await store.job(hang.jobID).state != .discarded {
                 for renderer in try renderers(of: worker.processID) where hasOpen("hang.jpg", renderer) {
                     kill(renderer, SIGKILL)

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -48,7 +49,7 @@ extension EndToEnd {
             #expect(result.outputText.isEmpty)
             #expect(try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path(".")) == before)
             #expect(try await deployment.status().count(.available) == 1)
-            #expect(try await Store(reading: deployment.store).concurrencyLimits().isEmpty)
+            #expect(try await SQLiteStore(reading: deployment.store).concurrencyLimits().isEmpty)
         }
 
         @Test func toTakeAwayALimitThatIsNotThereSaysSo() async throws {

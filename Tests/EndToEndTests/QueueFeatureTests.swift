@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -126,7 +127,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let key = ["--concurrency-key", "tenant 7", "--concurrency-limit", "2"]
             _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg"] + key)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 9, for: "w1").count == 2)
             #expect(
                 try await deployment.command("cameo-admin", ["limit"]).outputText == "tenant 7\t2 of at most 2\n"
@@ -167,7 +168,7 @@ extension EndToEnd {
                 try await deployment.command("cameo-status").outputText.contains(", starts at most 4/d\n")
             )
             #expect(try await deployment.status().queues.first?.rate == "4/d")
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 2, for: "w1").count == 2)
             // Of the key's two jobs one has to wait; and with this the queue has started four.
             #expect(try await store.claim(limit: 9, for: "w2").count == 2)

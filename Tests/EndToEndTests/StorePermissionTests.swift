@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -33,7 +34,7 @@ extension EndToEnd {
 
         @Test func aFolderOfBlobsThatMayNotBeWrittenForAWhileCostsNoJob() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
             let worker = try deployment.startWorkerWithoutOverride()
             defer { worker.killGroup() }
@@ -53,7 +54,7 @@ extension EndToEnd {
         /// A worker has its files open and goes on; who comes new is refused by name.
         @Test func aStoreWhoseFoldersMayNotBeWrittenForAWhileRefusesWhoComesAndLosesNothing() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
             let worker = try deployment.startWorkerWithoutOverride()
             defer { worker.killGroup() }
@@ -77,7 +78,10 @@ extension EndToEnd {
         /// What nobody can look at is neither sound nor damaged: it is named, and a repair gives nothing up.
         @Test func aFolderOfBlobsThatCannotBeReadIsNamedAndLosesNothing() async throws {
             let deployment = try Deployment()
-            let digest = try await Store(at: deployment.store).store(Data(repeating: 7, count: 150_000), mediaType: nil)
+            let digest = try await SQLiteStore(at: deployment.store).store(
+                Data(repeating: 7, count: 150_000),
+                mediaType: nil
+            )
             let folder = "blobs/\(digest.hex.prefix(2))"
             defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
             try deployment.setPermissions(0, ofFoldersIn: "\(deployment.store)/\(folder)")

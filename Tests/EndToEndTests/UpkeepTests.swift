@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -116,7 +117,7 @@ extension EndToEnd {
             let arguments = ["prune", "--keep-cancelled", "0ms", "--json"]
             let removed =
                 #"{"blobBytes":0,"blobs":0,"cancelled":1,"completed":0,"concurrencyKeys":0,"discarded":0,"#
-                + #""sourceFailures":0,"thumbnails":0}"# + "\n"
+                + #""queues":0,"sourceFailures":0,"thumbnails":0}"# + "\n"
             let dry = try await deployment.command("cameo-admin", arguments + ["--dry-run"])
             #expect(dry.outputText == removed, "\(dry.errorText)")
             #expect(try await deployment.status().count(.cancelled) == 1)
@@ -124,8 +125,8 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.cancelled) == 0)
             let kept = try await deployment.command("cameo-admin", ["prune"])
             let nothing = """
-                0 completed, 0 cancelled and 0 discarded jobs, 0 thumbnails, 0 remembered failures, 0 concurrency keys, 0 blobs \
-                of 0 bytes removed
+                0 completed, 0 cancelled and 0 discarded jobs, 0 thumbnails, 0 remembered failures, 0 concurrency keys, 0 queues, \
+                0 blobs of 0 bytes removed
 
                 """
             #expect(kept.outputText == nothing)
@@ -152,7 +153,7 @@ extension EndToEnd {
                 environment: environment
             )
             #expect(drain.exitStatus == 0, "\(drain.errorText)")
-            let store = try Store(reading: copy)
+            let store = try SQLiteStore(reading: copy)
             #expect(try await store.status().count(.completed) == receipts.count)
             let again = try await deployment.command("cameo-admin", ["backup", copy])
             #expect(again.exitStatus == 2 && again.errorText.contains("overwrites nothing"))
@@ -160,7 +161,7 @@ extension EndToEnd {
 
         @Test func aBackupThatIsKilledLeavesNothingUnderItsName() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<300 {
                     group.addTask { _ = try await store.store(Data(count: 200_000 + index), mediaType: nil) }
@@ -202,7 +203,7 @@ extension EndToEnd {
 
         @Test func vacuumRefusesBesideAWorkerUnlessTold() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
@@ -219,7 +220,7 @@ extension EndToEnd {
         /// Where nothing but short commands writes, they keep the log short.
         @Test func enqueueingMovesALongLogIntoTheDatabaseBeforeItEnds() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             defer { withExtendedLifetime(store) {} }
             _ = try await deployment.sql("CREATE TABLE ballast(data); INSERT INTO ballast VALUES (zeroblob(20000000));")
             let log = "\(deployment.store)/cameo.sqlite-wal"

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 extension Deployment {
     /// Enqueues jobs whose two thumbnails nobody else has: one that stands in a file of its own, one in its row.
     @discardableResult
-    func enqueueDistinct(_ count: Int, from first: Int = 0, in store: Store) async throws -> [EnqueueReceipt] {
+    func enqueueDistinct(_ count: Int, from first: Int = 0, in store: SQLiteStore) async throws -> [EnqueueReceipt] {
         let photo = "\(pictures)/photo.jpg"
         if !FileManager.default.fileExists(atPath: photo) {
             try add(try await Pictures.photo("jpg"), as: "photo.jpg")

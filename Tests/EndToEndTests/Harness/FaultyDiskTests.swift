@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -15,7 +16,7 @@ extension EndToEnd {
         func aDiskThatFailsNowAndThenCostsNoJob(rule: String) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(30, in: store)
             let worker = try await deployment.startFrozenWorker("--retry-base", "0", environment: disk.environment)
             try disk.fail(rule, after: 4, count: 4)
@@ -31,7 +32,7 @@ extension EndToEnd {
         @Test func aBlobThatCannotBeSyncedIsNeverNamed() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             try disk.fail("sync EIO /blobs/", count: 1_000_000)
             let worker = try deployment.startWorker(environment: disk.environment)
@@ -51,7 +52,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            _ = try Store(at: deployment.store)
+            _ = try SQLiteStore(at: deployment.store)
             let script = """
                 for index in $(seq 1000); do
                     "$0" pictures/photo.jpg --size $((420 + index % 100))x$((900 + 10 * $1 + index / 100)):png || exit
@@ -89,7 +90,7 @@ extension EndToEnd {
         @Test func aPowerCutTakesWhatWasNotSynced() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            _ = try Store(at: deployment.store)
+            _ = try SQLiteStore(at: deployment.store)
             let insert = #"INSERT INTO job(request) VALUES ('{"source":"data:,","renditions":[{"width":9}]}');"#
             let script = """
                 .timeout 120000
@@ -135,7 +136,7 @@ extension EndToEnd {
             #expect(acknowledged.count > 10)
             let check = try await deployment.command("cameo-admin", ["check", "--store", copy])
             #expect(check.exitStatus == 0, "\(check.outputText)\(check.errorText)")
-            let store = try Store(reading: copy)
+            let store = try SQLiteStore(reading: copy)
             var missing: [String] = []
             for id in acknowledged {
                 if (try? await store.job(try #require(Int64(id)))) == nil { missing.append(id) }

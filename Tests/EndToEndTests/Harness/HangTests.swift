@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -21,10 +22,10 @@ extension EndToEnd {
         /// threads was just writing: that is another test.
         func startSleeper(
             _ environment: [String: String?] = shortLease
-        ) async throws -> (Deployment, Store, [EnqueueReceipt], ChildProcess) {
+        ) async throws -> (Deployment, SQLiteStore, [EnqueueReceipt], ChildProcess) {
             while true {
                 let deployment = try Deployment()
-                let store = try Store(at: deployment.store)
+                let store = try SQLiteStore(at: deployment.store)
                 let receipts = try await deployment.enqueueDistinct(1, in: store)
                 let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
                 let sleeper = try deployment.startWorker(environment: environment.merging(freeze) { $1 })
@@ -80,7 +81,7 @@ extension EndToEnd {
         /// SQLite has one writer. One that stands still with the lock holds up all others, and nothing worse.
         @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(3, in: store)
             let heir = try await deployment.startFrozenWorker(environment: Self.shortLease)
             let sleeper = try deployment.startWorker(
@@ -123,7 +124,7 @@ extension EndToEnd {
             heir.send(SIGCONT)
 
             try disk.setClock(ahead: seconds)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let now = try await deployment.enqueueDistinct(2, in: store)
             let due = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + Double(seconds)).rounded() + 9)
             let enqueued = try await deployment.command(
@@ -185,7 +186,7 @@ extension EndToEnd {
         /// A disk that is full before there is anything to store is not the job's fault.
         @Test func aJobThatCannotEvenBeginIsGivenBackUncharged() async throws {
             let deployment = try Deployment()
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             let (worker, disk) = try await startWorkerWithFullDisk(at: .afterClaim, deployment)
             defer { worker.killGroup() }
@@ -206,7 +207,7 @@ extension EndToEnd {
         func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
             let worker = try deployment.startWorker(environment: disk.environment.merging(freeze) { $1 })

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import Foundation
 import TestSupport
@@ -17,7 +18,7 @@ extension EndToEnd {
         func aDeathThereLosesNothingDoublesNothingAndChargesNobody(point: KillPoint, concurrency: Int) async throws {
             let deployment = try Deployment()
             let heir = try await deployment.startFrozenWorker("--log-level", "error", environment: Self.longLease)
-            let store = try Store(at: deployment.store)
+            let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(40, in: store)
             // A drain ends even if it never comes by the point, with 0.
             let doomed = try deployment.startWorker(
