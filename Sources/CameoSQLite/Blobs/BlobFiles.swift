@@ -98,9 +98,9 @@ final class BlobFiles: Sendable {
     }
 
     /// Whether the disk takes so many bytes more and leaves its margin.
-    func hasRoom(for bytes: Int) -> Bool { freeBytes >= bytes + Self.margin }
+    func hasRoom(for bytes: Int) -> Bool { Self.freeBytes(of: directory) >= bytes + Self.margin }
 
-    private var freeBytes: Int {
+    static func freeBytes(of directory: StoreDirectory) -> Int {
         var status = statvfs()
         guard statvfs(directory.path, &status) == 0 else { return .max }  // writing will tell what is wrong
         return Int(status.f_bavail) * Int(status.f_frsize)

@@ -14,6 +14,9 @@ internal import Synchronization
 final class Checkpointer: Sendable {
     /// A thousand pages.
     private static let logLimit = 1_000 * Connection.pageSize
+    /// The same where the disk has little room: to move the log into the database takes room itself, and what the log then
+    /// gives back is what jobs have to say that the disk is full.
+    private static let logLimitOfFullDisk = logLimit / 8
     /// Milliseconds to wait for readers that still use the log; the next commit tries again.
     private static let patienceForReaders: Int64 = 100
 
@@ -29,10 +32,14 @@ final class Checkpointer: Sendable {
 
     func checkpointIfLogIsLong(_ db: Database) {
         let bytes = length(of: directory.writeAheadLog)
-        guard bytes > Self.logLimit else { return }
+        guard bytes > Self.logLimitOfFullDisk, bytes > limit else { return }
         let tries = [nextTry.load(ordering: .relaxed), length(of: directory.checkpointLock)]
         let isAwaited = tries.contains { next in bytes <= next && bytes >= next - Self.logLimit }
         if !isAwaited { checkpoint(db) }
+    }
+
+    private var limit: Int {
+        BlobFiles.freeBytes(of: directory) < BlobFiles.margin ? Self.logLimitOfFullDisk : Self.logLimit
     }
 
     /// Moves the log into the database, unless another process is doing so or a reader needs it. Best effort: the log
