@@ -93,6 +93,16 @@ let package = Package(
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         .testTarget(name: "CameoStoreTests", dependencies: ["CLinux", "CameoModel", "CameoStore", "TestSupport"]),
+        // What every engine has to keep; each engine's own tests run it.
+        .target(
+            name: "StoreConformance",
+            dependencies: ["CameoModel", "CameoStore"],
+            path: "Tests/StoreConformance"
+        ),
+        .testTarget(
+            name: "CameoSQLiteTests",
+            dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "StoreConformance", "TestSupport"]
+        ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
         .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),

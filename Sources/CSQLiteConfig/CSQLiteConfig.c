@@ -11,6 +11,8 @@ int cameo_sqlite_harden(void *connection) {
     return code;
 }
 
-int cameo_sqlite_enable_uris(void) {
-    return sqlite3_config(SQLITE_CONFIG_URI, 1);
+int cameo_sqlite_configure(void) {
+    int code = sqlite3_config(SQLITE_CONFIG_URI, 1);
+    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    return code;
 }

@@ -16,13 +16,20 @@ package struct PlainBase64: Hashable, Sendable {
     package static func isMeant(by source: String) -> Bool {
         var digits: [UInt8] = []
         var rest = source.utf8[...]
-        while digits.count < minimumDigits, let first = rest.first {
-            let written = rest.prefix(first == UInt8(ascii: "%") ? 3 : 1)
-            guard let byte = PercentEncoding.decoded(written)?.first else { return false }
-            rest = rest.dropFirst(written.count)
-            if !Base64Text.isSpace(byte) { digits.append(byte) }
+        while digits.count < minimumDigits, var byte = rest.first {
+            if byte == UInt8(ascii: "%") {
+                guard let decoded = PercentEncoding.decoded(rest.prefix(3))?.first else { return false }
+                byte = decoded
+                rest = rest.dropFirst(3)
+            } else {
+                rest = rest.dropFirst()
+            }
+            if Base64Text.isSpace(byte) { continue }
+            // Every URL ends here, at its colon.
+            guard Base64Text.isDigit(byte) else { return false }
+            digits.append(byte)
         }
-        // Padding, and any other character, gives fewer bytes.
+        // Padding gives fewer bytes.
         guard let start = Base64Text.decoded(digits), start.count == minimumDigits / 4 * 3 else { return false }
         return beginsAsPicture(Array(start))
     }

@@ -14,6 +14,7 @@ final class JobControl: Sendable {
     }
 
     let job: ClaimedJob
+    let claimedAt = ContinuousClock.now
     private let reason = Mutex<StopReason?>(nil)
     private let stops: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

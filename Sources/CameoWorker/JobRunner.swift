@@ -14,14 +14,22 @@ struct JobRunner: Sendable {
     let fetchLimiter: Limiter
     let configuration: WorkerConfiguration
     let logger: Logger
+    /// Waits for the writes of other jobs, if there are any.
+    let meetOthers: @Sendable () async -> Void
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
     let isEnding: @Sendable () -> Bool
+
+    /// A fetch that begins within this of its claim has begun with it.
+    private static let promptness = Duration.milliseconds(50)
 
     func run(_ control: JobControl) async -> JobOutcome {
         let job = control.job
         let progress = AttemptProgress()
         let result = await attempt(control, progress)
-        let kind = await Self.uncancelled { await settle(job, result, control.stopReason, progress) }
+        let kind = await Self.uncancelled {
+            await meetOthers()
+            return await settle(job, result, control.stopReason, progress)
+        }
         return JobOutcome(
             jobID: job.claim.jobID,
             source: progress.source,
@@ -49,7 +57,7 @@ struct JobRunner: Sendable {
                         control.stop(.timedOut)
                     }
                     defer { group.cancelAll() }
-                    return try await make(request, for: control.job, progress)
+                    return try await make(request, for: control.job, claimedAt: control.claimedAt, progress)
                 }
             }
             return .success(product)
@@ -71,12 +79,13 @@ struct JobRunner: Sendable {
     private func make(
         _ request: ThumbnailRequest,
         for job: ClaimedJob,
+        claimedAt: ContinuousClock.Instant,
         _ progress: AttemptProgress
     ) async throws -> JobProduct {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
         let (ticket, found) = try await fetchLimiter.run {
-            let begun = try await store.beginFetch(job.claim, of: request)
+            let begun = try await begin(job, claimedAt, request)
             let ticket = FetchTicket(
                 number: begun.sourceSeen,
                 job: job.claim.jobID,
@@ -125,6 +134,20 @@ struct JobRunner: Sendable {
                 isTruncated: picture.isTruncated
             )
         )
+    }
+
+    /// The claim has begun the fetch of a job that is run at once. One that had to wait begins now, or it would look older
+    /// than it is; and so does one that is made of thumbnails, whose reading is noted.
+    private func begin(
+        _ job: ClaimedJob,
+        _ claimedAt: ContinuousClock.Instant,
+        _ request: ThumbnailRequest
+    ) async throws -> BegunFetch {
+        let names = ([request.source] + request.overlaySources).compactMap { CameoURI($0) }
+        guard names.isEmpty, claimedAt.duration(to: .now) < Self.promptness else {
+            return try await store.beginFetch(job.claim, of: request)
+        }
+        return job.begun
     }
 
     /// Nobody promised that these are still the pictures that their servers have.

@@ -19,6 +19,7 @@ package final class Worker: Service {
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
     private let phase = WorkerPhase()
+    private let cadence: Cadence
     private let wakeUps: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -38,7 +39,9 @@ package final class Worker: Service {
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let phase = phase
+        let (phase, running) = (phase, running)
+        cadence = Cadence(period: configuration.cadence)
+        let cadence = cadence
         runner = JobRunner(
             store: store,
             fetcher: fetcher,
@@ -46,6 +49,7 @@ package final class Worker: Service {
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
             configuration: configuration,
             logger: logger,
+            meetOthers: { if running.count > 1 { await cadence.beat() } },
             isEnding: { configuration.drains || phase.isStopping }
         )
     }
@@ -115,6 +119,7 @@ package final class Worker: Service {
                     running.stopAll(.claimLost)
                     throw StoreError.missing(path: store.location)
                 }
+                if running.count > 1 { await cadence.beat() }
                 if try await fill(&group) { break }
             }
             await finish()

@@ -18,6 +18,8 @@ package struct WorkerConfiguration: Sendable {
     /// How long running jobs may go on after a shutdown was asked for, before they are given back.
     package var grace = Duration.seconds(25)
     package var retryPolicy = RetryPolicy.standard
+    /// How long the writes of a busy worker wait for one another.
+    package var cadence = Duration.milliseconds(5)
     /// How often locks of other workers and the worker's own claims are looked at.
     package var sweepInterval = Duration.milliseconds(250)
     /// How often the lease is extended.

@@ -17,30 +17,70 @@ package struct JobWait {
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out.
     package func untilFinished(_ ids: [Int64]) async throws -> [JobState: Int] {
         let started = ContinuousClock.now
-        // A long list is looked at less often: the workers need the processor more.
-        let interval = Duration.milliseconds(ids.count <= 100 ? 20 : 250)
         var progress = ProgressBar()
         defer { progress.finish() }
-        var version: Int?
-        var waiting = ids
-        var ended: [JobState: Int] = [:]
+        var watched = WatchedJobs(ids)
+        // Before the first look: a change between the two is seen again rather than missed.
+        var cursor = try await store.lastChange()
+        try await watched.begin(store.places(of: ids))
         while true {
-            let current = try await store.version()
-            if current != version {
-                version = current
-                let states = try await store.states(of: waiting)
-                waiting = waiting.filter { states[$0].map { !$0.isFinal } ?? false }
-                for state in states.values where state.isFinal { ended[state, default: 0] += 1 }
-                let done = ended.values.reduce(0, +)
-                let discarded = ended[.discarded] ?? 0
-                let note = discarded > 0 ? "\(discarded) discarded" : ""
-                progress.show(done: done, of: done + waiting.count, note: note)
-                if waiting.isEmpty { return ended }
+            progress.show(done: watched.done, of: watched.count, note: watched.note)
+            if watched.isOver { return watched.ended }
+            let version = try await store.version()
+            while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
+                cursor = last.cursor
+                watched.note(try await store.places(of: watched.touched(by: changes)))
             }
-            if let timeout, started.duration(to: .now) >= timeout {
-                throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
+            if watched.isOver { continue }
+            while try await store.version() == version {
+                if let timeout, started.duration(to: .now) >= timeout {
+                    throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
+                }
+                try await Task.sleep(for: .milliseconds(20))
             }
-            try await Task.sleep(for: interval)
+        }
+    }
+
+    /// Changes read at once.
+    private static let page = 5_000
+}
+
+/// Jobs that somebody waits for, told by the feed of changes: what has not changed is not asked about.
+private struct WatchedJobs {
+    private var waiting: Set<Int64>
+    /// By the job that stands in their place, usually themselves.
+    private var waitingFor: [Int64: [Int64]] = [:]
+    private(set) var ended: [JobState: Int] = [:]
+    let count: Int
+
+    init(_ ids: [Int64]) {
+        waiting = Set(ids)
+        count = waiting.count
+    }
+
+    var isOver: Bool { waiting.isEmpty }
+    var done: Int { count - waiting.count }
+    var note: String { ended[.discarded].map { "\($0) discarded" } ?? "" }
+
+    /// Those that have to be asked about.
+    func touched(by changes: [JobChange]) -> [Int64] {
+        changes.filter(\.state.isFinal).flatMap { waitingFor[$0.job] ?? [] }.filter(waiting.contains)
+    }
+
+    /// Takes the first look at all of them: one that is not there any more has ended.
+    mutating func begin(_ places: [Int64: JobPlace]) {
+        waiting.formIntersection(places.keys)
+        note(places)
+    }
+
+    /// Takes what became of jobs.
+    mutating func note(_ places: [Int64: JobPlace]) {
+        for (id, place) in places {
+            if place.state.isFinal {
+                if waiting.remove(id) != nil { ended[place.state, default: 0] += 1 }
+            } else {
+                waitingFor[place.job, default: []].append(id)
+            }
         }
     }
 }

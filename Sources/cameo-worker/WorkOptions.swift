@@ -6,7 +6,7 @@ internal import Foundation
 
 /// What is claimed, and when it ends.
 struct WorkOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Jobs worked on at once. (default: renderers + 6)", valueName: "number"))
+    @Option(help: ArgumentHelp("Jobs worked on at once. (default: renderers + 10)", valueName: "number"))
     var concurrency: Int?
 
     @Option(help: ArgumentHelp("Only these queues, with commas between them. (default: all)", valueName: "names"))
@@ -50,7 +50,7 @@ struct WorkOptions: ParsableArguments {
 
     func configuration(renderers: Int, fetchers: Int) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.concurrency = concurrency ?? renderers + 6
+        configuration.concurrency = concurrency ?? renderers + 10
         configuration.fetchConcurrency = fetchers
         configuration.queues = queues.map(queueNames)
         configuration.drains = drain

@@ -9,6 +9,10 @@
 /// not trusted, and the tables' CHECKs are made of them: there the schema stays trusted.
 int cameo_sqlite_harden(void *connection);
 
-/// Lets file names that begin with `file:` be URIs (SQLITE_CONFIG_URI), which `immutable=1` needs and GRDB does not ask
-/// for. To be called once, before the first connection is opened. Returns SQLITE_OK or a result code.
-int cameo_sqlite_enable_uris(void);
+/// Sets up the library, once, before the first connection is opened. Returns SQLITE_OK or a result code.
+///
+/// File names that begin with `file:` may be URIs (SQLITE_CONFIG_URI), which `immutable=1` needs and GRDB does not ask for.
+/// What a savepoint needs to be rolled back stays in memory (SQLITE_CONFIG_STMTJRNL_SPILL): beyond 64 KiB it would be
+/// written to a temporary file, and nearly every group of writes has savepoints and is larger.
+/// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html
+int cameo_sqlite_configure(void);

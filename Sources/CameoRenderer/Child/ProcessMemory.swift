@@ -14,15 +14,20 @@ struct ProcessMemory {
         defer { fclose(file) }
         var text = [UInt8](repeating: 0, count: 8_192)
         let count = fread(&text, 1, text.count, file)
-        var numbers: [Substring: Int] = [:]
-        for line in String(decoding: text.prefix(count), as: UTF8.self).split(separator: "\n") {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            if words.count >= 2, let number = Int(words[1]) { numbers[words[0]] = number }
-        }
-        guard let peak = numbers["VmPeak:"], let resident = numbers["VmRSS:"], let threads = numbers["Threads:"]
+        // Once a picture: by bytes, as characters it took a fifteenth of the worker's time.
+        let lines = text[..<count].split(separator: UInt8(ascii: "\n"))
+        guard let peak = Self.number("VmPeak:", in: lines), let resident = Self.number("VmRSS:", in: lines),
+            let threads = Self.number("Threads:", in: lines)
         else { return nil }
         peakBytes = peak << 10
         residentBytes = resident << 10
         self.threads = threads
+    }
+
+    private static func number(_ name: String, in lines: [ArraySlice<UInt8>]) -> Int? {
+        guard let line = lines.first(where: { $0.starts(with: name.utf8) }) else { return nil }
+        let digits = line.dropFirst(name.utf8.count).drop { $0 == 0x20 || $0 == 0x09 }
+            .prefix { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 }

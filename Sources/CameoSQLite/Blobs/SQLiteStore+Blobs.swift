@@ -5,13 +5,6 @@ internal import GRDB
 
 // Bytes that a program puts in by itself, without a job.
 extension SQLiteStore {
-    /// Makes bytes durable and gives them a name. The same bytes have the same name, however often they come.
-    ///
-    /// - Parameters:
-    ///   - data: small values stand in the database, large ones in a file beside it.
-    ///   - mediaType: what the bytes are; the first type that was given for them stays.
-    /// - Returns: the digest that names the bytes from now on.
-    /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
     package func store(_ data: Data, mediaType: String?) async throws(StoreError) -> BlobDigest {
         let digest = SHA256.digest(of: data)
         guard writes != nil else { throw .readOnly(path: directory.path) }
@@ -28,9 +21,6 @@ extension SQLiteStore {
         return digest
     }
 
-    /// The media type that a blob was stored with; nil if nobody gave one.
-    ///
-    /// - Throws: ``StoreError/notFound(uri:)``
     package func mediaType(of digest: BlobDigest) async throws(StoreError) -> String? {
         try await read { db in
             let statement = try db.cachedStatement(sql: "SELECT media_type FROM blob WHERE digest = ?")

@@ -12,8 +12,8 @@ internal import Synchronization
 // length of `checkpoint.lock`, which has no bytes of its own. Whatever else was in the way, such as a writer, is known only
 // to the process that met it. A log that is shorter than it was then has been emptied since, by whomever.
 final class Checkpointer: Sendable {
-    /// A thousand pages.
-    private static let logLimit = 1_000 * Connection.pageSize
+    /// Bytes. The longer the log, the more changes of one page a checkpoint writes once.
+    private static let logLimit = 8 * 1_048_576
     /// The same where the disk has little room: to move the log into the database takes room itself, and what the log then
     /// gives back is what jobs have to say that the disk is full.
     private static let logLimitOfFullDisk = logLimit / 8

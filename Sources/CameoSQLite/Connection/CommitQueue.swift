@@ -22,6 +22,8 @@ internal import Synchronization
 final class CommitQueue: Sendable {
     /// Operations in one transaction, at most: bounds how long others wait for the write lock.
     private static let largestGroup = 256
+    /// After a commit others are likely for as long.
+    private static let busyMilliseconds: Int64 = 25
 
     private struct Operation: Sendable {
         let undertaking: Undertaking
@@ -33,6 +35,8 @@ final class CommitQueue: Sendable {
     private struct State {
         var waiting: [Operation] = []
         var isDraining = false
+        /// By the monotonic clock, in milliseconds.
+        var committedAt: Int64 = 0
     }
 
     private let state = Mutex(State())
@@ -85,6 +89,7 @@ final class CommitQueue: Sendable {
 
     /// A group a turn: who else waits for the connection comes between two of them, however many write.
     private func drain(_ db: Database) {
+        gather()
         let group = state.withLock { state in
             let group = Array(state.waiting.prefix(Self.largestGroup))
             state.waiting.removeFirst(group.count)
@@ -96,9 +101,20 @@ final class CommitQueue: Sendable {
         let started = cameo_monotonic_ms()
         commit(group, in: db)
         checkpointer.checkpointIfLogIsLong(db)
+        state.withLock { $0.committedAt = cameo_monotonic_ms() }
         let rest = others.rest(after: cameo_monotonic_ms() - started)
         if rest > 0 { poll(nil, 0, CInt(rest)) }
         database.asyncWriteWithoutTransaction { db in self.drain(db) }
+    }
+
+    /// Settlements of a busy worker come side by side, and the first is a moment ahead: alone it would have a commit of its
+    /// own, and keep the others waiting for its sync.
+    private func gather() {
+        let mayCome = state.withLock { state in
+            (1..<Self.largestGroup / 8).contains(state.waiting.count)
+                && cameo_monotonic_ms() - state.committedAt < Self.busyMilliseconds
+        }
+        if mayCome { poll(nil, 0, 1) }
     }
 
     private func commit(_ group: [Operation], in db: Database) {

@@ -120,14 +120,10 @@ package final class SQLiteStore: Store {
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Moves the write-ahead log into the database when nobody else is about to, so that the store is one clean file.
     package func close() {
         writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
     }
 
-    /// Ends what calls leave to be done after they were answered: readings are written down, and a long log is moved into
-    /// the database, unless a reader or another process is in the way. A process that ends before would leave the log to
-    /// the next one, and so would that.
     package func finish() async {
         await writeDownReadings()
         guard let writer else { return }
@@ -209,7 +205,6 @@ package final class SQLiteStore: Store {
         return stream
     }
 
-    /// Changes whenever any process commits. Costs microseconds.
     package func version() async throws(StoreError) -> Int {
         let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
             // No transaction: inside one the answer would stand still.

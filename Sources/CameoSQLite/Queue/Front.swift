@@ -8,8 +8,8 @@ struct Front {
     let queueName: String
     let lane: Int64
     let key: Int64
-    /// The rank at which another lane or queue is in front.
-    private let bound: Int64
+    /// The rank at which another lane or queue is in front; nil: there is no other.
+    private let bound: Int64?
     /// Jobs that the queue's limit leaves room for.
     private let queueRoom: Int
 
@@ -22,10 +22,11 @@ struct Front {
 
     /// The first two queues that may give a job, by rank.
     static func openQueues(among wanted: [String]?, _ db: Database) throws -> [OpenQueue] {
-        let open = """
-            head IS NOT NULL AND paused = 0 AND opens_at = 0 AND (max_running IS NULL OR running < max_running)
+        let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0"
+        let columns = """
+            SELECT id, name, head, coalesce(max_running
+              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)) FROM queue
             """
-        let columns = "SELECT id, name, head, coalesce(max_running - running, \(Int32.max)) FROM queue"
         let rows: [Row]
         if let wanted {
             let names = JSONValue.array(wanted.map(JSONValue.string)).canonicalText
@@ -56,7 +57,7 @@ struct Front {
                     """
             )
             let lanes = try Row.fetchAll(statement, arguments: [queue.id])
-            guard let lane = lanes.first, lane[2] as Int64 == queue.head else {
+            guard let lane = lanes.first, (lane[2] as Int64) <= queue.head || queues.count + lanes.count == 2 else {
                 try Lanes.settleHead(ofQueue: queue.id, db)
                 continue
             }
@@ -66,7 +67,7 @@ struct Front {
                 queueName: queue.name,
                 lane: lane[0],
                 key: lane[1],
-                bound: others.min() ?? .max,
+                bound: others.min(),
                 queueRoom: queue.room
             )
         }
@@ -81,6 +82,12 @@ struct Front {
         return max(0, min(ofQueue, ofKey))
     }
 
+    /// Writes down where the first jobs are now, after some were taken. Where nothing else is open, the order does not
+    /// hang on it, and it is not written before the lane is empty.
+    func settle(taken: Int, of limit: Int, _ db: Database) throws {
+        if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue, db) }
+    }
+
     /// The first jobs of the lane, up to the bound.
     func tasks(atMost limit: Int, _ db: Database) throws -> [TaskRow] {
         try TaskRow.all(
@@ -88,7 +95,7 @@ struct Front {
             INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?
             ORDER BY rank LIMIT ?
             """,
-            [lane, bound, limit],
+            [lane, bound ?? .max, limit],
             db
         )
     }

@@ -41,7 +41,7 @@ struct JobSearch: Sendable {
         if let queue = filter.queue {
             conditions.require("task.queue = (SELECT id FROM queue WHERE name = ?)", [queue])
         }
-        var index = ""
+        var index = "NOT INDEXED"
         if !filter.codes.isEmpty {
             index = "INDEXED BY task_failed"
             conditions.require(
@@ -51,12 +51,6 @@ struct JobSearch: Sendable {
                 """,
                 filter.codes.map(\.rawValue)
             )
-        } else if let queue = filter.queue,
-            try Self.count("scheduled + available + running + retryable", of: queue, db) < Self.few
-        {
-            index = "INDEXED BY task_queue"
-        } else {
-            index = "NOT INDEXED"
         }
         return try conditions.ids(from: "task \(index) JOIN job ON job.id = task.id", order, filter.limit, db)
     }
@@ -108,7 +102,10 @@ struct JobSearch: Sendable {
     private static func count(_ columns: String, of queue: String?, _ db: Database) throws -> Int {
         try Int.fetchOne(
             db,
-            sql: "SELECT coalesce(sum(\(columns)), 0) FROM queue WHERE name = coalesce(?, name)",
+            sql: """
+                SELECT coalesce(sum(\(columns)), 0) FROM queue JOIN queue_count ON queue_count.queue = queue.id
+                WHERE name = coalesce(?, name)
+                """,
             arguments: [queue]
         ) ?? 0
     }

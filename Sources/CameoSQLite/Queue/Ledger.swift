@@ -73,12 +73,13 @@ struct Ledger {
         guard counts.changes.contains(where: { $0 != 0 }) else { return }
         let update = try db.cachedStatement(
             sql: """
-                UPDATE queue SET scheduled = scheduled + ?, available = available + ?, running = running + ?,
+                UPDATE queue_count SET scheduled = scheduled + ?, available = available + ?, running = running + ?,
                   retryable = retryable + ?, completed = completed + ?, discarded = discarded + ?,
                   cancelled = cancelled + ?
-                WHERE id = ?
+                WHERE queue = ?
                 """
         )
         try update.execute(arguments: StatementArguments(counts.changes) + [queue])
+        if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, db) }
     }
 }

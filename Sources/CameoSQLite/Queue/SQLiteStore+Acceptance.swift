@@ -141,24 +141,22 @@ extension SQLiteStore {
         }
     }
 
-    /// Gives a request its place in the queue.
+    /// Gives a request its place in the queue, or lets it yield to one that waits for the same.
     ///
-    /// - Returns: its task; nil if it yielded to one that waits for the same.
     /// - Throws: `InvalidRequest` for an upload that is not there.
-    @discardableResult
-    static func accept(
+    private static func accept(
         _ new: NewJob,
         as id: Int64,
         createdAt: Int64,
         now: Int64,
         _ ledger: inout Ledger,
         _ db: Database
-    ) throws -> TaskRow? {
+    ) throws {
         if let upload = new.upload { try requireUpload(upload, of: id, db) }
         let task = try newTask(new, as: id, createdAt: createdAt, db)
         try record(new, of: task, db)
         if let batch = new.request.batch { try enter([batch], id, db) }
-        return try letWait(task, from: nil, now: now, &ledger, db) == nil ? task : nil
+        _ = try letWait(task, from: nil, now: now, &ledger, db)
     }
 
     /// Writes down what stays known of a job for as long as its row is there.

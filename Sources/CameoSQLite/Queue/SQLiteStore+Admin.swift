@@ -4,10 +4,6 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Calls a job off. A running one loses its claim: its worker stops it, and nothing of it appears.
-    ///
-    /// - Returns: the state that the job was in; a job that had ended stays as it is.
-    /// - Throws: ``StoreError/noSuchJob(_:)``
     package func cancel(_ id: Int64) async throws(StoreError) -> JobState {
         try await acceptAll(through: id)
         let now = nowMilliseconds
@@ -19,11 +15,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again.
-    /// Its history stays.
-    ///
-    /// - Returns: the state that the job was in; `available` and `running` jobs stay as they are.
-    /// - Throws: ``StoreError/noSuchJob(_:)``
     package func retry(_ id: Int64) async throws(StoreError) -> RetriedJob {
         try await acceptAll(through: id)
         let now = nowMilliseconds
@@ -35,10 +26,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Lets a waiting job wait until a later time, whatever it waited for. One that runs or has ended stays as it is.
-    ///
-    /// - Returns: the state that the job was in.
-    /// - Throws: ``StoreError/noSuchJob(_:)``
     package func snooze(_ id: Int64, until time: Date) async throws(StoreError) -> JobState {
         try await acceptAll(through: id)
         let now = nowMilliseconds

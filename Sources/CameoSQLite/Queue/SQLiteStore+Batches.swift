@@ -7,9 +7,6 @@ extension SQLiteStore {
     /// Milliseconds over which a batch's rate is taken.
     private static let rateWindow: Int64 = 60_000
 
-    /// How far a batch is: the jobs that its requests made or joined. Reads a row for each of them.
-    ///
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func batch(_ name: String) async throws(StoreError) -> BatchReport {
         let now = clock.now()
         return try await read { db in

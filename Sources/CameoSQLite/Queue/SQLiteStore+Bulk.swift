@@ -11,13 +11,10 @@ extension SQLiteStore {
     /// Jobs in one transaction.
     private static let bulkPage = 500
 
-    /// How many jobs a filter meets now, at most its limit.
     package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
         try await read { db in try JobSearch(filter).ids(order: .newest, db).count }
     }
 
-    /// Changes the jobs that a filter meets, the oldest first, at most its limit, in small transactions. After each of
-    /// them `report` is told; what it throws ends the change, and what was done stays.
     package func change(
         _ filter: JobFilter,
         by change: BulkChange,

@@ -11,9 +11,6 @@ extension SQLiteStore {
     /// Scheduled and retryable jobs made available in one claim, at most.
     private static let promotions = 1_000
 
-    /// Takes up to `limit` jobs for a worker, lowest rank first, charging each an attempt. Empty when nothing is due, no
-    /// queue and no concurrency key has room, or the worker was asked to end. Takes only from `queues`, or from all when
-    /// that is nil; paused queues give nothing. `worker` is the id of a registered worker.
     package func claim(
         limit: Int,
         kind: ClaimKind = .usual,
@@ -56,7 +53,6 @@ extension SQLiteStore {
     /// Milliseconds after its last attempt from which a suspect no longer waits for all other jobs to be done.
     private static let suspectPatience: Int64 = 60_000
 
-    /// Whether a suspect (see ``ClaimKind/suspect``) has waited for long enough.
     package func hasOverdueSuspect(queues: [String]?) async throws(StoreError) -> Bool {
         let limit = nowMilliseconds - Self.suspectPatience
         return try await read { db in try !Self.suspects(queues, 1, attemptedBefore: limit, db).isEmpty }
@@ -78,14 +74,14 @@ extension SQLiteStore {
         var jobs: [ClaimedJob] = []
         while jobs.count < limit, let front = try Front.find(among: queues, db) {
             var ledger = Ledger(now: now)
-            let room = try front.room(now: now, db)
-            let tasks = try front.tasks(atMost: min(limit - jobs.count, room), db)
+            let room = min(limit - jobs.count, try front.room(now: now, db))
+            let tasks = try front.tasks(atMost: room, db)
             for task in tasks {
                 jobs.append(try take(task, from: front.queueName, for: worker, now: now, &ledger, db))
             }
             try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
             try ledger.post(db)
-            try Lanes.settleHeads(of: front.lane, in: front.queue, db)
+            try front.settle(taken: tasks.count, of: room, db)
         }
         return jobs
     }
@@ -127,8 +123,8 @@ extension SQLiteStore {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT task.id, queue.name FROM task INDEXED BY task_suspect JOIN queue ON queue.id = task.queue
-                WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0
-                  AND (max_running IS NULL OR queue.running < max_running) AND (?1 IS NULL OR attempted_at <= ?1)
+                WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
+                  AND (?1 IS NULL OR attempted_at <= ?1)
                   AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
                     AND (key.running >= key.max_running OR key.opens_at <> 0))
                   AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
@@ -193,7 +189,8 @@ extension SQLiteStore {
             hasUpload: task.upload != nil && uploaded == nil,
             uploadedBlob: uploaded,
             createdAt: Date(milliseconds: row[1]),
-            availableAt: Date(milliseconds: task.due)
+            availableAt: Date(milliseconds: task.due),
+            begun: try beginFetch(attempt: task.tries + 1, db)
         )
     }
 

@@ -4,20 +4,14 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Accepts requests: all of them, durable on return and in the given order, or none. One for the same thumbnails as a
-    /// job that waits joins it; one whose thumbnails are made and fresh needs no job.
-    ///
-    /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
-        let new = try requests.map { try Draft($0) }
+        let new = try await Self.drafts(of: requests)
         try await acceptArrivals()
         let now = nowMilliseconds
-        let damaged = try await damagedThumbnails(of: new, now: now)
-        return try await commit { db in try Self.enter(new, except: damaged, now: now, in: db) }
+        let made = try await madeThumbnails(of: new, now: now)
+        return try await commit { db in try Self.enter(new, made, now: now, in: db) }
     }
 
-    /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
-    /// very bytes, or the name of whatever is newest under a key, which they are from now on (invariant I4).
     package func enqueue(
         _ request: ThumbnailRequest,
         data: Data,
@@ -34,7 +28,7 @@ extension SQLiteStore {
         try await acceptArrivals()
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
-        let damaged = try await damagedThumbnails(of: [new], now: now)
+        let made = try await madeThumbnails(of: [new], now: now)
         return try await commit { db in
             if let cacheKey {
                 let source = CachedSource(
@@ -47,7 +41,7 @@ extension SQLiteStore {
             } else {
                 try blob.insert(in: db, at: now)
             }
-            let receipt = try Self.enter([new], except: damaged, now: now, in: db)[0]
+            let receipt = try Self.enter([new], made, now: now, in: db)[0]
             if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
             return receipt
         }
@@ -78,30 +72,54 @@ extension SQLiteStore {
         }
     }
 
-    /// Of the thumbnails that would be the answer at once, those whose bytes are gone or damaged: they need a job. Looked
-    /// for before the transaction, because it reads them all.
-    private func damagedThumbnails(of new: [Draft], now: Int64) async throws(StoreError) -> Set<BlobDigest> {
-        let blobs = try await read { db in
-            try new.reduce(into: Set<BlobDigest>()) { blobs, new in
-                blobs.formUnion(try Self.freshThumbnails(of: new.job, now: now, db)?.map(\.blob) ?? [])
+    /// Requests that one core prepares at a time.
+    private static let slice = 125
+
+    /// Prepared by all cores there are: digests and canonical JSON take longer than the rows.
+    private static func drafts(of requests: [ThumbnailRequest]) async throws -> [Draft] {
+        guard requests.count > slice else { return try requests.map { try Draft($0) } }
+        return try await withThrowingTaskGroup(of: (Int, [Draft]).self) { group in
+            for start in stride(from: 0, to: requests.count, by: slice) {
+                let some = requests[start..<min(start + slice, requests.count)]
+                group.addTask { (start, try some.map { try Draft($0) }) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.flatMap { $0.1 }
+        }
+    }
+
+    /// What is made of the thumbnails that are asked for, looked at before the transaction, because it reads bytes.
+    private struct MadeThumbnails: Sendable {
+        /// Requests that may be answered at once, by their places.
+        var answered: Set<Int> = []
+        /// Those whose bytes are gone or damaged: they need a job.
+        var damaged: Set<BlobDigest> = []
+    }
+
+    private func madeThumbnails(of new: [Draft], now: Int64) async throws(StoreError) -> MadeThumbnails {
+        let found = try await read { db in
+            try new.enumerated().compactMap { index, new in
+                try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
             }
         }
-        var damaged: Set<BlobDigest> = []
-        for blob in blobs where try await !isWhole(blob) { damaged.insert(blob) }
-        return damaged
+        var made = MadeThumbnails(answered: Set(found.map(\.0)))
+        for blob in Set(found.flatMap(\.1)) where try await !isWhole(blob) { made.damaged.insert(blob) }
+        return made
     }
 
     private static func enter(
         _ new: [Draft],
-        except damaged: Set<BlobDigest>,
+        _ made: MadeThumbnails,
         now: Int64,
         in db: Database
     ) throws -> [EnqueueReceipt] {
         var ledger = Ledger(now: now)
         let accepted = try acceptedThrough(db)
         var last = accepted
-        let receipts = try new.map { draft in
-            let receipt = try enter(draft, except: damaged, now: now, &ledger, db)
+        let receipts = try new.enumerated().map { index, draft in
+            // Those made since by another are worth a look by a job, no more.
+            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job, now: now, db) : nil
+            let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
+            let receipt = try enter(draft, answer: whole, now: now, &ledger, db)
             if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
             return receipt
         }
@@ -117,23 +135,22 @@ extension SQLiteStore {
 
     private static func enter(
         _ new: Draft,
-        except damaged: Set<BlobDigest>,
+        answer thumbnails: [Thumbnail]?,
         now: Int64,
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> EnqueueReceipt {
-        let thumbnails = try freshThumbnails(of: new.job, now: now, db)
-        if let thumbnails, damaged.isDisjoint(with: thumbnails.map(\.blob)) {
-            return try answer(new, by: thumbnails, now: now, &ledger, db)
-        }
+        if let thumbnails { return try answer(new, by: thumbnails, now: now, &ledger, db) }
         if let twin = try standing(for: new.key.text, db) {
             let joined = try join(twin, new.job.joining(now: now), now: now, &ledger, db)
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
         let id = try insert(new, now: now, db)
-        guard let task = try accept(new.job, as: id, createdAt: now, now: now, &ledger, db) else {
-            throw StoreError.failed("a job that nothing stood for was superseded")
-        }
+        let task = try newTask(new.job, as: id, createdAt: now, db)
+        try record(new.job, of: task, db)
+        if let batch = new.job.request.batch { try enter([batch], id, db) }
+        try task.insert(db)
+        try ledger.move(task, from: nil, to: task.state, db)
         return try receipt(.accepted, new, task, createdAt: now, db)
     }
 

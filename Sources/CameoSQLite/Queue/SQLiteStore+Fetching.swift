@@ -4,28 +4,25 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Marks the beginning of a fetch, and notes that the thumbnails that the job is made of are read.
-    ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
         let now = nowMilliseconds
         return try await commit(.begun) { db in
             let task = try TaskRow.find(claim, db)
             try Self.noteUse(of: ingredients, now: now, db)
-            let newest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job"))
-            return BegunFetch(
-                sourceSeen: try Self.nextSourceSeen(db),
-                newestJob: newest ?? claim.jobID,
-                isFirstAttempt: task.tries == 1
-            )
+            return try Self.beginFetch(attempt: task.tries, db)
         }
     }
 
-    /// Moves an upload's bytes into a blob, which is the job's source from now on.
-    ///
-    /// - Returns: the job's request with that source.
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; `InvalidRequest`.
+    static func beginFetch(attempt: Int, _ db: Database) throws -> BegunFetch {
+        let newest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job"))
+        return BegunFetch(
+            sourceSeen: try nextSourceSeen(db),
+            newestJob: newest ?? 0,
+            isFirstAttempt: attempt == 1
+        )
+    }
+
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {
         let claim = job.claim
         let data = try await read { db in

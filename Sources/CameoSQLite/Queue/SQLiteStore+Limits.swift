@@ -5,10 +5,6 @@ internal import GRDB
 // How many jobs of a concurrency key run at once, and how many start within a time. Both are counted from the jobs
 // themselves: there is no semaphore that a dead worker could keep.
 extension SQLiteStore {
-    /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again, from
-    /// the limit that it has now.
-    ///
-    /// - Returns: false if there was no operator's limit to take away.
     @discardableResult
     package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
         try await commit { db in
@@ -23,13 +19,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Lets so many jobs of a concurrency key start within a time, over all queues and workers; nil: as many as there is
-    /// room for.
     package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
         try await commit { db in try Rates.set(rate, .key, try Keys.id(of: key, limit: nil, db), db) }
     }
 
-    /// The concurrency keys with due or running jobs, and those that an operator has limited, by name.
     package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
         try await read { db in
             let rows = try Row.fetchAll(
@@ -45,7 +38,6 @@ extension SQLiteStore {
         }
     }
 
-    /// What one concurrency key allows; of a key that nobody has named, what its first request would be allowed.
     package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
         try await read { db in
             let sql = "SELECT name, max_running, fixed, running, rate_count, rate_period FROM key WHERE name = ?"

@@ -4,32 +4,19 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Every queue that a job or an operator has named, by name.
     package func queues() async throws(StoreError) -> [StatusReport.Queue] {
         let now = clock.now()
         return try await read { db in try Self.queues(db, now: now) }
     }
 
-    /// Keeps a queue's waiting jobs from the workers from the next claim on; what runs goes on.
-    ///
-    /// - Returns: false if it was paused already.
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func pause(_ queue: String, unknown: UnknownQueue = .refused) async throws(StoreError) -> Bool {
         try await setPaused(1, queue, unknown)
     }
 
-    /// Lets a queue's jobs be claimed again; idle workers see it at once.
-    ///
-    /// - Returns: false if it was not paused.
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func resume(_ queue: String) async throws(StoreError) -> Bool {
         try await setPaused(0, queue, .refused)
     }
 
-    /// Lets at most so many jobs of a queue run at once, over all workers; nil: as many as there is room for. What runs
-    /// above a lower limit goes on.
-    ///
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func limit(
         queue: String,
         to count: Int?,
@@ -38,12 +25,10 @@ extension SQLiteStore {
         try await commit { db in
             let id = try Self.require(queue, unknown, db)
             try db.execute(sql: "UPDATE queue SET max_running = ? WHERE id = ?", arguments: [count, id])
+            try Queues.decide(id, db)
         }
     }
 
-    /// Lets so many jobs of a queue start within a time, over all workers; nil: as many as there is room for.
-    ///
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func limit(
         queue: String,
         toRate rate: StartRate?,
@@ -72,27 +57,30 @@ extension SQLiteStore {
 
     static func queues(_ db: Database, now: Date) throws -> [StatusReport.Queue] {
         let oldest = try db.cachedStatement(
-            sql: "SELECT min(due) FROM task INDEXED BY task_queue WHERE queue = ? AND state = 1"
+            sql: "SELECT min(due) FROM task INDEXED BY task_waiting WHERE queue = ? AND state = 1"
         )
         var arrivals = try arrivals(now: now, db)
-        var queues = try Row.fetchAll(db, sql: "SELECT * FROM queue").map { row in
-            let name: String = row["name"]
-            let more = arrivals.removeValue(forKey: name)
-            var jobs = more?.jobs ?? [:]
-            for state in JobState.allCases { jobs[state, default: 0] += row[state.rawValue] as Int }
-            var times = [more?.oldest].compactMap { $0 }
-            if row["available"] > 0, let due = try Int64.fetchOne(oldest, arguments: [row["id"] as Int64]) {
-                times.append(due)
+        var queues = try Row.fetchAll(db, sql: "SELECT * FROM queue JOIN queue_count ON queue_count.queue = queue.id")
+            .map { row in
+                let name: String = row["name"]
+                let more = arrivals.removeValue(forKey: name)
+                var jobs = more?.jobs ?? [:]
+                for state in JobState.allCases { jobs[state, default: 0] += row[state.rawValue] as Int }
+                var times = [more?.oldest].compactMap { $0 }
+                if row["available"] > 0, let due = try Int64.fetchOne(oldest, arguments: [row["id"] as Int64]) {
+                    times.append(due)
+                }
+                return StatusReport.Queue(
+                    name: name,
+                    jobs: jobs,
+                    oldestWaitingSeconds: times.min().map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
+                    paused: row["paused"],
+                    maxRunning: row["max_running"],
+                    rate: (row["rate_count"] as Int?).map {
+                        StartRate(count: $0, period: row["rate_period"]).description
+                    }
+                )
             }
-            return StatusReport.Queue(
-                name: name,
-                jobs: jobs,
-                oldestWaitingSeconds: times.min().map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
-                paused: row["paused"],
-                maxRunning: row["max_running"],
-                rate: (row["rate_count"] as Int?).map { StartRate(count: $0, period: row["rate_period"]).description }
-            )
-        }
         queues += arrivals.map { name, waiting in
             StatusReport.Queue(
                 name: name,

@@ -4,17 +4,10 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// One job with all its attempts.
-    ///
-    /// - Throws: ``StoreError/noSuchJob(_:)``
     package func job(_ id: Int64) async throws(StoreError) -> Job {
         try await read { db in try Self.job(id, attempts: Self.attempts(of: id, db), db) }
     }
 
-    /// The job that takes the place of this one, and so on to the last of them; if none does, or retention has taken that
-    /// one, the job itself. Whoever waits for a job waits for that one.
-    ///
-    /// - Throws: ``StoreError/noSuchJob(_:)``
     package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
         try await read { db in
             let place = try Row.fetchOne(db.cachedStatement(sql: Self.lastPlace), arguments: [id])
@@ -33,29 +26,24 @@ extension SQLiteStore {
         WHERE superseded_by IS NULL
         """
 
-    /// Jobs, newest first, without their attempts.
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
         try await read { db in
             try JobSearch(filter).ids(order: .newest, db).map { try Self.job($0, attempts: nil, db) }
         }
     }
 
-    /// What became of these jobs so far: of one that was superseded, the state of the job that took its place. Ids that
-    /// do not exist are left out.
-    package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
+    package func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace] {
         try await read { db in
             let statement = try db.cachedStatement(sql: Self.lastPlace)
-            return try ids.reduce(into: [:]) { states, id in
-                if let state = try Row.fetchOne(statement, arguments: [id])?["state"] as String? {
-                    states[id] = try JobState(stored: state)
+            return try ids.reduce(into: [:]) { places, id in
+                guard let row = try Row.fetchOne(statement, arguments: [id]), let state = row["state"] as String? else {
+                    return
                 }
+                places[id] = JobPlace(job: row["id"], state: try JobState(stored: state))
             }
         }
     }
 
-    /// A thumbnail by its id.
-    ///
-    /// - Throws: ``StoreError/notFound(uri:)`` if it was not made yet.
     package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
         try await read { db in
             guard let thumbnail = try Self.thumbnail(id, db) else {
@@ -65,10 +53,6 @@ extension SQLiteStore {
         }
     }
 
-    /// A blob's bytes, verified against the digest that names them (invariant I6).
-    ///
-    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
-    ///   ``StoreError/unreadableBlob(path:reason:)``
     package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
         let inline = try await read { db in
             let statement = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
@@ -83,7 +67,6 @@ extension SQLiteStore {
         return data
     }
 
-    /// The bytes that a `cameo:` URI names now.
     package func data(of uri: CameoURI) async throws(StoreError) -> Data {
         switch uri {
         case .blob(let digest): try await data(of: digest)

@@ -4,7 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// The state of the store now. Reads counters; it scans nothing that grows.
     package func status() async throws(StoreError) -> StatusReport {
         let (now, directory) = (clock.now(), directory)
         return try await read { db in
@@ -35,7 +34,6 @@ extension SQLiteStore {
         }
     }
 
-    /// How many jobs wait to be run now or after a back-off, and how many run: what a drain has to wait for.
     package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
         let now = clock.now()
         return try await read { db in

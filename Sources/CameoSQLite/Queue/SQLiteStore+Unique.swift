@@ -13,7 +13,10 @@ extension SQLiteStore {
     /// The job that waits for what a key stands for.
     static func standing(for key: String?, _ db: Database) throws -> TaskRow? {
         guard let key else { return nil }
-        return try TaskRow.all("INDEXED BY task_unique WHERE unique_key = ? AND state <> 2", [key], db).first
+        let find = try db.cachedStatement(
+            sql: "SELECT id FROM task INDEXED BY task_unique WHERE unique_key = ? AND state <> 2"
+        )
+        return try Int64.fetchOne(find, arguments: [key]).flatMap { try TaskRow.find($0, db) }
     }
 
     /// Raises a waiting job to what joins it: the higher priority, the earlier time, the more thorough refresh, and every

@@ -3,11 +3,6 @@ package import CameoStore
 internal import GRDB
 
 extension SQLiteStore {
-    /// Asks a worker to end; it looks several times a second, and can claim nothing more from now on. Who asked for `now`
-    /// is not overruled by a later `drain`.
-    ///
-    /// - Returns: the worker that was asked. One whose process has died hears nothing, and its jobs are taken back anyway.
-    /// - Throws: ``StoreError/noSuch(_:_:)``
     package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
         let (now, directory) = (nowMilliseconds, directory)
         return try await commit { db in

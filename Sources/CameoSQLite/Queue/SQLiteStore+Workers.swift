@@ -62,9 +62,6 @@ extension SQLiteStore {
         registration.removeFile()
     }
 
-    /// Takes back the jobs of workers that died (their lock is free), or fell silent (their lease ran out), except of
-    /// `own`. The attempt is not charged; the death is counted, and after ``ClaimKind/discardAfterCrashes`` the job is
-    /// discarded as `worker.lost`.
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         let uptime = clock.uptime()
         let (now, directory) = (nowMilliseconds, directory)

@@ -84,7 +84,6 @@ extension Schema {
 
     /// What a claim sees.
     static let heart = """
-        -- The jobs of a queue are counted here by whoever moves one, in the same transaction.
         CREATE TABLE queue(
           id INTEGER PRIMARY KEY,
           name TEXT NOT NULL UNIQUE,
@@ -98,8 +97,20 @@ extension Schema {
           rate_spent REAL NOT NULL DEFAULT 0,
           -- When its rate lets the next job start; 0: now.
           opens_at INTEGER NOT NULL DEFAULT 0,
+          -- 1: as many of its jobs run as may.
+          full INTEGER NOT NULL DEFAULT 0 CHECK (full IN (0, 1)),
           -- The lowest rank of its open lanes, or less; NULL: nothing to claim.
-          head INTEGER,
+          head INTEGER
+        ) STRICT;
+        -- Claim: the queue of the lowest rank.
+        CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0;
+        -- Claim: rates that let a job start again.
+        CREATE INDEX queue_opening ON queue(opens_at) WHERE opens_at <> 0;
+
+        -- The jobs of a queue, counted by whoever moves one, in the same transaction. Apart from the queue itself, whose
+        -- indexes a claim walks and no settlement need touch.
+        CREATE TABLE queue_count(
+          queue INTEGER PRIMARY KEY REFERENCES queue(id) ON DELETE CASCADE,
           scheduled INTEGER NOT NULL DEFAULT 0 CHECK (scheduled >= 0),
           available INTEGER NOT NULL DEFAULT 0 CHECK (available >= 0),
           running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
@@ -108,11 +119,9 @@ extension Schema {
           discarded INTEGER NOT NULL DEFAULT 0 CHECK (discarded >= 0),
           cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0)
         ) STRICT;
-        -- Claim: the queue of the lowest rank.
-        CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0
-          AND (max_running IS NULL OR running < max_running);
-        -- Claim: rates that let a job start again.
-        CREATE INDEX queue_opening ON queue(opens_at) WHERE opens_at <> 0;
+        CREATE TRIGGER queue_is_counted AFTER INSERT ON queue BEGIN
+          INSERT INTO queue_count(queue) VALUES (NEW.id);
+        END;
 
         -- What concurrency keys allow.
         CREATE TABLE key(
@@ -179,8 +188,8 @@ extension Schema {
         CREATE INDEX task_suspect ON task(rank) WHERE state = 1 AND crash_count >= 3;
         -- Claim: what comes due.
         CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
-        -- Status: for how long the oldest waits; lists of a queue.
-        CREATE INDEX task_queue ON task(queue, state, due);
+        -- Status: for how long the oldest waits.
+        CREATE INDEX task_waiting ON task(queue, due) WHERE state = 1;
         -- Sweep and rescue: what a worker holds.
         CREATE INDEX task_running ON task(worker) WHERE state = 2;
         -- Enqueue: of waiting jobs for the same thumbnails there is one.
@@ -230,9 +239,9 @@ extension Schema {
           PRIMARY KEY (job_id, number)
         ) STRICT, WITHOUT ROWID;
 
-        -- Every change of a job's state, in the order of the commits.
+        -- Every change of a job's state, in the order of the commits. The last row stays: the next number follows from it.
         CREATE TABLE change(
-          seq INTEGER PRIMARY KEY AUTOINCREMENT,
+          seq INTEGER PRIMARY KEY,
           job_id INTEGER NOT NULL,
           state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6)),
           at INTEGER NOT NULL

@@ -4,8 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Removes a few answers that were not used for longest, while there are more bytes than the budget. Their blobs are
-    /// collected later.
     package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources {
         try await commit { db in try Self.evict(over: budget, atMost: limit, sparing: nil, db) }
     }
@@ -47,13 +45,6 @@ extension SQLiteStore {
         return EvictedSources(count: count, bytes: bytes, isWithinBudget: total - bytes <= budget || rows.isEmpty)
     }
 
-    /// Removes everything that is cached of a source, whoever fetched it, and the memory of its failures.
-    ///
-    /// - Parameters:
-    ///   - uri: exactly as it was requested.
-    ///   - extent: whether what was made of it goes too.
-    /// - Returns: what went.
-    /// - Throws: ``StoreError``
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         // A data: URI goes by the digest of its bytes; and thumbnails may have been made of the cached original.
         let identities = [(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]

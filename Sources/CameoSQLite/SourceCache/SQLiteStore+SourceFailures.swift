@@ -4,7 +4,6 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Remembers a failure until a time. One of a newer fetch stays, and so does an answer that was kept since.
     package func remember(
         _ failure: JobFailure,
         of key: SourceKey,
@@ -32,7 +31,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Nil when none is remembered, or its time is over.
     package func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure? {
         let now = nowMilliseconds
         return try await read { db in

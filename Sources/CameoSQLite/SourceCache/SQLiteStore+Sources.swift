@@ -16,7 +16,6 @@ extension SQLiteStore {
     /// How exactly it is known when an answer was last used.
     static let useInterval: Int64 = 60_000
 
-    /// A number for a fetch that begins now and belongs to no job (invariant I4).
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
         try await commit(.begun) { db in try Self.nextSourceSeen(db) }
     }
@@ -31,7 +30,6 @@ extension SQLiteStore {
         return seen
     }
 
-    /// All answers that are kept under a key, the newest first.
     package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
         try await read { db in
             let statement = try db.cachedStatement(
@@ -44,9 +42,6 @@ extension SQLiteStore {
         }
     }
 
-    /// The newest answer to a request without credentials: what `cameo://source/…` names. Others are their tenants' own.
-    ///
-    /// - Throws: ``StoreError/notFound(uri:)``
     package func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource {
         guard let source = try await cachedSources(SourceKey(uri: uri, scope: nil)).first else {
             throw .notFound(uri: CameoURI.source(uri).text)
@@ -54,14 +49,6 @@ extension SQLiteStore {
         return source
     }
 
-    /// Keeps an answer, and forgets a failure that was remembered under its key.
-    ///
-    /// - Parameters:
-    ///   - source: its number says which fetch it is of.
-    ///   - data: the bytes of `source.blob`.
-    ///   - budget: bytes of all answers together, but for pinned ones; nil without a limit.
-    /// - Returns: whether it is there now.
-    /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
     @discardableResult
     package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
@@ -125,9 +112,6 @@ extension SQLiteStore {
         try drop.execute(arguments: [key.uri, key.scopeText, variantsOfASource])
     }
 
-    /// Writes down what a 304 changed.
-    ///
-    /// - Returns: false if the answer is no longer there, or is another by now.
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
         let now = nowMilliseconds
         return try await commit(.begun) { db in
@@ -146,7 +130,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Notes that an answer was used, to the minute.
     package func touch(_ source: CachedSource) async throws(StoreError) {
         let now = nowMilliseconds
         let place: StatementArguments = [
@@ -164,7 +147,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes an answer, unless a newer one has taken its place.
     package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
         try await commit(.begun) { db in
             let drop = try db.cachedStatement(

@@ -16,8 +16,6 @@ extension SQLiteStore {
     /// Thumbnails that one transaction writes down, at most.
     private static let readingsOfATransaction = 1_000
 
-    /// Notes that the bytes behind a name were read, to the hour (``Retention/readingStep``). Returns at once, and never
-    /// fails. A thumbnail is read by its own name, and by that of the blob that it has.
     package func noteReading(of uri: CameoURI) {
         if case .source = uri { return }
         guard writes != nil, case .writeDownSoon = readings.withLock({ $0.add(uri) }) else { return }

@@ -5,7 +5,7 @@ internal import GRDB
 /// Numbers that are kept beside the rows, and what they should be.
 enum Counters {
     private static let states = JobState.allCases.map { state in
-        "SELECT id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue"
+        "SELECT queue AS id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue_count"
     }
     .joined(separator: " UNION ALL ")
 
@@ -62,20 +62,22 @@ enum Counters {
             let table = state.isFinal ? "outcome" : "task"
             return """
                 \(state.rawValue) = (
-                  SELECT count(*) FROM \(table) WHERE \(table).queue = queue.id AND \(table).state = \(state.code))
+                  SELECT count(*) FROM \(table) WHERE \(table).queue = queue_count.queue AND \(table).state = \(state.code))
                 """
         }
         .joined(separator: ", ")
         try db.execute(
             sql: """
-                UPDATE queue SET \(counts);
+                INSERT OR IGNORE INTO queue_count(queue) SELECT id FROM queue;
+                UPDATE queue_count SET \(counts);
                 UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
                   WHERE name IN (SELECT name FROM (\(actualTotals)));
                 UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);
                 UPDATE lane SET shut = coalesce(
                     (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),
                   head = (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3);
-                UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0);
+                UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0),
+                  full = coalesce((SELECT running FROM queue_count WHERE queue = queue.id) >= max_running, 0);
                 """
         )
         return wrong

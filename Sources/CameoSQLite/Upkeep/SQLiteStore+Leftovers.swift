@@ -16,7 +16,8 @@ extension SQLiteStore {
     /// An operator's pause or limit is for jobs to come.
     fileprivate static let isEmptyQueue = """
         paused = 0 AND max_running IS NULL AND rate_count IS NULL
-          AND scheduled + available + running + retryable + completed + discarded + cancelled = 0
+          AND EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
+            AND scheduled + available + running + retryable + completed + discarded + cancelled = 0)
         """
 
     func removeLeftovers(now: Int64, _ steps: inout PruneSteps) async throws {

@@ -3,7 +3,6 @@ package import CameoStore
 internal import Foundation
 
 extension SQLiteStore {
-    /// Nil if another process has the turn.
     package func maintenanceTurn() throws(StoreError) -> MaintenanceTurn? {
         guard writes != nil else { throw .readOnly(path: directory.path) }
         do throws(Errno) {

@@ -12,16 +12,6 @@ extension SQLiteStore {
     /// Blobs that one transaction looks at.
     private static let collectionStep = 32
 
-    /// Removes the jobs and thumbnails that a retention no longer keeps, what was left over of others, and blobs that
-    /// nothing has named for an hour, in small transactions. Thumbnails outlive their jobs.
-    ///
-    /// - Parameters:
-    ///   - retention: what stays.
-    ///   - turn: that nobody else removes or copies meanwhile.
-    ///   - pause: what others have between two transactions for themselves.
-    ///   - report: told after each transaction what it removed.
-    /// - Returns: what was removed in all.
-    /// - Throws: ``StoreError``; `CancellationError` between two transactions.
     package func prune(
         _ retention: Retention,
         in turn: MaintenanceTurn,
@@ -66,7 +56,6 @@ extension SQLiteStore {
         }
     }
 
-    /// What ``prune(_:in:pause:report:)`` would remove now.
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
         let now = nowMilliseconds
         var total = try await leftovers(now: now)
@@ -120,7 +109,8 @@ extension SQLiteStore {
                     let remove = try db.cachedStatement(
                         sql: """
                             DELETE FROM change WHERE seq IN (
-                              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?) WHERE at < ?)
+                              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?)
+                              WHERE at < ? AND seq < (SELECT max(seq) FROM change))
                             """
                     )
                     try remove.execute(arguments: [Self.prunePage, limit])

@@ -13,9 +13,9 @@ package protocol ReaderStore: AnyStore {
     func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job]
     /// How many jobs a filter meets now, at most its limit.
     func count(_ filter: JobFilter) async throws(StoreError) -> Int
-    /// What became of these jobs so far: of one that was superseded, the state of the job that took its place. Ids that
-    /// do not exist are left out.
-    func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState]
+    /// What became of these jobs so far: of one that was superseded, the job that took its place. Ids that do not exist
+    /// are left out.
+    func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace]
     /// Changes of jobs behind a cursor, in the order of their commits: each once, for as long as history is kept.
     func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange]
     /// Where the feed of changes ends now; 0 before the first.
@@ -39,6 +39,11 @@ package protocol ReaderStore: AnyStore {
 }
 
 extension ReaderStore {
+    /// The states of ``places(of:)``.
+    package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
+        try await places(of: ids).mapValues(\.state)
+    }
+
     /// One of the queues.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``

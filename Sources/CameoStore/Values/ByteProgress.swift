@@ -4,10 +4,7 @@ package struct ByteProgress: Hashable, Sendable {
     /// May grow while others write.
     package let total: Int
 
-    package init(
-        done: Int,
-        total: Int
-    ) {
+    package init(done: Int, total: Int) {
         self.done = done
         self.total = total
     }

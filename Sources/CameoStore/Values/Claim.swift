@@ -7,10 +7,7 @@ package struct Claim: Hashable, Sendable {
     /// Fresh for every claim.
     package let token: String
 
-    package init(
-        jobID: Int64,
-        token: String
-    ) {
+    package init(jobID: Int64, token: String) {
         self.jobID = jobID
         self.token = token
     }
@@ -36,6 +33,8 @@ package struct ClaimedJob: Hashable, Sendable {
     package let uploadedBlob: BlobDigest?
     package let createdAt: Date
     package let availableAt: Date
+    /// Of a fetch that begins now: for one that begins later there is ``WorkerStore/beginFetch(_:of:)``.
+    package let begun: BegunFetch
 
     package init(
         claim: Claim,
@@ -49,7 +48,8 @@ package struct ClaimedJob: Hashable, Sendable {
         hasUpload: Bool,
         uploadedBlob: BlobDigest?,
         createdAt: Date,
-        availableAt: Date
+        availableAt: Date,
+        begun: BegunFetch
     ) {
         self.claim = claim
         self.request = request
@@ -63,6 +63,7 @@ package struct ClaimedJob: Hashable, Sendable {
         self.uploadedBlob = uploadedBlob
         self.createdAt = createdAt
         self.availableAt = availableAt
+        self.begun = begun
     }
 
     /// What to do: the request, with what joined it and with the blob that its upload has become.

@@ -5,11 +5,7 @@ package struct EvictedSources: Hashable, Sendable {
     /// Whether nothing is left to do.
     package let isWithinBudget: Bool
 
-    package init(
-        count: Int,
-        bytes: Int,
-        isWithinBudget: Bool
-    ) {
+    package init(count: Int, bytes: Int, isWithinBudget: Bool) {
         self.count = count
         self.bytes = bytes
         self.isWithinBudget = isWithinBudget

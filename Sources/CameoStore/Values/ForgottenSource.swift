@@ -8,12 +8,7 @@ package struct ForgottenSource: Hashable, Sendable {
     /// Of the cached answers.
     package let bytes: Int
 
-    package init(
-        originals: Int,
-        failures: Int,
-        thumbnails: Int,
-        bytes: Int
-    ) {
+    package init(originals: Int, failures: Int, thumbnails: Int, bytes: Int) {
         self.originals = originals
         self.failures = failures
         self.thumbnails = thumbnails

@@ -8,12 +8,7 @@ package struct Joining: Sendable {
     package let refresh: Refresh
     package let batches: [String]
 
-    package init(
-        priority: Int,
-        due: Int64?,
-        refresh: Refresh,
-        batches: [String]
-    ) {
+    package init(priority: Int, due: Int64?, refresh: Refresh, batches: [String]) {
         self.priority = priority
         self.due = due
         self.refresh = refresh

@@ -8,13 +8,7 @@ package struct LostJob: Hashable, Sendable {
     package let attempt: Int
     package let failure: JobFailure
 
-    package init(
-        id: Int64,
-        source: String?,
-        queue: String,
-        attempt: Int,
-        failure: JobFailure
-    ) {
+    package init(id: Int64, source: String?, queue: String, attempt: Int, failure: JobFailure) {
         self.id = id
         self.source = source
         self.queue = queue

@@ -8,12 +8,7 @@ package struct RenderedThumbnail: Sendable {
     /// Of the bytes of the rendition's overlay; nil for a rendition without one.
     package let overlayDigest: BlobDigest?
 
-    package init(
-        id: ThumbnailID,
-        rendition: Rendition,
-        encoded: EncodedRendition,
-        overlayDigest: BlobDigest? = nil
-    ) {
+    package init(id: ThumbnailID, rendition: Rendition, encoded: EncodedRendition, overlayDigest: BlobDigest? = nil) {
         self.id = id
         self.rendition = rendition
         self.encoded = encoded

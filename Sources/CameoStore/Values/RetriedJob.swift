@@ -6,10 +6,7 @@ package struct RetriedJob: Hashable, Sendable {
     package let before: JobState
     package let settlement: Settlement
 
-    package init(
-        before: JobState,
-        settlement: Settlement
-    ) {
+    package init(before: JobState, settlement: Settlement) {
         self.before = before
         self.settlement = settlement
     }

@@ -8,12 +8,7 @@ package struct SeenAgain: Hashable, Sendable {
     package let sourceSeen: Int64
     package let rendererVersion: String
 
-    package init(
-        sourceDigest: BlobDigest,
-        overlayDigests: [BlobDigest?],
-        sourceSeen: Int64,
-        rendererVersion: String
-    ) {
+    package init(sourceDigest: BlobDigest, overlayDigests: [BlobDigest?], sourceSeen: Int64, rendererVersion: String) {
         self.sourceDigest = sourceDigest
         self.overlayDigests = overlayDigests
         self.sourceSeen = sourceSeen

@@ -1,0 +1,12 @@
+package import CameoModel
+
+/// A job, or the one that took its place because it was waiting for the same thumbnails.
+package struct JobPlace: Hashable, Sendable {
+    package let job: Int64
+    package let state: JobState
+
+    package init(job: Int64, state: JobState) {
+        self.job = job
+        self.state = state
+    }
+}

@@ -1,0 +1,215 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+extension ConformanceCase {
+    static let claiming = [
+        ConformanceCase("the lowest rank is claimed first, each job by one worker") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue(2)
+            try await fixture.enqueue(1, from: 2) { $0.priority = 5 }
+            let other = try await fixture.another()
+            let first = try await fixture.claim(2)
+            let rest = try await other.claim(limit: 9, kind: .usual, queues: nil, for: "w2")
+            #expect(first.map(\.claim.jobID) == [3, 1])
+            #expect(rest.map(\.claim.jobID) == [2])
+            #expect(Set((first + rest).map(\.claim.token)).count == 3)
+            #expect(first.map(\.attempt) == [1, 1])
+        },
+        ConformanceCase("a job for later is claimed at its time") { fixture in
+            try await fixture.enqueue { $0.runAt = fixture.clock.now + 60 }
+            #expect(try await fixture.state(of: 1) == .scheduled)
+            #expect(try await fixture.claim().isEmpty)
+            #expect(try await fixture.store.sweep(for: "w1").due == fixture.clock.now + 60)
+            fixture.clock.advance(seconds: 60)
+            #expect(try await fixture.claim().count == 1)
+        },
+        ConformanceCase("a minute of waiting is worth a step of priority") { fixture in
+            try await fixture.enqueue()
+            fixture.clock.advance(seconds: 301)
+            try await fixture.enqueue(1, from: 1) { $0.priority = 5 }
+            #expect(try await fixture.claim(2).map(\.claim.jobID) == [1, 2])
+        },
+        ConformanceCase("a claim takes from the queues that it names, and not from paused ones") { fixture in
+            for (index, queue) in ["a", "b", "c"].enumerated() {
+                try await fixture.enqueue(1, from: index) { $0.queue = queue }
+            }
+            #expect(try await fixture.store.pause("b", unknown: .refused))
+            #expect(try await fixture.claim(9, queues: ["b", "c"]).map(\.claim.jobID) == [3])
+            #expect(try await fixture.store.resume("b"))
+            #expect(try await fixture.claim(9).map(\.claim.jobID) == [1, 2])
+        },
+        ConformanceCase("a worker that was asked to end claims nothing") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue()
+            _ = try await fixture.store.stopWorker("w1", .drain)
+            #expect(try await fixture.claim().isEmpty)
+            #expect(try await fixture.store.sweep(for: "w1").stop == .drain)
+        },
+    ]
+
+    static let settling = [
+        ConformanceCase("thumbnails and completion become visible together") { fixture in
+            try await fixture.enqueue { $0.renditions.append(Rendition(width: 32, height: 32)) }
+            let job = try #require(try await fixture.claim().first)
+            let ids = try job.parsedRequest().thumbnailIDs()
+            #expect(try await !fixture.store.have(ids, as: nil))
+            try await fixture.complete(job)
+            let done = try await fixture.store.job(1)
+            #expect((done.state, done.thumbnails.compactMap(\.blob).count) == (.completed, 2))
+            #expect(try await fixture.store.have(ids, as: nil))
+            #expect(done.attempts?.map(\.outcome) == [.completed])
+        },
+        ConformanceCase("a claim that was lost settles nothing, and stores nothing") { fixture in
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.claim().first)
+            _ = try await fixture.store.cancel(1)
+            let product = try Fixture.product(of: job)
+            await expectLeaseLost(job) {
+                try await fixture.store.complete(job.claim, with: product, timings: AttemptTimings())
+            }
+            await expectLeaseLost(job) {
+                _ = try await fixture.store.settle(job.claim, as: .release, timings: AttemptTimings())
+            }
+            await expectLeaseLost(job) {
+                _ = try await fixture.store.beginFetch(job.claim, of: try job.parsedRequest())
+            }
+            #expect(try await !fixture.store.have(job.parsedRequest().thumbnailIDs(), as: nil))
+            #expect(try await fixture.state(of: 1) == .cancelled)
+        },
+        ConformanceCase("the token of an attempt before is no claim") { fixture in
+            try await fixture.enqueue()
+            let first = try #require(try await fixture.claim().first)
+            _ = try await fixture.store.settle(first.claim, as: .release, timings: AttemptTimings())
+            let second = try #require(try await fixture.claim().first)
+            await expectLeaseLost(first) { try await fixture.complete(first) }
+            try await fixture.complete(second)
+            #expect(try await fixture.state(of: 1) == .completed)
+        },
+        ConformanceCase("a failure waits for its back-off, and is known to the next attempt") { fixture in
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.claim().first)
+            let end = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now + 10)
+            #expect(try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings()) == .asAsked)
+            #expect(try await fixture.state(of: 1) == .retryable)
+            #expect(try await fixture.claim().isEmpty)
+            fixture.clock.advance(seconds: 10)
+            let again = try #require(try await fixture.claim().first)
+            #expect((again.attempt, again.previousFailure?.code) == (2, .sourceTimeout))
+            _ = try await fixture.store.settle(again.claim, as: .discard(Fixture.failure), timings: AttemptTimings())
+            let ended = try await fixture.store.job(1)
+            #expect((ended.state, ended.failure?.code, ended.attempts?.count) == (.discarded, .sourceTimeout, 2))
+        },
+        ConformanceCase("an older fetch never replaces a newer one's thumbnail") { fixture in
+            try await fixture.enqueue()
+            let old = try #require(try await fixture.claim().first)
+            try await fixture.enqueue()
+            let new = try #require(try await fixture.claim().first)
+            try await fixture.complete(new, bytes: "new", seen: 2)
+            let stale = try Fixture.product(of: old, bytes: "old", seen: 1, source: "older")
+            try await fixture.store.complete(old.claim, with: stale, timings: AttemptTimings())
+            let id = try old.parsedRequest().thumbnailIDs()[0]
+            let blob = try await fixture.store.thumbnail(id).blob
+            #expect(try await fixture.store.data(of: blob) == Data("new".utf8))
+        },
+        ConformanceCase("numbers of fetches only grow, over all processes") { fixture in
+            let other = try await fixture.another()
+            var last: Int64 = 0
+            for store in [fixture.store, other, fixture.store, other] {
+                let next = try await store.nextSourceSeen()
+                #expect(next > last)
+                last = next
+            }
+        },
+    ]
+
+    static let joining = [
+        ConformanceCase("of requests for the same, sixteen at once, one becomes a job") { fixture in
+            var stores = [fixture.store]
+            for _ in 1..<16 { stores.append(try await fixture.another()) }
+            let outcomes = try await withThrowingTaskGroup(of: EnqueueReceipt.self) { group in
+                for store in stores { group.addTask { try await store.enqueue([Fixture.request()])[0] } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(outcomes.map(\.id)) == [1])
+            #expect(outcomes.count { $0.outcome == .accepted } == 1)
+        },
+        ConformanceCase("a request that joins raises the job, and never changes its request") { fixture in
+            try await fixture.enqueue { $0.runAt = fixture.clock.now + 60 }
+            let before = try await fixture.store.job(1).request
+            let receipt = try await fixture.store.enqueue([
+                Fixture.request {
+                    $0.priority = 7
+                    $0.refresh = .always
+                    $0.batch = "b"
+                }
+            ])[0]
+            #expect((receipt.outcome, receipt.id, receipt.state) == (.joined, 1, .available))
+            let job = try await fixture.store.job(1)
+            #expect((job.priority, job.request) == (7, before))
+            #expect(try await fixture.store.batch("b").total == 1)
+            #expect(try await fixture.claim().first?.parsedRequest().refresh == .always)
+        },
+        ConformanceCase("a job that is to wait again yields to one that waits for the same") { fixture in
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.claim().first)
+            try await fixture.enqueue()
+            let end = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now)
+            #expect(
+                try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings()) == .superseded(by: 2)
+            )
+            let first = try await fixture.store.job(1)
+            #expect((first.state, first.supersededBy) == (.cancelled, 2))
+            #expect(try await fixture.store.places(of: [1]) == [1: JobPlace(job: 2, state: .available)])
+        },
+        ConformanceCase("what is made and cannot have changed needs no job") { fixture in
+            let request = Fixture.request { $0.refresh = .never }
+            _ = try await fixture.store.enqueue([request])
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            let receipt = try await fixture.store.enqueue([request])[0]
+            #expect((receipt.outcome, receipt.id) == (.fresh, nil))
+        },
+    ]
+
+    static let limiting = [
+        ConformanceCase("a queue's limit counts over all workers") { fixture in
+            try await fixture.enqueue(5)
+            try await fixture.store.limit(queue: "default", to: 2, unknown: .refused)
+            let jobs = try await fixture.claim(9)
+            #expect(jobs.count == 2)
+            #expect(try await fixture.another().claim(limit: 9, kind: .usual, queues: nil, for: "w2").isEmpty)
+            try await fixture.complete(jobs[0])
+            #expect(try await fixture.claim(9).count == 1)
+        },
+        ConformanceCase("jobs of a full key never block others") { fixture in
+            try await fixture.enqueue(50) {
+                $0.concurrencyKey = "tenant"
+                $0.concurrencyLimit = 2
+                $0.priority = 9
+            }
+            try await fixture.enqueue(1, from: 50)
+            let jobs = try await fixture.claim(9)
+            #expect(jobs.map(\.claim.jobID) == [1, 2, 51])
+            _ = try await fixture.store.settle(jobs[0].claim, as: .release, timings: AttemptTimings())
+            #expect(try await fixture.claim(9).map(\.claim.jobID) == [1])
+            #expect(try await fixture.store.limit(key: "tenant", to: 3))
+            #expect(try await fixture.claim(9).map(\.claim.jobID) == [3])
+        },
+        ConformanceCase("a rate lets so many start within its time, over all workers") { fixture in
+            try await fixture.enqueue(30)
+            try await fixture.store.limit(
+                queue: "default",
+                toRate: StartRate(count: 10, period: 1_000),
+                unknown: .refused
+            )
+            #expect(try await fixture.claim(30).count == 10)
+            let other = try await fixture.another()
+            #expect(try await other.claim(limit: 9, kind: .usual, queues: nil, for: "w2").isEmpty)
+            fixture.clock.advance(seconds: 0.2)
+            #expect(try await other.claim(limit: 9, kind: .usual, queues: nil, for: "w2").count == 2)
+            fixture.clock.advance(seconds: 5)
+            #expect(try await fixture.claim(30).count == 10)
+        },
+    ]
+}

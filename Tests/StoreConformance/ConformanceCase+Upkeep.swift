@@ -1,0 +1,218 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+extension ConformanceCase {
+    static let losing = [
+        ConformanceCase("the jobs of a dead worker wait again, uncharged, and the death is counted") { fixture in
+            try await fixture.register("w1")
+            try await fixture.enqueue(2)
+            let jobs = try await fixture.claim(2)
+            try await fixture.engine.kill("w1", in: fixture.store)
+            let report = try await fixture.rescue("w1")
+            #expect(report.rescued == 2)
+            let job = try await fixture.store.job(1)
+            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 1))
+            #expect(job.attempts?.map(\.outcome) == [.interrupted])
+            await expectLeaseLost(jobs[0]) { try await fixture.complete(jobs[0]) }
+        },
+        ConformanceCase("a worker that is silent for longer than its lease loses its jobs, and they are not blamed") {
+            fixture in
+            try await fixture.register("w1")
+            try await fixture.enqueue()
+            _ = try await fixture.claim()
+            fixture.clock.advance(seconds: Double(Lease.milliseconds) / 1_000 - 1)
+            #expect(try await fixture.store.rescueExpired(except: nil).workers.isEmpty)
+            fixture.clock.advance(seconds: 2)
+            #expect(try await fixture.store.rescueExpired(except: nil).rescued == 1)
+            #expect(try await fixture.store.job(1).crashCount == 0)
+        },
+        ConformanceCase("a job that worker after worker dies of runs alone, and is given up") { fixture in
+            try await fixture.enqueue()
+            for death in 1...ClaimKind.discardAfterCrashes {
+                let worker = "w\(death)"
+                try await fixture.register(worker)
+                let kind: ClaimKind = death > ClaimKind.suspectAfterCrashes ? .suspect : .usual
+                #expect(try await fixture.claim(1, kind, for: worker).count == 1)
+                try await fixture.engine.kill(worker, in: fixture.store)
+                let report = try await fixture.rescue(worker)
+                #expect(report.discarded.map(\.id) == (death == ClaimKind.discardAfterCrashes ? [1] : []))
+            }
+            #expect(try await fixture.store.job(1).failure?.code == .workerLost)
+        },
+        ConformanceCase("a worker that leaves gives back what it holds") { fixture in
+            try await fixture.register("w1")
+            try await fixture.enqueue()
+            _ = try await fixture.claim()
+            try await fixture.store.deregister("w1")
+            let job = try await fixture.store.job(1)
+            #expect((job.state, job.attempt, job.attempts?.map(\.outcome)) == (.available, 0, [.released]))
+        },
+    ]
+
+    static let operating = [
+        ConformanceCase("a job is cancelled, retried and snoozed by hand") { fixture in
+            try await fixture.enqueue()
+            #expect(try await fixture.store.cancel(1) == .available)
+            #expect(try await fixture.store.cancel(1) == .cancelled)
+            #expect(try await fixture.store.retry(1).before == .cancelled)
+            #expect(try await fixture.store.snooze(1, until: fixture.clock.now + 60) == .available)
+            #expect(try await fixture.state(of: 1) == .scheduled)
+            await #expect(throws: StoreError.noSuchJob(7)) { _ = try await fixture.store.cancel(7) }
+            await #expect(throws: StoreError.noSuchJob(7)) { _ = try await fixture.store.job(7) }
+        },
+        ConformanceCase("many jobs are changed by what they have in common") { fixture in
+            try await fixture.enqueue(3) { $0.queue = "a" }
+            try await fixture.enqueue(2, from: 3) { $0.queue = "b" }
+            var filter = JobFilter()
+            (filter.queue, filter.limit) = ("a", 100)
+            let progress = try await fixture.store.change(filter, by: .cancel)
+            #expect((progress.matched, progress.changed) == (3, 3))
+            let report = try await fixture.store.status()
+            #expect((report.count(.cancelled), report.count(.available)) == (3, 2))
+            filter.states = [.cancelled]
+            #expect(try await fixture.store.jobs(filter).map(\.id) == [3, 2, 1])
+        },
+        ConformanceCase("retention removes what ended long enough ago, by its state") { fixture in
+            try await fixture.enqueue(3)
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            _ = try await fixture.store.cancel(2)
+            fixture.clock.advance(seconds: 8 * 86_400)
+            let turn = try #require(try await fixture.store.maintenanceTurn(within: .seconds(600)))
+            var retention = Retention()
+            retention.cancelled = nil
+            #expect(try await fixture.store.prunable(retention).completed == 1)
+            #expect(try await fixture.store.prune(retention, in: turn).completed == 1)
+            await #expect(throws: StoreError.noSuchJob(1)) { _ = try await fixture.store.job(1) }
+            #expect(try await fixture.state(of: 2) == .cancelled)
+            #expect(try await fixture.state(of: 3) == .available)
+            #expect(try await fixture.store.have(Fixture.request().thumbnailIDs(), as: nil), "thumbnails stay")
+        },
+        ConformanceCase("one process prunes at a time") { fixture in
+            let turn = try #require(try await fixture.store.maintenanceTurn(within: .seconds(600)))
+            #expect(try await fixture.another().maintenanceTurn() == nil)
+            withExtendedLifetime(turn) {}
+        },
+    ]
+
+    static let keeping = [
+        ConformanceCase("bytes of any size have their digest for a name", ) { fixture in
+            for size in [1, 102_400, 102_401, 1_000_000] {
+                let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+                let digest = try await fixture.store.store(data, mediaType: "image/png")
+                #expect(digest == SHA256.digest(of: data))
+                #expect(try await fixture.another().data(of: digest) == data)
+                #expect(try await fixture.store.data(of: CameoURI.blob(digest)) == data)
+                #expect(try await fixture.store.store(data, mediaType: "text/plain") == digest)
+                #expect(try await fixture.store.mediaType(of: digest) == "image/png", "the first one stays")
+            }
+            let unknown = SHA256.digest(of: Data("nobody's".utf8))
+            await #expect(throws: StoreError.notFound(uri: CameoURI.blob(unknown).text)) {
+                _ = try await fixture.store.data(of: unknown)
+            }
+        },
+        ConformanceCase("a picture that is handed over is the job's source") { fixture in
+            let data = Data("picture".utf8)
+            let receipt = try await fixture.store.enqueue(Fixture.request(), data: data)
+            #expect(receipt.source == CameoURI.blob(SHA256.digest(of: data)).text)
+            let job = try #require(try await fixture.claim().first)
+            let uri = try #require(CameoURI(try job.parsedRequest().source))
+            #expect(try await fixture.store.data(of: uri) == data)
+        },
+    ]
+
+    static let caching = [
+        ConformanceCase("an answer is kept by its key, and a newer one takes its place") { fixture in
+            let key = SourceKey(uri: "https://example.com/a.png", scope: nil)
+            let tenant = SourceKey(uri: key.uri, scope: RequestScope(headers: ["Authorization": "a"]))
+            #expect(
+                try await fixture.store.keep(source(key, "old", seen: 1), data: Data("old".utf8), budget: nil) == .kept
+            )
+            #expect(
+                try await fixture.store.keep(source(key, "new", seen: 3), data: Data("new".utf8), budget: nil) == .kept
+            )
+            let late = source(key, "late", seen: 2)
+            #expect(try await fixture.store.keep(late, data: Data("late".utf8), budget: nil) == .superseded)
+            #expect(try await fixture.store.cachedSources(key).map(\.sourceSeen) == [3])
+            #expect(try await fixture.store.cachedSources(tenant).isEmpty)
+            #expect(try await fixture.store.cachedSource(key.uri).blob == SHA256.digest(of: Data("new".utf8)))
+            #expect(try await fixture.store.keep(late, data: Data("late".utf8), budget: 1) == .tooLarge)
+            let forgotten = try await fixture.store.forgetSource(key.uri, .originals)
+            #expect((forgotten.originals, forgotten.bytes) == (1, 3))
+        },
+        ConformanceCase("a failure is remembered until its time, unless something newer is kept") { fixture in
+            let key = SourceKey(uri: "https://example.com/a.png", scope: nil)
+            let until = fixture.clock.now + 10
+            try await fixture.store.remember(Fixture.failure, of: key, until: until, seen: 2)
+            #expect(try await fixture.store.rememberedFailure(of: key)?.failure.code == .sourceTimeout)
+            fixture.clock.advance(seconds: 10)
+            #expect(try await fixture.store.rememberedFailure(of: key) == nil)
+        },
+        ConformanceCase("the cache stays within its budget: what was not used for longest goes") { fixture in
+            for (index, letter) in "abc".enumerated() {
+                let key = SourceKey(uri: "https://example.com/\(letter)", scope: nil)
+                let bytes = String(repeating: letter, count: 10)
+                _ = try await fixture.store.keep(
+                    source(key, bytes, seen: Int64(index)),
+                    data: Data(bytes.utf8),
+                    budget: nil
+                )
+                fixture.clock.advance(seconds: 100)
+            }
+            let evicted = try await fixture.store.evictSources(over: 20, atMost: 16)
+            #expect((evicted.count, evicted.bytes, evicted.isWithinBudget) == (1, 10, true))
+            #expect(
+                try await fixture.store.cachedSources(SourceKey(uri: "https://example.com/a", scope: nil)).isEmpty
+            )
+        },
+    ]
+
+    static let following = [
+        ConformanceCase("every change of a state is in the feed once, in its order, for every process") { fixture in
+            try await fixture.enqueue(2)
+            let start = try await fixture.store.lastChange()
+            let job = try #require(try await fixture.claim().first)
+            try await fixture.complete(job)
+            _ = try await fixture.store.cancel(2)
+            let changes = try await fixture.another().changes(since: start, limit: 100)
+            #expect(changes.map(\.job) == [1, 1, 2])
+            #expect(changes.map(\.state) == [.running, .completed, .cancelled])
+            #expect(changes.map(\.cursor) == changes.map(\.cursor).sorted())
+            let rest = try await fixture.store.changes(since: changes[0].cursor, limit: 1)
+            #expect(rest == [changes[1]])
+            #expect(try await fixture.store.lastChange() == changes[2].cursor)
+        },
+        ConformanceCase("who waits is woken by the commits of other processes") { fixture in
+            var wakeUps = fixture.store.wakeUps().makeAsyncIterator()
+            await wakeUps.next()
+            let other = try await fixture.another()
+            // A wake-up may come for what was before: so each of a few commits is waited for.
+            for number in 0..<3 {
+                _ = try await other.enqueue([Fixture.request(number)])
+                await wakeUps.next()
+            }
+        },
+    ]
+
+    private static func source(_ key: SourceKey, _ bytes: String, seen: Int64) -> CachedSource {
+        let time = Date(timeIntervalSince1970: 1_900_000_000)
+        return CachedSource(
+            key: key,
+            variant: "",
+            finalURL: key.uri,
+            status: 200,
+            fields: [],
+            hops: [],
+            mediaType: "image/png",
+            textEncoding: nil,
+            requestTime: time,
+            responseTime: time,
+            freshUntil: time + 60,
+            blob: SHA256.digest(of: Data(bytes.utf8)),
+            bytes: bytes.utf8.count,
+            sourceSeen: seen,
+            isPinned: false
+        )
+    }
+}

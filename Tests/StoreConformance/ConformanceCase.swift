@@ -1,0 +1,17 @@
+package import CameoStore
+
+/// One promise of the faces, checked against whatever engine is given.
+package struct ConformanceCase: Sendable, CustomTestStringConvertible {
+    package let name: String
+    package let run: @Sendable (Fixture) async throws -> Void
+
+    init(_ name: String, _ run: @escaping @Sendable (Fixture) async throws -> Void) {
+        self.name = name
+        self.run = run
+    }
+
+    package var testDescription: String { name }
+
+    package static let all =
+        claiming + settling + joining + limiting + losing + operating + keeping + caching + following
+}

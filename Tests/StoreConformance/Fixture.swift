@@ -1,0 +1,108 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+package import Testing
+
+/// A store of one case's own.
+package struct Fixture: Sendable {
+    package let engine: any StoreEngine
+    package let clock = ConformanceClock()
+    package let store: any Store
+
+    package init(_ engine: any StoreEngine) async throws {
+        self.engine = engine
+        store = try await engine.makeStore(clock: clock)
+    }
+
+    func another() async throws -> any Store { try await engine.another(store, clock: clock) }
+
+    func register(_ id: String = "w1", in store: (any Store)? = nil) async throws {
+        let worker = WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+        try await (store ?? self.store).register(worker)
+    }
+
+    /// Jobs of different sources.
+    @discardableResult
+    func enqueue(_ count: Int = 1, from first: Int = 0, change: (inout ThumbnailRequest) -> Void = { _ in })
+        async throws
+        -> [Int64]
+    {
+        let receipts = try await store.enqueue((first..<(first + count)).map { Self.request($0, change: change) })
+        return receipts.compactMap(\.id)
+    }
+
+    static func request(_ number: Int = 0, change: (inout ThumbnailRequest) -> Void = { _ in }) -> ThumbnailRequest {
+        var request = ThumbnailRequest(
+            source: "file:///pictures/\(number).jpg",
+            renditions: [Rendition(width: 64, height: 64)]
+        )
+        change(&request)
+        return request
+    }
+
+    func claim(_ limit: Int = 1, _ kind: ClaimKind = .usual, queues: [String]? = nil, for worker: String = "w1")
+        async throws -> [ClaimedJob]
+    {
+        try await store.claim(limit: limit, kind: kind, queues: queues, for: worker)
+    }
+
+    /// What a renderer would have made.
+    static func product(of job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1, source: String = "picture")
+        throws -> JobProduct
+    {
+        let request = try job.parsedRequest()
+        let placeholder = Placeholder(
+            thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+            blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
+            dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
+        )
+        let thumbnails = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
+            RenderedThumbnail(
+                id: id,
+                rendition: rendition,
+                encoded: EncodedRendition(
+                    bytes: Data(bytes.utf8),
+                    width: 64,
+                    height: 48,
+                    format: .webp,
+                    hasAlpha: true,
+                    frames: 1,
+                    placeholder: placeholder
+                )
+            )
+        }
+        let provenance = Provenance(
+            source: try SourceIdentity(of: request.source),
+            sourceDigest: SHA256.digest(of: Data(source.utf8)),
+            sourceSeen: seen,
+            rendererVersion: "test-1",
+            picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
+            isTruncated: false
+        )
+        return .rendered(thumbnails, provenance)
+    }
+
+    func complete(_ job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1) async throws {
+        let product = try Self.product(of: job, bytes: bytes, seen: seen)
+        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+    }
+
+    func state(of id: Int64) async throws -> JobState { try await store.job(id).state }
+
+    static let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+
+    /// The rescue of a worker may be seen a moment late: other tests start programs, and between fork and exec such a
+    /// child has a copy of the lock.
+    func rescue(_ worker: String) async throws -> RescueReport {
+        while true {
+            try Task.checkCancellation()
+            let report = try await store.rescueExpired(except: nil)
+            if report.workers.contains(worker) { return report }
+        }
+    }
+}
+
+/// Expects that a call fails because its claim is lost.
+func expectLeaseLost(_ job: ClaimedJob, _ body: () async throws -> Void) async {
+    await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) { try await body() }
+}
