@@ -88,6 +88,14 @@ struct Front {
         if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue, db) }
     }
 
+    /// Takes it from the line where nothing may be taken although it stands there: a clock that was put back has opened an
+    /// empty bucket, or another program has changed a count.
+    func close(now: Int64, _ db: Database) throws {
+        try Rates.spend(0, queue: queue, key: key, now: now, db)
+        if key != 0 { try Keys.decide(key, db) }
+        try Lanes.settleHead(ofQueue: queue, db)
+    }
+
     /// The first jobs of the lane, up to the bound.
     func tasks(atMost limit: Int, _ db: Database) throws -> [TaskRow] {
         try TaskRow.all(

@@ -41,9 +41,21 @@ enum Rates {
         return opensAt != nil
     }
 
-    /// Opens what lets a job start again; also what a clock that was put back would leave closed for long.
+    /// What lets a job start again; also what a clock that was put back would leave closed for long.
+    private static let isDue = "opens_at <> 0 AND (opens_at <= ?1 OR opens_at > ?1 + rate_period + 1)"
+
+    /// Whether ``open(now:_:)`` would open anything.
+    static func mayOpen(now: Int64, _ db: Database) throws -> Bool {
+        let look = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM queue INDEXED BY queue_opening WHERE \(isDue))
+                  OR EXISTS (SELECT 1 FROM key INDEXED BY key_opening WHERE \(isDue))
+                """
+        )
+        return try Bool.fetchOne(look, arguments: [now]) ?? false
+    }
+
     static func open(now: Int64, _ db: Database) throws {
-        let isDue = "opens_at <> 0 AND (opens_at <= ?1 OR opens_at > ?1 + rate_period + 1)"
         let queues = try db.cachedStatement(
             sql: "UPDATE queue INDEXED BY queue_opening SET opens_at = 0 WHERE \(isDue)"
         )

@@ -75,6 +75,10 @@ extension SQLiteStore {
         while jobs.count < limit, let front = try Front.find(among: queues, db) {
             var ledger = Ledger(now: now)
             let room = min(limit - jobs.count, try front.room(now: now, db))
+            guard room > 0 else {
+                try front.close(now: now, db)
+                continue
+            }
             let tasks = try front.tasks(atMost: room, db)
             for task in tasks {
                 jobs.append(try take(task, from: front.queueName, for: worker, now: now, &ledger, db))
@@ -89,6 +93,7 @@ extension SQLiteStore {
     /// Whether a claim could find anything, or could change what the next one finds: asked before the write lock is taken.
     private static func mayClaim(_ db: Database, _ kind: ClaimKind, _ wanted: [String]?, now: Int64) throws -> Bool {
         if let due = try nextDueTime(db), due <= now { return true }
+        if try Rates.mayOpen(now: now, db) { return true }
         if kind == .suspect { return try !suspects(wanted, 1, attemptedBefore: nil, db).isEmpty }
         return try !Front.openQueues(among: wanted, db).isEmpty
     }
