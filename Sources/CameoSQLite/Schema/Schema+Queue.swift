@@ -9,7 +9,8 @@ extension Schema {
     /// What producers write. `INSERT INTO job(request)` and `INSERT INTO upload(data, request)` are the public contract.
     static let door = """
         CREATE TABLE job(
-          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          id INTEGER PRIMARY KEY AUTOINCREMENT
+            CONSTRAINT "insert only job(request): ids are Cameo's" CHECK (id > 0),
           request TEXT NOT NULL
             CONSTRAINT "request must be a JSON object"
               CHECK (CASE WHEN json_valid(request) THEN json_type(request) IS 'object' ELSE 0 END)
@@ -24,7 +25,7 @@ extension Schema {
             CONSTRAINT "created_at is a time in milliseconds since 1970" CHECK (created_at BETWEEN 0 AND 253402300799999)
         ) STRICT;
 
-        -- Before the row has its id, NEW.id is -1 unless the statement chose one.
+        -- Before the row has its id, NEW.id is -1 unless the statement chose one; -1 itself breaks the table's rule.
         CREATE TRIGGER job_id BEFORE INSERT ON job WHEN NEW.id IS NOT -1 BEGIN
           SELECT RAISE(ABORT, 'insert only job(request): ids are Cameo''s');
         END;
@@ -34,7 +35,8 @@ extension Schema {
 
         -- A picture's bytes with the request for it. The data moves to a blob, named by `digest`, when the job first runs.
         CREATE TABLE upload(
-          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          id INTEGER PRIMARY KEY AUTOINCREMENT
+            CONSTRAINT "insert only upload(data, request): the other columns are Cameo's" CHECK (id > 0),
           data BLOB
             CONSTRAINT "data must have 1 byte to 100 MiB"
               CHECK (data IS NULL OR length(data) BETWEEN 1 AND 104857600),
