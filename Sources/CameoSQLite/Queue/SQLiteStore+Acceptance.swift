@@ -11,7 +11,7 @@ internal import Synchronization
 // enqueuers write both rows in one transaction, and their rows are passed over.
 extension SQLiteStore {
     /// Bounds of a page: how many rows, how many bytes of requests, and how long they are parsed.
-    private static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
+    private static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
 
     /// A row as it was read.
     private struct Arrival: Sendable {
@@ -25,8 +25,9 @@ extension SQLiteStore {
     /// - Returns: whether there was any.
     @discardableResult
     func acceptArrivals() async throws(StoreError) -> Bool {
+        let clock = clock
         let (arrivals, last) = try await read { db in
-            try Self.hasArrivals(db) ? try Self.arrivals(db) : ([], 0)
+            try Self.hasArrivals(db) ? try Self.arrivals(clock, db) : ([], 0)
         }
         guard last > 0 else { return false }
         let now = nowMilliseconds
@@ -64,8 +65,8 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    private static func arrivals(_ db: Database) throws -> (arrivals: [Arrival], last: Int64) {
-        let started = ContinuousClock.now
+    private static func arrivals(_ clock: StoreClock, _ db: Database) throws -> (arrivals: [Arrival], last: Int64) {
+        let started = clock.uptime()
         // As bytes: text that is no UTF-8 would come back repaired, and so as another request.
         let statement = try db.cachedStatement(
             sql: """
@@ -82,7 +83,7 @@ extension SQLiteStore {
             let request: Data = row[2]
             bytes += request.count
             arrivals.append(Arrival(id: last, createdAt: row[1], reading: parse(request)))
-            if bytes > page.bytes || started.duration(to: .now) > page.time { break }
+            if bytes > page.bytes || clock.uptime() - started > page.milliseconds { break }
         }
         return (arrivals, last)
     }
@@ -152,7 +153,9 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws {
-        if let upload = new.upload { try requireUpload(upload, of: id, db) }
+        guard try hasUpload(new, id, db) else {
+            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+        }
         let task = try newTask(new, as: id, createdAt: createdAt, db)
         try record(new, of: task, db)
         if let batch = new.request.batch { try enter([batch], id, db) }
@@ -188,11 +191,11 @@ extension SQLiteStore {
         )
     }
 
-    private static func requireUpload(_ upload: Int64, of job: Int64, _ db: Database) throws {
+    /// Whether the upload that a request names, if any, is the one that the job was made for.
+    static func hasUpload(_ new: NewJob, _ job: Int64, _ db: Database) throws -> Bool {
+        guard let upload = new.upload else { return true }
         let find = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ? AND job_id = ?)")
-        guard try Bool.fetchOne(find, arguments: [upload, job]) == true else {
-            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
-        }
+        return try Bool.fetchOne(find, arguments: [upload, job]) ?? false
     }
 
     static func need(_ ingredient: String, for job: Int64, _ db: Database) throws {
@@ -200,7 +203,8 @@ extension SQLiteStore {
         try need.execute(arguments: [ingredient, job])
     }
 
-    /// Ends a row that cannot be accepted. It names nothing of the request, which may be anything.
+    /// Ends a row that cannot be accepted. Of the request, which may be anything, it names the queue and the batch, if
+    /// those are names.
     private static func refuse(
         _ id: Int64,
         _ reason: String,
@@ -208,15 +212,16 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> LostJob {
+        let columns = "\(Schema.text("queue")), json_extract(request, '$.source'), \(Schema.text("batch"))"
         let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT \(Schema.text("queue")), json_extract(request, '$.source') FROM job WHERE id = ?"
-            ),
+            db.cachedStatement(sql: "SELECT \(columns) FROM job WHERE id = ?"),
             arguments: [id]
         )
         let name = (row?[0] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
         let queue = name ?? ThumbnailRequest.defaultQueue
         let number = try Names.queue(queue, db)
+        let batch = (row?[2] as String?).flatMap { ThumbnailRequest.isName($0) ? $0 : nil }
+        if let batch { try enter([batch], id, db) }
         let failure = JobFailure(.requestInvalid, at: .request, reason)
         let end = try db.cachedStatement(
             sql: """

@@ -92,6 +92,7 @@ extension SQLiteStore {
             case .success(let new) = parse(row[0])
         else { return nil }
         if row[3] {
+            guard try hasUpload(new, id, db) else { return nil }
             var task = try newTask(new, as: id, createdAt: now, db)
             // The numbers count by the queue that it was refused in.
             guard task.queue == row[4] else { return nil }
