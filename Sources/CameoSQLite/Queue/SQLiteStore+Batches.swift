@@ -15,7 +15,7 @@ extension SQLiteStore {
                 sql: """
                     SELECT coalesce(task.state, outcome.state), count(*), min(batch_job.job_id), code,
                       -- What was done when it was asked for says nothing of the pace.
-                      total(finalized_at >= ? AND outcome.attempted_at IS NOT NULL)
+                      total(finalized_at >= ? AND (outcome.attempted_at IS NOT NULL OR outcome.state <> 4))
                     FROM batch JOIN batch_job ON batch_job.batch = batch.id
                       LEFT JOIN task ON task.id = batch_job.job_id LEFT JOIN outcome ON outcome.id = batch_job.job_id
                     WHERE batch.name = ? GROUP BY 1, 4

@@ -58,7 +58,7 @@ enum Counters {
             sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
-        let counts = JobState.allCases.map { state in
+        let counts = JobState.allCases.map { state -> String in
             let table = state.isFinal ? "outcome" : "task"
             return """
                 \(state.rawValue) = (

@@ -57,6 +57,7 @@ extension SQLiteStore {
     }
 
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        if writes != nil { while try await acceptArrivals() {} }
         let now = nowMilliseconds
         var total = try await leftovers(now: now)
         for state in Retention.states {
