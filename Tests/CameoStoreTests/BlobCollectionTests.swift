@@ -181,6 +181,8 @@ struct BlobCollectionTests {
         }
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         #expect(try await collect().count == 0)
+        try await store.acceptArrivals()
+        #expect(try await collect().count == 0)
         #expect(try await blobs() == 1)
         try await store.commit { db in try db.execute(sql: "DELETE FROM job") }
         #expect(try await collect().count == 1)

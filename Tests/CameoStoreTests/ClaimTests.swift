@@ -92,9 +92,9 @@ struct ClaimTests {
     @Test func suspectsAreOnlyClaimedAlone() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
-        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET crash_count = 3 WHERE id = 1") }
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET crash_count = 3 WHERE id = 1") }
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
-        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET attempted_at = 1 WHERE id = 1") }
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET attempted_at = 1 WHERE id = 1") }
         #expect(try await fixture.store.hasOverdueSuspect(queues: nil))
         #expect(try await !fixture.store.hasOverdueSuspect(queues: ["other"]))
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
@@ -107,7 +107,7 @@ struct ClaimTests {
         try await fixture.enqueue()
         let now = fixture.clock.storeClock.now().milliseconds
         try await fixture.store.commit { db in
-            try db.execute(sql: "UPDATE job SET crash_count = 3, attempted_at = ?", arguments: [now])
+            try db.execute(sql: "UPDATE task SET crash_count = 3, attempted_at = ?", arguments: [now])
         }
         fixture.clock.advance(seconds: 59)
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
@@ -127,16 +127,21 @@ struct ClaimTests {
 
     /// Each of these is asked at every wake-up; INDEXED BY makes SQLite refuse rather than scan.
     @Test(arguments: [
-        "SELECT id, rank FROM job INDEXED BY job_claim WHERE state = 'available' AND queue = 'a' AND crash_count < 3 ORDER BY rank",
-        "SELECT min(available_at) FROM job INDEXED BY job_due WHERE state IN ('scheduled', 'retryable')",
-        "SELECT claim_token FROM job INDEXED BY job_running WHERE state = 'running' AND worker = 'w'",
+        "SELECT id FROM task INDEXED BY task_ready WHERE lane = 1 AND state = 1 AND crash_count < 3 ORDER BY rank",
+        "SELECT min(due) FROM task INDEXED BY task_due WHERE state IN (0, 3)",
+        "SELECT token FROM task INDEXED BY task_running WHERE state = 2 AND worker = 'w'",
+        "SELECT id FROM lane INDEXED BY lane_open WHERE queue = 1 AND head IS NOT NULL AND shut = 0 ORDER BY head",
+        """
+        SELECT id FROM queue INDEXED BY queue_open WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0
+          AND (max_running IS NULL OR running < max_running) ORDER BY head
+        """,
     ])
     func hotQueriesWalkTheirIndexes(sql: String) async throws {
         let fixture = try StoreFixture()
         let plan = try await fixture.store.read { db in
             try String.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", adapter: SuffixRowAdapter(fromIndex: 3))
         }
-        #expect(plan.contains { $0.contains("INDEX job_") })
+        #expect(plan.contains { $0.contains("INDEX ") })
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
     }
 }

@@ -31,7 +31,7 @@ struct DamagedDatabaseTests {
         return UInt64((try #require(page) - 1) * Connection.pageSize)
     }
 
-    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "job_state"])
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_queue"])
     func aCheckNamesTheDamageAndWhatIsLeftToDo(tree: String) async throws {
         let (folder, store) = try await store(withDamaged: tree)
         defer { withExtendedLifetime(folder) {} }
@@ -42,7 +42,7 @@ struct DamagedDatabaseTests {
         #expect(findings.contains { $0.subject == "sandbox" }, "what needs no page of it is looked at still")
     }
 
-    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "job_state"])
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_queue"])
     func aRepairLeavesItToTheCheckToNameTheDamage(tree: String) async throws {
         let (folder, store) = try await store(withDamaged: tree)
         defer { withExtendedLifetime(folder) {} }

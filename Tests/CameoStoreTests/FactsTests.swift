@@ -105,23 +105,6 @@ struct FactsTests {
         #expect((late.thumbnails[0].frames, late.thumbnails[0].truncated) == (4, nil))
     }
 
-    /// A worker of version 1 that still runs writes none: those of the blob before must not stand beside its own.
-    @Test func factsGoWithTheBlobThatTheyAreOf() async throws {
-        let fixture = try StoreFixture()
-        let job = try await make(fixture, from: StoreFixture.provenance())
-        let other = SHA256.digest(of: Data("other".utf8)).hex
-        try await fixture.store.commit { db in
-            try db.execute(
-                sql: "INSERT INTO blob VALUES (?, 5, CAST('other' AS BLOB), NULL, 0, 0)",
-                arguments: [other]
-            )
-            try db.execute(sql: "UPDATE thumbnail SET blob = ?", arguments: [other])
-        }
-        let thumbnail = try #require(try await fixture.store.job(job.id).thumbnails.first)
-        #expect(thumbnail.bytes == 5)
-        #expect(thumbnail.hasAlpha == nil && thumbnail.thumbHash == nil && thumbnail.source == nil)
-    }
-
     @Test func halfOfTheFactsIsRefused() async throws {
         let fixture = try StoreFixture()
         _ = try await make(fixture, from: StoreFixture.provenance())

@@ -155,19 +155,4 @@ struct FreshnessTests {
         try await make(fixture, change)
         #expect(try await fixture.enqueueTwin(change).outcome == outcome)
     }
-
-    /// A job fills in what is not known of it.
-    @Test(arguments: ["data:,picture", "https://pictures.example/a.jpg"])
-    func aThumbnailThatAnEarlierVersionMadeNeedsAJob(source: String) async throws {
-        let fixture = try StoreFixture()
-        try await make(fixture, source)
-        let seen = try StoreFixture.provenance()
-        let bytes = Data("picture".utf8)
-        #expect(seen.sourceDigest == SHA256.digest(of: bytes))
-        let original = StoreFixture.original(bytes, uri: source, isPinned: true)
-        if source.hasPrefix("https:") { try await fixture.store.keep(original, data: bytes, budget: nil) }
-        #expect(try await fixture.enqueueTwin { $0.source = source }.outcome == .fresh)
-        _ = try await fixture.sql("UPDATE thumbnail SET renderer_version = 'earlier'")
-        #expect(try await fixture.enqueueTwin { $0.source = source }.outcome == .accepted)
-    }
 }

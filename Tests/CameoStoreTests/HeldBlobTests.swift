@@ -144,30 +144,4 @@ struct HeldBlobTests {
         let found = try await store.check().first { $0.subject == "blobs" }
         #expect(found?.severity == .error && found?.message.contains(Self.digest.description) == true)
     }
-
-    @Test func jobsOfVersion4HoldTheirOverlaysAfterTheStep() async throws {
-        let folder = try TemporaryFolder()
-        let digests = ["waits", "ended"].map { SHA256.digest(of: Data($0.utf8)) }
-        let requests = digests.map { json(CameoURI.blob($0).text) }
-        let script = """
-            PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
-            \(Schema.version1)
-            \(Schema.version2)
-            \(Schema.version3)
-            \(Schema.version4)
-            PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 4;
-            INSERT INTO blob(digest, size, data, created_at)
-              VALUES ('\(digests[0].hex)', 5, CAST('waits' AS BLOB), 1), ('\(digests[1].hex)', 5, CAST('ended' AS BLOB), 1);
-            INSERT INTO orphan SELECT digest, 1 FROM blob;
-            INSERT INTO job(request) VALUES ('\(requests[0])'), ('\(requests[1])');
-            UPDATE job SET state = 'cancelled', finalized_at = 1 WHERE id = 2;
-            """
-        let made = try await run("sqlite3", ["-bail", folder.path("cameo.sqlite")], input: Data(script.utf8))
-        try #require(made.exitStatus == 0, "\(made.errorText)")
-        let store = try Store(at: folder.path)
-        _ = try await store.retry(2)
-        #expect(try await store.collectBlobs(unreferencedSince: .now + 1, atMost: 16).count == 0)
-        for digest in digests { #expect(try await store.data(of: digest).count == 5) }
-        #expect(try await store.check().filter { $0.severity != .ok && $0.subject != "sandbox" } == [])
-    }
 }

@@ -46,19 +46,25 @@ struct IndexRepairTests {
     private static let insert =
         #"INSERT INTO job(request) VALUES ('{"source":"file:///new.jpg","renditions":[{"width":64}]}')"#
 
+    /// What the index of the due times does not tell any more, and what that of the ranks does not.
+    private static let sooner = "UPDATE task SET due = due - 1"
+    private static let behind = "UPDATE task SET rank = rank + 1"
+
     /// What lacks a row, and what has one that is not there.
     @Test(
         arguments: [
-            (["job_state"], insert), (["job_ready"], insert), (["job_ready", "job_state", "job_due"], insert),
-            (["job_ready"], "UPDATE job SET rank = rank - 1 WHERE id = 2"),
-            (["job_state"], "DELETE FROM job WHERE id = 3"),
+            (["task_queue"], sooner), (["task_ready"], behind),
+            (["task_ready", "task_queue", "task_due"], "\(sooner); \(behind)"),
+            (["task_ready"], "\(behind) WHERE id = 2"), (["orphan_since"], "INSERT INTO orphan VALUES ('new', 1)"),
+            (["orphan_since"], "DELETE FROM orphan"),
         ]
     )
     func aDamagedIndexIsRebuiltFromItsTable(names: [String], statements: String) async throws {
+        _ = try await fixture.sql("INSERT INTO orphan VALUES ('old', 1)")
         try await withoutIndexes(names, statements)
         let found = try await check()
         #expect(found.severity == .error)
-        #expect(found.message.contains("index job_") && found.message.contains("--repair"), "\(found.message)")
+        #expect(found.message.contains(" index ") && found.message.contains("--repair"), "\(found.message)")
         #expect(!found.message.contains(".recover"))
         let damaged = try await store.read { db in try IntegrityFault.rebuildableIndexes(db) }
         #expect(!damaged.isEmpty && damaged.isSubset(of: names))
@@ -72,7 +78,7 @@ struct IndexRepairTests {
 
     /// A row that an index lacks cannot even be changed.
     @Test func whatAnIndexHadLostIsClaimedAndCompletedAfterwards() async throws {
-        try await withoutIndexes(["job_ready"], Self.insert)
+        try await withoutIndexes(["task_ready"], "\(Self.behind); \(Self.insert)")
         _ = try await repair()
         try await fixture.register()
         let jobs = try await store.claim(limit: 10, for: "w1")
@@ -83,34 +89,38 @@ struct IndexRepairTests {
 
     /// Of each of two tables, whichever SQLite looks at first, more rows than a check reads faults of.
     @Test func anIndexBehindManyFaultsIsRebuiltToo() async throws {
-        let many = Array(repeating: Self.insert, count: 12).joined(separator: "; ")
+        try await fixture.enqueue(12)
         let orphans = "INSERT INTO orphan SELECT 'orphan ' || id, 1 FROM job"
-        try await withoutIndexes(["job_state", "orphan_since"], "\(many); \(orphans)")
+        try await withoutIndexes(["task_queue", "orphan_since"], "\(Self.sooner); \(orphans)")
         let mended = try await repair()
-        #expect(mended.map(\.message) == ["2 indexes rebuilt from their tables: job_state, orphan_since"])
+        #expect(mended.map(\.message) == ["2 indexes rebuilt from their tables: orphan_since, task_queue"])
         #expect(try await check().severity == .ok)
     }
 
     @Test func ofJobsThatCameToStandForOneKeyTheFirstStandsOn() async throws {
         try await withoutIndexes(
-            ["job_unique"],
-            "UPDATE job SET unique_key = 'same', batch = 'b' || id; INSERT INTO batch_job SELECT batch, id FROM job"
+            ["task_unique"],
+            """
+            UPDATE task SET unique_key = 'same'; INSERT INTO batch SELECT id, 'b' || id FROM job;
+            INSERT INTO batch_job(batch, job_id) SELECT id, id FROM job
+            """
         )
-        #expect(try await check().message.contains("index job_unique"))
+        #expect(try await check().message.contains("index task_unique"))
         #expect(try await check().message.contains("--repair"))
         let mended = try await repair()
         #expect(
             mended.map(\.message) == [
-                "1 indexes rebuilt from their tables: job_unique",
+                "1 indexes rebuilt from their tables: task_unique",
                 "2 jobs cancelled for others that wait for the same thumbnails",
             ]
         )
         let jobs = try await store.jobs(JobFilter()).sorted { $0.id < $1.id }
         #expect(jobs.map(\.state) == [.available, .cancelled, .cancelled])
         #expect(jobs.map(\.failure?.code) == [nil, .jobSuperseded, .jobSuperseded])
-        #expect(try await fixture.sql("SELECT group_concat(batch) FROM batch_job WHERE job_id = 1") == "b1,b2,b3")
+        let batches = "SELECT group_concat(name) FROM batch_job JOIN batch ON batch.id = batch WHERE job_id = 1"
+        #expect(try await fixture.sql(batches) == "b1,b2,b3")
         #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })
-        #expect(try await fixture.sql("SELECT sql FROM sqlite_schema WHERE name = 'job_unique'").contains("UNIQUE"))
+        #expect(try await fixture.sql("SELECT sql FROM sqlite_schema WHERE name = 'task_unique'").contains("UNIQUE"))
     }
 
     /// Which of them is right nobody can tell.
@@ -119,13 +129,13 @@ struct IndexRepairTests {
             "CREATE TABLE app_own(name TEXT, n INTEGER); CREATE UNIQUE INDEX app_name ON app_own(name)"
         )
         try await withoutIndexes(
-            ["app_name", "job_state"],
-            "INSERT INTO app_own VALUES ('a', 1), ('a', 2), ('b', 3); \(Self.insert)"
+            ["app_name", "task_queue"],
+            "INSERT INTO app_own VALUES ('a', 1), ('a', 2), ('b', 3); \(Self.sooner)"
         )
         let doubled = #"the table app_own has 1 times several rows of the same "name""#
         #expect(try await check().message.contains(doubled))
         let mended = try await repair()
-        #expect(mended.map(\.message) == ["1 indexes rebuilt from their tables: job_state"])
+        #expect(mended.map(\.message) == ["1 indexes rebuilt from their tables: task_queue"])
         let left = try await check()
         #expect(left.severity == .error && left.message.contains(doubled) && left.message.contains(".dump"))
         #expect(try await fixture.sql("SELECT count(*) FROM app_own NOT INDEXED") == "3")
@@ -133,7 +143,7 @@ struct IndexRepairTests {
 
     /// A rebuilding takes its pages from those that are said to be free.
     @Test func nothingIsRebuiltBesideDamagedPages() async throws {
-        try await withoutIndexes(["job_state"], Self.insert)
+        try await withoutIndexes(["task_queue"], Self.sooner)
         store.close()
         let copy = try TemporaryFolder()
         let copied = try await run("cp", ["-r", fixture.path, copy.path("store")])
@@ -145,7 +155,7 @@ struct IndexRepairTests {
         try file.close()
         let damaged = try Store(at: copy.path("store"))
         let faults = try await damaged.read { db in try IntegrityFault.found(db, atMost: 100) }
-        try #require(faults.contains { $0.message.contains("missing from index job_state") }, "\(faults)")
+        try #require(faults.contains { $0.message.contains("missing from index task_queue") }, "\(faults)")
         try #require(faults.contains { if case .page = $0 { true } else { false } }, "\(faults)")
         let mended = try await damaged.repair(in: try await damaged.freeTurn())
         #expect(mended == [])
@@ -156,8 +166,8 @@ struct IndexRepairTests {
     /// The words of versions that are newer than the one at hand, too.
     @Test(
         arguments: [
-            ("row 5 missing from index job_state", "job_state"), ("wrong # of entries in index a b", "a b"),
-            ("non-unique entry in index job_unique", "job_unique"), ("row 3 values differ from index x", "x"),
+            ("row 5 missing from index task_queue", "task_queue"), ("wrong # of entries in index a b", "a b"),
+            ("non-unique entry in index task_unique", "task_unique"), ("row 3 values differ from index x", "x"),
             ("rowid not at end-of-record for row 3 of index x", "x"),
         ]
     )
@@ -181,14 +191,14 @@ struct IndexRepairTests {
     /// The row stays as it is, for whoever knows what it should be.
     @Test func anIndexIsRebuiltBesideARowThatBreaksARule() async throws {
         try await withoutIndexes(
-            ["job_state"],
-            "PRAGMA ignore_check_constraints = ON; UPDATE job SET attempt = -1 WHERE id = 1; \(Self.insert)"
+            ["task_queue"],
+            "PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1 WHERE id = 1; \(Self.sooner)"
         )
         let found = try await check().message
         #expect(found.contains("rebuilds their indexes") && found.contains("by sqlite3") && !found.contains(".dump"))
-        #expect(try await repair().map(\.message) == ["1 indexes rebuilt from their tables: job_state"])
+        #expect(try await repair().map(\.message) == ["1 indexes rebuilt from their tables: task_queue"])
         let left = try await check()
-        #expect(left.message.hasPrefix("CHECK constraint failed in job. Rows that"), "\(left.message)")
+        #expect(left.message.hasPrefix("CHECK constraint failed in task. Rows that"), "\(left.message)")
     }
 
     /// Its program has a function that nobody else has.

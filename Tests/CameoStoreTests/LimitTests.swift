@@ -13,9 +13,9 @@ struct LimitTests {
         try await fixture.store.complete(job.claim, keeping: [], seen: nil, timings: AttemptTimings())
     }
 
-    private func heldJobs(_ fixture: StoreFixture) async throws -> Int {
+    private func openLanes(_ fixture: StoreFixture) async throws -> Int {
         try await fixture.store.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM job WHERE state = 'available' AND held") ?? 0
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM lane WHERE head IS NOT NULL AND shut = 0") ?? 0
         }
     }
 
@@ -53,7 +53,7 @@ struct LimitTests {
     }
 
     /// Every way in which a running job ends frees its key.
-    @Test(arguments: ["complete", "discard", "fail", "release", "cancel", "rescue", "delete"])
+    @Test(arguments: ["complete", "discard", "fail", "release", "cancel", "rescue"])
     func aKeyIsFreedWhateverBecomesOfItsJob(way: String) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
@@ -68,7 +68,6 @@ struct LimitTests {
         case "fail": try await fixture.store.fail(job.claim, with: failure, retryAt: later, timings: AttemptTimings())
         case "release": try await fixture.store.release(job.claim)
         case "cancel": _ = try await fixture.store.cancel(job.claim.jobID)
-        case "delete": _ = try await fixture.sql("DELETE FROM job WHERE id = \(job.claim.jobID)")
         default:
             fixture.clock.advance(seconds: 31)
             _ = try await fixture.store.rescueExpired(except: "me")
@@ -78,13 +77,13 @@ struct LimitTests {
         try await fixture.store.deregister(registration)
     }
 
-    @Test func jobsOfAFullKeyLeaveTheIndexAndComeBackInTheirOrder() async throws {
+    @Test func jobsOfAFullKeyLeaveTheLineAndComeBackInTheirOrder() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(50) { $0.concurrencyKey = "k" }
-        #expect(try await heldJobs(fixture) == 50, "until a claim has found room")
+        #expect(try await openLanes(fixture) == 1)
         let first = try #require(try await fixture.store.claim(limit: 9, for: "w1").first)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
-        #expect(try await heldJobs(fixture) == 49, "nothing of it is in a claim's way")
+        #expect(try await openLanes(fixture) == 0, "nothing of it is in a claim's way")
         try await fixture.enqueue(1) {
             $0.concurrencyKey = "k"
             $0.priority = 10
@@ -119,7 +118,7 @@ struct LimitTests {
         }
         try await fixture.enqueue(4) { $0.queue = "a" }
         let jobs = try await fixture.store.claim(limit: 5, for: "w1")
-        #expect(jobs.map(\.claim.jobID) == [1, 2, 7, 8, 9], "what is held does not shorten a claim")
+        #expect(jobs.map(\.claim.jobID) == [1, 2, 7, 8, 9], "what is shut out does not shorten a claim")
     }
 
     @Test func anOperatorsLimitStandsAgainstRequests() async throws {
@@ -158,7 +157,7 @@ struct LimitTests {
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
         try await fixture.store.commit { db in
-            try db.execute(sql: "UPDATE job SET crash_count = 3, attempted_at = 1 WHERE id = 2")
+            try db.execute(sql: "UPDATE task SET crash_count = 3, attempted_at = 1 WHERE id = 2")
         }
         #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").isEmpty)
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
@@ -171,7 +170,7 @@ struct LimitTests {
         let jobs = try await fixture.store.claim(limit: 2, for: "w1")
         try await fixture.store.limit(key: "k", to: 1)
         try await fixture.store.release(jobs[1].claim)
-        _ = try await fixture.sql("UPDATE job SET crash_count = 3, attempted_at = 1 WHERE id = 2")
+        _ = try await fixture.sql("UPDATE task SET crash_count = 3, attempted_at = 1 WHERE id = 2")
         #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
     }
 
@@ -180,7 +179,7 @@ struct LimitTests {
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
-        try await fixture.store.commit { db in try db.execute(sql: "UPDATE job SET crash_count = 3 WHERE id > 1") }
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET crash_count = 3 WHERE id > 1") }
         #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [3])
     }
 
@@ -205,7 +204,7 @@ struct LimitTests {
     @Test func checkFindsACountThatIsWrong() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
-        try await fixture.store.commit { db in try db.execute(sql: "UPDATE concurrency SET running = 7") }
+        try await fixture.store.commit { db in try db.execute(sql: "UPDATE key SET running = 7") }
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("counts 7 running jobs and has 0"))
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
@@ -216,7 +215,7 @@ struct LimitTests {
     @Test func aKeyThatHasRoomAndOpensNothingIsFoundAndMended() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
-        _ = try await fixture.sql("UPDATE concurrency SET changed = 0")
+        _ = try await fixture.sql("UPDATE lane SET shut = 1")
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("the concurrency key k has room"))

@@ -35,6 +35,12 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
     }
 
+    @Test func readerOfAFileWithoutTablesFindsNoStore() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data(), to: "cameo.sqlite")
+        #expect(throws: StoreError.missing(path: folder.path)) { try Store(reading: folder.path) }
+    }
+
     @Test func readingSeesAStoreThatNobodyHasOpen() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(3)

@@ -50,14 +50,6 @@ struct SQLContractTests {
         (#"'{"source":"","renditions":[{"width":1}]}'"#, "source must be a non-empty string"),
         (#"'{"source":"a"}'"#, "renditions must be an array of 1 to 32 objects"),
         (#"'{"source":"a","renditions":[]}'"#, "renditions must be an array of 1 to 32 objects"),
-        (#"'{"source":"a","renditions":[{}],"queue":7}'"#, "queue must be a string"),
-        (#"'{"source":"a","renditions":[{}],"priority":"high"}'"#, "priority must be a number"),
-        (#"'{"source":"a","renditions":[{}],"priority":101}'"#, "priority must be a number from -100 to 100"),
-        (#"'{"source":"a","renditions":[{}],"maxAttempts":0}'"#, "maxAttempts must be a number from 1 to 25"),
-        (#"'{"source":"a","renditions":[{}],"runAt":"tomorrow"}'"#, "runAt must be a time"),
-        (#"'{"source":"a","renditions":[{}],"batch":""}'"#, "batch must be a string"),
-        (#"'{"source":"upload:1","renditions":[{}]}'"#, "only an upload may have an upload: source"),
-        (#"'{"source":"UPLOAD:1","renditions":[{}]}'"#, "only an upload may have an upload: source"),
     ])
     func aBadRequestIsRefusedWithItsReason(request: String, reason: String) async throws {
         let fixture = try StoreFixture()
@@ -65,6 +57,24 @@ struct SQLContractTests {
         #expect(result.exitStatus != 0)
         #expect(result.errorText.contains(reason), "\(result.errorText)")
         #expect(try await fixture.store.status().count(.available) == 0)
+    }
+
+    /// What the door does not look at, the acceptance refuses.
+    @Test(arguments: [
+        (#""queue":7"#, "queue"), (#""priority":"high""#, "priority"), (#""priority":101"#, "priority"),
+        (#""priority":1e300"#, "priority"), (#""maxAttempts":0"#, "maxAttempts"), (#""runAt":"tomorrow""#, "runAt"),
+        (#""batch":"""#, "batch"), (#""source":"b""#, "source"), (#""unheard":1"#, "unheard"),
+    ])
+    func whatTheDoorDoesNotLookAtEndsTheJobWithItsReason(field: String, word: String) async throws {
+        let fixture = try StoreFixture()
+        let insert = #"INSERT INTO job(request) VALUES ('{"source":"a","renditions":[{"width":1}],\#(field)}');"#
+        let result = try await shell(insert, fixture)
+        #expect(result.exitStatus == 0, "\(result.errorText)")
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        let job = try await fixture.store.job(1)
+        #expect((job.state, job.attempt, job.failure?.code) == (.discarded, 0, .requestInvalid))
+        #expect(job.failure?.message.contains(word) == true, "\(job.failure?.message ?? "")")
+        #expect(try await fixture.store.check().filter { $0.severity == .error } == [])
     }
 
     @Test func pythonHandsOverAPictureAndFollowsItsJob() async throws {
@@ -83,7 +93,7 @@ struct SQLContractTests {
         #expect(result.outputText == "1 available web upload:1\n", "\(result.errorText)")
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         #expect(job.hasUpload)
-        let request = try ThumbnailRequest(parsing: try await fixture.store.absorbUpload(job.claim).utf8)
+        let request = try await fixture.store.absorbUpload(job)
         let digest = SHA256.digest(of: Data("picture".utf8))
         #expect(request.source == "cameo://blob/\(digest)")
         #expect(try await fixture.store.data(of: digest) == Data("picture".utf8))

@@ -89,8 +89,8 @@ struct SettleTests {
         let first = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         try await fixture.store.release(first.claim)
         let second = try #require(try await fixture.store.claim(limit: 1, for: "w2").first)
-        await #expect(throws: StoreError.leaseLost(jobID: 1)) { try await fixture.store.absorbUpload(first.claim) }
-        let request = try ThumbnailRequest(parsing: try await fixture.store.absorbUpload(second.claim).utf8)
+        await #expect(throws: StoreError.leaseLost(jobID: 1)) { try await fixture.store.absorbUpload(first) }
+        let request = try await fixture.store.absorbUpload(second)
         #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1]))).text)
     }
 
@@ -135,7 +135,7 @@ struct SettleTests {
         let job = try await claimOne(fixture)
         let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
         try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
-        _ = try await fixture.sql("UPDATE job SET crash_count = 5")
+        _ = try await fixture.sql("UPDATE outcome SET crash_count = 5")
         #expect(try await fixture.store.retry(job.claim.jobID).before == .discarded)
         let report = try await fixture.store.job(job.claim.jobID)
         #expect((report.state, report.attempt, report.crashCount, report.finalizedAt) == (.available, 0, 0, nil))
@@ -167,18 +167,6 @@ struct SettleTests {
         #expect(try await fixture.store.status().blobs.count == 1)
         try await complete(third, fixture, bytes: "third", from: StoreFixture.provenance(seen: 3, version: "test-2"))
         #expect(try await bytes(fixture, first) == "third")
-    }
-
-    /// Whatever a producer's INSERT said.
-    @Test func aJobThatIsFetchedPromisesWhatItMakes() async throws {
-        let fixture = try StoreFixture()
-        let job = try await claimOne(fixture)
-        let request = try ThumbnailRequest(parsing: job.request.utf8)
-        let another = String(repeating: "0", count: 32)
-        _ = try await fixture.sql("UPDATE job SET thumbnails = json_array(json_object('id','\(another)','name','x'))")
-        _ = try await fixture.store.beginFetch(job.claim, of: request)
-        let promised = try await fixture.store.job(1).thumbnails.map(\.uri)
-        #expect(promised == (try request.thumbnailIDs()).map { CameoURI.thumbnail($0).text })
     }
 
     @Test func fetchesAreNumberedInTheirOrder() async throws {

@@ -41,9 +41,14 @@ extension StoreFixture {
                 sql: """
                     WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
                     INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
-                      renderer_version, job_id, created_at, updated_at)
+                      renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
+                      dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
+                      source_is_animated, is_truncated)
                     SELECT printf('%032x', n), blob, width, height, format, source, rendition, source_digest, source_seen,
-                      renderer_version, job_id, ?, ? FROM number, thumbnail WHERE id = ?
+                      renderer_version, job_id, ?, ?, has_alpha, frames, thumb_hash, blur_hash, dominant_color,
+                      source_format, source_width, source_height, source_pages, source_has_alpha, source_is_animated,
+                      is_truncated
+                    FROM number, thumbnail WHERE id = ?
                     """,
                 arguments: [count, now, now, id.text]
             )

@@ -194,19 +194,6 @@ struct ThumbnailRetentionTests {
         #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
     }
 
-    /// It had ended when the tables were brought to the version that notes what jobs are made of.
-    @Test func whatAnOldJobIsToBeMadeOfStaysOnceItIsRetried() async throws {
-        let id = try await fixture.makeThumbnail()
-        let job = try #require(
-            try await store.enqueue([StoreFixture.request(CameoURI.thumbnail(id).text)]).first?.id
-        )
-        _ = try await store.cancel(job)
-        try await store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM ingredient") }
-        _ = try await store.retry(job)
-        fixture.clock.advance(seconds: 100 * StoreFixture.day)
-        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 0)
-    }
-
     /// A producer may write the scheme as it likes, and JSON as its library does.
     @Test(arguments: ["cameo://thumb/", #"cameo:\/\/thumb\/"#, "CAMEO://Thumb/"])
     func aProducersJobKeepsWhatItIsToBeMadeOf(prefix: String) async throws {

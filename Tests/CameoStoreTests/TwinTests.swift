@@ -37,7 +37,7 @@ struct TwinTests {
         #expect(try await fixture.store.job(1).priority == 9)
         let batch = try await fixture.store.batch("sql")
         #expect((batch.total, batch.count(.running)) == (1, 1), "its batch counts the job that does the work")
-        #expect(try await fixture.store.check().filter { $0.subject == "uniqueness" }.map(\.severity) == [.ok])
+        #expect(try await fixture.store.check().filter { $0.subject == "counters" }.map(\.severity) == [.ok])
     }
 
     @Test func aRequestJoinsTheJobThatSQLInserted() async throws {
@@ -56,28 +56,6 @@ struct TwinTests {
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
     }
 
-    /// Between the look at jobs that stand for nothing yet and the transaction that lets them.
-    @Test func whatWasClaimedSinceTheLookStandsForNothing() async throws {
-        let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
-        _ = try await fixture.sql("UPDATE job SET joinable = 0")  // as an older worker leaves what it puts back
-        let store = try fixture.store(
-            interruptedBy:
-                "UPDATE job SET state = 'running', attempt = 1, claim_token = 't', worker = 'w1' WHERE id = 1"
-        )
-        #expect(try await store.claim(limit: 1, for: "w2").isEmpty)
-        #expect(try await store.check().filter { $0.subject == "uniqueness" }.map(\.severity) == [.ok])
-        #expect(try await fixture.enqueueTwin().outcome == .accepted, "what runs is not joined")
-    }
-
-    @Test func whatAnotherProcessLetStandSinceTheLookIsNotItsOwnTwin() async throws {
-        let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
-        _ = try await fixture.sql("UPDATE job SET joinable = 0")
-        let store = try fixture.store(interruptedBy: "UPDATE job SET joinable = 1")
-        #expect(try await store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
-    }
-
     @Test func invalidRowsAreNobodysTwins() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
@@ -85,7 +63,11 @@ struct TwinTests {
                 try db.execute(sql: #"INSERT INTO job(request) VALUES ('{"source":"a","renditions":[{"blurr":1}]}')"#)
             }
         }
-        #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 2)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        for id in [Int64(1), 2] {
+            let job = try await fixture.store.job(id)
+            #expect((job.state, job.failure?.code) == (.discarded, .requestInvalid))
+        }
     }
 
     // MARK: - Jobs that wait again
@@ -120,7 +102,7 @@ struct TwinTests {
         #expect((first.state, first.supersededBy, first.failure?.code) == (.cancelled, 2, .jobSuperseded))
         let second = try await fixture.store.job(2)
         #expect((second.priority, try await fixture.store.batch("b").total) == (5, 1))
-        #expect(try ThumbnailRequest(json: second.request).refresh == .always)
+        #expect(try await fixture.sql("SELECT refresh FROM task WHERE id = 2") == "\(Refresh.always.code)")
         // Only what failed waits for a back-off; the rest wanted to run at once.
         #expect((second.state == .scheduled) == (way == "retry"))
         #expect((second.availableAt == later) == (way == "retry"))
@@ -141,7 +123,7 @@ struct TwinTests {
         let (fixture, request) = (try StoreFixture(), #"{"renditions":[{"width":64,"height":64}]}"#)
         _ = try await fixture.sql("INSERT INTO upload(data, request) VALUES (CAST('picture' AS BLOB), '\(request)')")
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-        let absorbed = try ThumbnailRequest(parsing: try await fixture.store.absorbUpload(job.claim).utf8)
+        let absorbed = try await fixture.store.absorbUpload(job)
         if when == "fetched" { _ = try await fixture.store.beginFetch(job.claim, of: absorbed) }
         let twin = try await fixture.store.enqueue(StoreFixture.request(), data: Data("picture".utf8))
         #expect((twin.outcome, twin.id) == (.accepted, 2), "what runs is not joined")
@@ -162,20 +144,5 @@ struct TwinTests {
         #expect((report.rescued, report.superseded) == (1, 1))
         #expect(try await fixture.store.job(2).supersededBy == 1)
         try await fixture.store.deregister(registration)
-    }
-
-    /// A worker of an older version knows nothing of keys: what it puts back stands for nothing until a newer process looks.
-    @Test func whatAnOlderWorkerPutsBackIsNamedByTheNextClaim() async throws {
-        let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
-        _ = try await fixture.store.claim(limit: 1, for: "w1")
-        _ = try await fixture.enqueueTwin()
-        try await fixture.store.commit { db in
-            try db.execute(
-                sql: "UPDATE job SET state = 'available', attempt = 0, claim_token = NULL, worker = NULL WHERE id = 1"
-            )
-        }
-        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
-        #expect(try await fixture.store.job(1).supersededBy == 2)
     }
 }

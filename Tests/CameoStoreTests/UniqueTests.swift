@@ -132,7 +132,8 @@ struct UniqueTests {
             _ = try await fixture.enqueueTwin { $0.refresh = refresh }
         }
         let job = try #require(try await fixture.store.claim(limit: 9, for: "w1").first)
-        #expect(try ThumbnailRequest(parsing: job.request.utf8).refresh == .always)
+        #expect(try job.parsedRequest().refresh == .always)
+        #expect(try ThumbnailRequest(parsing: job.request.utf8).refresh == .ifChanged, "a request is never rewritten")
     }
 
     /// The statement of a process that forgot to look.
@@ -143,7 +144,7 @@ struct UniqueTests {
         await #expect(throws: StoreError.self) {
             try await fixture.store.commit { db in
                 try db.execute(
-                    sql: "UPDATE job SET unique_key = (SELECT unique_key FROM job WHERE id = 1) WHERE id = 2"
+                    sql: "UPDATE task SET unique_key = (SELECT unique_key FROM task WHERE id = 1) WHERE id = 2"
                 )
             }
         }

@@ -28,18 +28,13 @@ struct UnrenderedTests {
         return rendered.map(\.id)
     }
 
-    @Test(arguments: ["nothing", "source", "overlay", "renderer", "bytes", "facts"])
+    @Test(arguments: ["nothing", "source", "overlay", "renderer", "bytes"])
     func whatWasMadeOfTheSameIsKept(difference: String) async throws {
         let fixture = try StoreFixture()
-        let overlay = difference == "facts" ? nil : "mark"
+        let overlay = "mark"
         let ids = try await make(fixture, overlay: overlay)
         switch difference {
         case "bytes": _ = try await fixture.sql("UPDATE blob SET data = zeroblob(size)")
-        case "facts":
-            // As a worker of an older version leaves it.
-            for version in ["older", "test-1"] {
-                _ = try await fixture.sql("UPDATE thumbnail SET renderer_version = '\(version)'")
-            }
         default: break
         }
         let seen = seen(2, otherThan: difference, overlay: overlay)

@@ -11,10 +11,8 @@ struct ModelJob {
     var availableAt: Int64
     var state: JobState
     var batches: Set<String>
-    /// Whether its unique key is known; false of a row that SQL inserted and that no process has looked at.
-    var isNamed: Bool
-    /// Whether it stands for its unique key.
-    var isStanding: Bool
+    /// False of a row that SQL inserted and that no process has looked at.
+    var isAccepted: Bool
     var attempt = 0
     var crashCount = 0
     var worker: String?
@@ -24,10 +22,13 @@ struct ModelJob {
 
     var waits: Bool { [.scheduled, .available, .retryable].contains(state) }
     var rank: Int64 { availableAt - Int64(priority) * 60_000 }
+    /// While it waits it stands for its unique key.
+    var stands: Bool { isAccepted && waits }
     var uniqueKey: String { "\(queue)/\(source)" }
 
     /// As ``ModelRun`` reads it from the tables.
     var text: String {
+        guard isAccepted else { return "\(id) arrived" }
         let twin = supersededBy.map(String.init) ?? "-"
         return "\(id) \(state.rawValue) \(priority) \(availableAt) \(attempt) \(crashCount) \(worker ?? "-") \(twin)"
     }

@@ -28,8 +28,7 @@ extension ModelRun {
             availableAt: request.runAt?.milliseconds ?? now,
             state: request.runAt == nil ? .available : .scheduled,
             batches: request.batch.map { [$0] } ?? [],
-            isNamed: true,
-            isStanding: true
+            isAccepted: true
         )
         return (request, job)
     }
@@ -37,7 +36,7 @@ extension ModelRun {
     mutating func enqueue() async throws {
         guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
         let (request, job) = request()
-        model.nameWaitingJobs(now: now)
+        model.acceptArrivals(now: now)
         let twin = model.standing(for: job.uniqueKey)
         let last = model.jobs.values.filter { $0.uniqueKey == job.uniqueKey }.max { $0.id < $1.id }
         note(.enqueue, (twin ?? last)?.state)
@@ -51,12 +50,11 @@ extension ModelRun {
         }
     }
 
-    /// As a producer in another language does, whose rows have no key.
+    /// As a producer in another language does, whose rows wait to be accepted.
     mutating func insert() async throws {
         guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
         var (request, job) = request()
-        job.isNamed = false
-        job.isStanding = false
+        job.isAccepted = false
         note(.insert, nil)
         let (text, time) = (request.json.canonicalText, now)
         try await store.commit { db in

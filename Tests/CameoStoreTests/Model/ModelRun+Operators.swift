@@ -14,8 +14,12 @@ extension ModelRun {
     }
 
     mutating func byHand(_ operation: Operation) async throws {
-        guard let job = someJob() else { return }
+        guard var job = someJob() else { return }
         let (id, time) = (job.id, now)
+        if [.cancel, .retry, .snooze].contains(operation) {
+            model.acceptArrivals(through: id, now: time)
+            job = model.jobs[id] ?? job
+        }
         switch operation {
         case .cancel:
             #expect(try await store.cancel(id) == job.state)
@@ -32,11 +36,13 @@ extension ModelRun {
             // The process dies inside the transaction: nothing of it is there afterwards.
             await #expect(throws: StoreError.self) {
                 try await store.commit { db in
+                    var ledger = Ledger(now: time)
                     if operation == .tornCancel {
-                        _ = try Store.cancel(id, now: time, db)
+                        _ = try Store.cancel(id, now: time, &ledger, db)
                     } else {
-                        _ = try Store.retry(id, now: time, db)
+                        _ = try Store.retry(id, now: time, &ledger, db)
                     }
+                    try ledger.post(db)
                     throw Torn()
                 }
             }
@@ -49,7 +55,7 @@ extension ModelRun {
         let ended = model.jobs.values.filter(\.state.isFinal).sorted { $0.id < $1.id }
         guard let job = ended.randomElement(using: &random) else { return }
         note(.remove, job.state)
-        try await store.commit { db in try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [job.id]) }
+        try await store.removeJobs([job.id])
         model.jobs[job.id] = nil
     }
 

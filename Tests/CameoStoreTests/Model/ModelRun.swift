@@ -68,14 +68,24 @@ struct ModelRun {
             let jobs = try String.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT id || ' ' || state || ' ' || priority || ' ' || available_at || ' ' || attempt || ' '
-                          || crash_count || ' ' || coalesce(worker, '-') || ' ' || coalesce(superseded_by, '-')
-                        FROM job ORDER BY id
+                        SELECT job.id || coalesce(' ' || job_status.state || ' ' || task.priority || ' ' || due || ' '
+                            || task.attempt || ' ' || task.crash_count || ' ' || coalesce(worker, '-') || ' -',
+                          ' ' || job_status.state || ' ' || outcome.priority || ' ' || outcome.available_at || ' '
+                            || outcome.attempt || ' ' || outcome.crash_count || ' - '
+                            || coalesce(outcome.superseded_by, '-'),
+                          ' arrived')
+                        FROM job JOIN job_status ON job_status.id = job.id
+                          LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
+                        ORDER BY job.id
                         """
                 )
             )
             let batches = try String.fetchAll(
-                db.cachedStatement(sql: "SELECT job_id || ' ' || batch FROM batch_job ORDER BY job_id, batch")
+                db.cachedStatement(
+                    sql: """
+                        SELECT job_id || ' ' || name FROM batch_job JOIN batch ON batch.id = batch ORDER BY job_id, name
+                        """
+                )
             )
             return (jobs + batches).joined(separator: "\n")
         }

@@ -1,7 +1,7 @@
 import CameoModel
 
 // DESIGN. What the queue promises, written down as simply as possible: lists that are walked from end to end, no index,
-// no held jobs, no counters. Where the store and this model disagree, one of the two is wrong.
+// no heads, no counters. Where the store and this model disagree, one of the two is wrong.
 struct QueueModel {
     struct Worker {
         var leaseUntil: Int64
@@ -21,7 +21,7 @@ struct QueueModel {
 
     /// Nil: a new job, with the next id.
     func standing(for key: String) -> ModelJob? {
-        jobs.values.first { $0.isStanding && $0.waits && $0.uniqueKey == key }
+        jobs.values.first { $0.stands && $0.uniqueKey == key }
     }
 
     mutating func insert(_ job: ModelJob) {
@@ -31,11 +31,16 @@ struct QueueModel {
     }
 
     /// What every claim and every enqueue does first: rows that SQL inserted come to stand, or yield.
-    mutating func nameWaitingJobs(now: Int64) {
-        for job in ordered where job.waits && !job.isStanding {
-            jobs[job.id]?.isNamed = true
+    mutating func acceptArrivals(now: Int64) {
+        for job in ordered where !job.isAccepted {
+            jobs[job.id]?.isAccepted = true
             standOrYield(job.id, now: now)
         }
+    }
+
+    /// What an operator's change of a job does first.
+    mutating func acceptArrivals(through id: Int64, now: Int64) {
+        if jobs[id]?.isAccepted == false { acceptArrivals(now: now) }
     }
 
     mutating func join(_ id: Int64, priority: Int, time: Int64?, batches: Set<String>, now: Int64) {
@@ -49,30 +54,26 @@ struct QueueModel {
     }
 
     private mutating func standOrYield(_ id: Int64, now: Int64) {
-        guard let job = jobs[id], job.isNamed else { return }
-        guard let twin = standing(for: job.uniqueKey), twin.id != id else {
-            jobs[id]?.isStanding = true
-            return
-        }
+        guard let job = jobs[id],
+            let twin = ordered.first(where: { $0.id != id && $0.stands && $0.uniqueKey == job.uniqueKey })
+        else { return }
         let time = job.state == .retryable ? nil : job.availableAt
         join(twin.id, priority: job.priority, time: time, batches: job.batches, now: now)
         jobs[id]?.batches = []
         jobs[id]?.state = .cancelled
         jobs[id]?.supersededBy = twin.id
-        jobs[id]?.isStanding = false
     }
 
     // MARK: - Claiming
 
     mutating func claim(_ limit: Int, suspects: Bool, for worker: String, now: Int64) -> [Int64] {
-        nameWaitingJobs(now: now)
+        acceptArrivals(now: now)
         for job in ordered where [.scheduled, .retryable].contains(job.state) && job.availableAt <= now {
             jobs[job.id]?.state = .available
         }
         var taken: [Int64] = []
         while taken.count < limit, let next = next(suspects: suspects) {
             jobs[next]?.state = .running
-            jobs[next]?.isStanding = false
             jobs[next]?.attempt += 1
             jobs[next]?.claims += 1
             jobs[next]?.worker = worker
@@ -91,10 +92,7 @@ struct QueueModel {
             guard (job.crashCount >= 3) == suspects, !paused.contains(job.queue) else { return false }
             if let limit = queueLimits[job.queue], running({ $0.queue == job.queue }) >= limit { return false }
             guard let key = job.concurrencyKey else { return true }
-            let room = (keyLimits[key] ?? 1) - running { $0.concurrencyKey == key }
-            // Of each queue as many may be taken as the key has room for; a suspect among them keeps its place.
-            let before = line.prefix { $0.id != job.id }.count { $0.concurrencyKey == key && $0.queue == job.queue }
-            return before < room
+            return running { $0.concurrencyKey == key } < keyLimits[key] ?? 1
         }?.id
     }
 
@@ -108,7 +106,6 @@ struct QueueModel {
     mutating func finish(_ id: Int64, as state: JobState) {
         jobs[id]?.state = state
         jobs[id]?.worker = nil
-        jobs[id]?.isStanding = false
     }
 
     mutating func putBack(_ id: Int64, retryAt: Int64?, charged: Bool, deaths: Int = 0, now: Int64) {
@@ -164,7 +161,7 @@ struct QueueModel {
 
     var text: String {
         let rows = ordered.map(\.text)
-        let batches = ordered.flatMap { job in job.batches.sorted().map { "\(job.id) \($0)" } }
+        let batches = ordered.filter(\.isAccepted).flatMap { job in job.batches.sorted().map { "\(job.id) \($0)" } }
         return (rows + batches).joined(separator: "\n")
     }
 }
