@@ -44,7 +44,7 @@ struct LeftoverTests {
     }
 
     private func keys() async throws -> String {
-        try await fixture.sql("SELECT group_concat(key, ' ') FROM (SELECT key FROM concurrency ORDER BY key)")
+        try await fixture.sql("SELECT group_concat(name, ' ') FROM (SELECT name FROM key ORDER BY name)")
     }
 
     /// However its jobs ended: one of them may be retried, and has to find a limit.
@@ -60,7 +60,7 @@ struct LeftoverTests {
         try await store.limit(key: "operator", to: 3)
         for id in Int64(1)...3 { _ = try await store.cancel(id) }
         fixture.clock.advance(seconds: 60)
-        try await store.commit { db in try db.execute(sql: "DELETE FROM job WHERE id = 3") }
+        try await fixture.removeJobs([3])
         #expect(try await store.prunable(.forever).concurrencyKeys == 1)
         #expect(try await fixture.prune(.forever).concurrencyKeys == 1)
         #expect(try await keys() == "ended operator scheduled")
@@ -83,7 +83,7 @@ struct LeftoverTests {
     private func insertKeys(_ count: Int) async throws {
         try await store.commit { db in
             for number in 0..<count {
-                try db.execute(sql: "INSERT INTO concurrency(key, max_running) VALUES ('k\(number)', 2)")
+                try db.execute(sql: "INSERT INTO key(name, max_running) VALUES ('k\(number)', 2)")
             }
         }
     }
@@ -93,10 +93,10 @@ struct LeftoverTests {
         let fixture = fixture
         let pruned = try await fixture.prune(.forever) { step in
             // Between the look, which found all, and the transaction that would remove the last one.
-            if step.concurrencyKeys == 100 { _ = try? await fixture.enqueue { $0.concurrencyKey = "k99" } }
+            if step.concurrencyKeys == 100 { _ = try? await fixture.enqueue { $0.concurrencyKey = "k100" } }
         }
         #expect(pruned.concurrencyKeys == 100)
-        #expect(try await keys() == "k99")
+        #expect(try await keys() == "k100")
     }
 
     @Test func keysGoInSmallTransactions() async throws {
@@ -104,5 +104,48 @@ struct LeftoverTests {
         var steps: [Int] = []
         #expect(try await fixture.prune(.forever) { steps.append($0.concurrencyKeys) }.concurrencyKeys == 230)
         #expect(steps == [100, 100, 30])
+    }
+
+    private func names(_ table: String) async throws -> String {
+        try await fixture.sql("SELECT group_concat(name, ' ') FROM (SELECT name FROM \(table) ORDER BY name)")
+    }
+
+    /// An operator's pause, limit or rate is for jobs to come.
+    @Test func queuesAndBatchesThatNoJobHasGo() async throws {
+        for queue in ["ended", "limited", "paused", "rated", "waits"] {
+            try await fixture.enqueue {
+                $0.queue = queue
+                $0.batch = "of-\(queue)"
+            }
+        }
+        try await store.limit(queue: "limited", to: 3)
+        try await store.limit(queue: "rated", toRate: StartRate("1/s"))
+        for id in Int64(1)...4 { _ = try await store.cancel(id) }
+        _ = try await store.pause("paused")
+        #expect(try await fixture.prune(.forever).isEmpty)
+        fixture.clock.advance(seconds: 60)
+        var retention = Retention.forever
+        retention.cancelled = .seconds(1)
+        let pruned = try await fixture.prune(retention)
+        #expect((pruned.cancelled, pruned.queues) == (4, 1))
+        #expect(try await names("queue") == "limited paused rated waits")
+        #expect(try await names("batch") == "of-waits")
+        #expect(try await fixture.sql("SELECT count(*) FROM lane WHERE queue NOT IN (SELECT id FROM queue)") == "0")
+        try await fixture.enqueue { $0.queue = "ended" }
+        #expect(try await store.claim(limit: 1, queues: ["ended"], for: "w1").count == 1)
+    }
+
+    @Test func tenThousandQueuesThatNoJobHasGoInSmallTransactions() async throws {
+        try await store.commit { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)
+                    INSERT INTO queue(name) SELECT 'q' || n FROM number
+                    """
+            )
+        }
+        var steps: [Int] = []
+        #expect(try await fixture.prune(.forever) { steps.append($0.queues) }.queues == 10_000)
+        #expect(steps.allSatisfy { $0 <= 100 })
     }
 }

@@ -50,7 +50,7 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "database", "references", "counters", "limits", "uniqueness", "attempts", "schema", "guests",
+                "sqlite", "database", "references", "counters", "limits", "jobs", "attempts", "schema", "guests",
                 "blobs", "files", "strays", "workers", "disk", "sandbox",
             ]
         )
@@ -59,11 +59,10 @@ struct RepairTests {
 
     @Test(
         arguments: [
-            ("counters", "UPDATE job_count SET count = count + 5 WHERE state = 'completed'"),
+            ("counters", "UPDATE queue SET completed = completed + 5"),
             ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
-            ("limits", "INSERT INTO concurrency(key, max_running, running) VALUES ('shop', 2, 2)"),
-            ("attempts", "UPDATE attempt SET claim_token = 'other' WHERE outcome = 'running'"),
-            ("attempts", "UPDATE job SET worker = 'nobody' WHERE state = 'running'"),
+            ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
+            ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),
             ("references", "DELETE FROM blob"),
             ("references", "DELETE FROM job WHERE id = 1"),
         ]
@@ -84,15 +83,9 @@ struct RepairTests {
         #expect(try await repair(fixture) == [])
     }
 
-    @Test(
-        arguments: [
-            "UPDATE job SET worker = 'nobody' WHERE state = 'running'",
-            "UPDATE attempt SET claim_token = 'other' WHERE outcome = 'running'",
-        ]
-    )
-    func aJobThatRanForNobodyWaitsAgainUncharged(damage: String) async throws {
+    @Test func aJobThatRanForNobodyWaitsAgainUncharged() async throws {
         let (fixture, _) = try await fixture()
-        try await sql(fixture, damage)
+        try await sql(fixture, "UPDATE task SET worker = 'nobody' WHERE state = 2")
         _ = try await repair(fixture)
         let job = try await fixture.store.job(2)
         #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
@@ -104,8 +97,8 @@ struct RepairTests {
         arguments: [
             ("batch_job", "DELETE FROM job WHERE id = 3"), ("upload", "DELETE FROM job WHERE id = 4"),
             ("source", "DELETE FROM blob WHERE digest = (SELECT blob FROM source)"),
-            ("job", "DELETE FROM blob WHERE digest = (SELECT source_blob FROM job WHERE id = 5)"),
-            ("ingredient", "DELETE FROM job WHERE id = 6"),
+            ("ingredient", "DELETE FROM job WHERE id = 6"), ("task", "DELETE FROM job WHERE id = 3"),
+            ("accepted", "DELETE FROM job WHERE id = 3"),
         ]
     )
     func whatRefersToNothingGoes(table: String, damage: String) async throws {
@@ -117,7 +110,7 @@ struct RepairTests {
         try await fixture.keep("a")
         let dangling =
             switch table {
-            case "job": "SELECT count(source_blob) FROM job"
+            case "task", "accepted": "SELECT count(*) FROM \(table) WHERE id = 3"
             // The fifth job's bytes have a row there too.
             case "ingredient": "SELECT count(*) FROM ingredient WHERE job_id = 6"
             default: "SELECT count(*) FROM \(table)"
@@ -130,19 +123,59 @@ struct RepairTests {
         #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
     }
 
-    @Test func aJobThatStandsForItsKeyWithoutWaitingIsFound() async throws {
+    /// A head that says nothing, or too much, is what a claim goes by.
+    @Test(arguments: [
+        "UPDATE lane SET head = NULL; UPDATE queue SET head = NULL", "UPDATE queue SET head = NULL",
+        "UPDATE lane SET head = head + (1 << 60); UPDATE queue SET head = head + (1 << 60)",
+        "UPDATE queue SET head = head + (1 << 60)",
+    ])
+    func aJobThatAClaimWouldNotFindIsFoundAndMended(damage: String) async throws {
         let (fixture, _) = try await fixture()
-        _ = try await fixture.sql("UPDATE job SET joinable = 1 WHERE id = 1")
-        let found = try await check(fixture, "uniqueness")
-        #expect(found.severity == .error && found.message.contains("job 1 stands for a unique key, but does not wait"))
+        try await fixture.enqueue()
+        #expect(try await check(fixture, "limits").severity == .ok)
+        try await sql(fixture, damage)
+        let found = try await check(fixture, "limits")
+        #expect(found.severity == .error && found.message.contains("that a claim would not find"), "\(found.message)")
+        _ = try await repair(fixture)
+        #expect(try await check(fixture, "limits").severity == .ok)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [3])
+    }
+
+    @Test(arguments: [0, 1])
+    func aLaneThatIsWronglyOpenOrShutIsFoundAndMended(shut: Int) async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        if shut == 0 { _ = try await fixture.store.claim(limit: 9, for: "w1") }
+        try await sql(fixture, "UPDATE lane SET shut = \(shut) WHERE key <> 0")
+        let found = try await check(fixture, "limits")
+        #expect(found.severity == .error && found.message.contains("the concurrency key k"), "\(found.message)")
+        _ = try await repair(fixture)
+        #expect(try await check(fixture, "limits").severity == .ok)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").count == shut)
+    }
+
+    @Test func aClaimDoesNotTrustALaneThatIsWronglyOpen() async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        _ = try await fixture.store.claim(limit: 9, for: "w1")
+        try await sql(fixture, "UPDATE lane SET shut = 0; UPDATE queue SET head = (SELECT min(head) FROM lane)")
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        #expect(try await check(fixture, "limits").severity == .ok)
+    }
+
+    @Test func aJobThatIsNowhereIsFound() async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, "DELETE FROM outcome")
+        let found = try await check(fixture, "jobs")
+        #expect(found.severity == .error && found.message.contains("job 1 is neither in the queue nor in the history"))
     }
 
     /// As a program leaves it that turns the constraints off.
     @Test func aRowThatBreaksAConstraintIsFound() async throws {
         let (fixture, _) = try await fixture()
-        _ = try await fixture.sql("PRAGMA ignore_check_constraints = ON; UPDATE job SET attempt = -1 WHERE id = 1")
+        _ = try await fixture.sql("PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1")
         let found = try await check(fixture, "database")
-        #expect(found.severity == .error && found.message.contains("CHECK constraint failed in job"))
+        #expect(found.severity == .error && found.message.contains("CHECK constraint failed in task"))
     }
 
     /// As another process may make it between the look at a blob and the transaction that removes it.
