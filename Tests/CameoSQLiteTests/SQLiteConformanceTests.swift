@@ -1,6 +1,7 @@
 import CameoStore
 import Foundation
 import StoreConformance
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-package import CameoStore
+internal import CameoStore
 
 /// One promise of the faces, checked against whatever engine is given.
-package struct ConformanceCase: Sendable, CustomTestStringConvertible {
+package struct ConformanceCase: Sendable, CustomStringConvertible {
     package let name: String
     package let run: @Sendable (Fixture) async throws -> Void
 
@@ -10,7 +10,7 @@ package struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    package var testDescription: String { name }
+    package var description: String { name }
 
     package static let all =
         claiming + settling + joining + limiting + losing + operating + keeping + caching + following

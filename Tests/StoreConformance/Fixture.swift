@@ -1,7 +1,7 @@
-package import CameoModel
+internal import CameoModel
 package import CameoStore
-package import Foundation
-package import Testing
+internal import Foundation
+internal import Testing
 
 /// A store of one case's own.
 package struct Fixture: Sendable {

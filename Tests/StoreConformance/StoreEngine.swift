@@ -1,6 +1,6 @@
 package import CameoStore
 package import Foundation
-package import Synchronization
+internal import Synchronization
 
 /// An engine, as the conformance suite knows it: something that makes stores.
 package protocol StoreEngine: Sendable {

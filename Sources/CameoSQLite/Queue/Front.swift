@@ -92,6 +92,7 @@ struct Front {
     /// empty bucket, or another program has changed a count.
     func close(now: Int64, _ db: Database) throws {
         try Rates.spend(0, queue: queue, key: key, now: now, db)
+        try Queues.decide(queue, db)
         if key != 0 { try Keys.decide(key, db) }
         try Lanes.settleHead(ofQueue: queue, db)
     }

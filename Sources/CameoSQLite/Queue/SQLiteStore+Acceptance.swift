@@ -145,7 +145,7 @@ extension SQLiteStore {
     /// Gives a request its place in the queue, or lets it yield to one that waits for the same.
     ///
     /// - Throws: `InvalidRequest` for an upload that is not there.
-    private static func accept(
+    static func accept(
         _ new: NewJob,
         as id: Int64,
         createdAt: Int64,

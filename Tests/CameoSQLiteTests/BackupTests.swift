@@ -1,0 +1,151 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+@Suite(.timeLimit(.minutes(10)))
+struct BackupTests {
+    /// Larger than what stands in the database.
+    private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+
+    private func backUp(_ store: SQLiteStore, to path: String) async throws -> BackupReport {
+        let turn = try await store.freeTurn()
+        return try await store.backUp(to: path, in: turn)
+    }
+
+    private func complete(_ fixture: StoreFixture, bytes: Data) async throws {
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.store.complete(
+            job.claim,
+            storing: StoreFixture.rendered(job, bytes: bytes),
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+    }
+
+    @Test func theCopyIsAStoreWithEverythingInIt() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(3)
+        try await complete(fixture, bytes: Self.large)
+        try await complete(fixture, bytes: Data("small".utf8))
+        _ = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        let target = fixture.folder.path("copy")
+        let report = try await backUp(fixture.store, to: target)
+        #expect((report.jobs, report.blobs, report.damaged) == (3, 2, []))
+
+        let copy = try SQLiteStore(at: target, creating: false)
+        #expect(try await copy.check().allSatisfy { $0.severity == .ok }, "no worker is missed, no job hangs")
+        for (id, bytes) in [(Int64(1), Self.large), (2, Data("small".utf8))] {
+            let thumbnail = try #require(try await copy.job(id).thumbnails.first)
+            let uri = try #require(CameoURI(thumbnail.uri))
+            #expect(try await copy.data(of: uri) == bytes)
+        }
+        let running = try await copy.job(3)
+        #expect((running.state, running.attempt, running.crashCount) == (.available, 0, 0))
+        #expect(running.attempts?.map(\.outcome) == [.released])
+        #expect(try await fixture.store.job(3).state == .running, "the store itself goes on")
+        let files = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
+        #expect(files.sorted() == ["copy", "store"])
+    }
+
+    @Test func nothingOfTheCopyIsALink() async throws {
+        let fixture = try StoreFixture()
+        let digest = try await fixture.store.store(Self.large, mediaType: nil)
+        let target = fixture.folder.path("copy")
+        _ = try await backUp(fixture.store, to: target)
+        let file = StoreDirectory(unfinished: target).blobFile(digest)
+        let status = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(status[.referenceCount] as? Int == 1)
+        #expect(try Data(contentsOf: URL(filePath: file)) == Self.large)
+    }
+
+    /// What is committed while the pages are copied belongs to the next backup.
+    @Test func theCopyIsOfOneMoment() async throws {
+        let fixture = try StoreFixture()
+        for _ in 0..<6 { _ = try await fixture.enqueue(500) }
+        let target = fixture.folder.path("copy")
+        let turn = try await fixture.store.freeTurn()
+        let other = try DatabaseQueue(path: "\(fixture.path)/cameo.sqlite")
+        let writes = Mutex(0)
+        let report = try await fixture.store.backUp(to: target, in: turn) { _ in
+            // On the thread that copies: a page of the store changes between two steps.
+            writes.withLock { $0 += 1 }
+            try? other.write { db in
+                try db.execute(sql: "UPDATE task SET attempt = attempt + 1")
+                try db.execute(
+                    sql: "INSERT INTO job(request) VALUES (?)",
+                    arguments: [#"{"source":"data:,","renditions":[{"width":1}]}"#]
+                )
+            }
+        }
+        #expect(writes.withLock { $0 } >= 1)
+        #expect(report.jobs == 3_000)
+        let copy = try SQLiteStore(at: target, creating: false)
+        #expect(try await copy.status().count(.available) == 3_000)
+        #expect(try await copy.check().allSatisfy { $0.severity == .ok })
+        #expect(try await copy.read { db in try Int.fetchOne(db, sql: "SELECT max(attempt) FROM task") } == 0)
+        #expect(try await fixture.store.status().count(.available) > 3_000)
+    }
+
+    @Test func aBackupThatCannotBeFinishedLeavesNothing() async throws {
+        let fixture = try StoreFixture()
+        _ = try await fixture.store.store(Self.large, mediaType: nil)
+        let target = fixture.folder.path("copy")
+        let turn = try await fixture.store.freeTurn()
+        // The place is taken while the copy is made.
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.backUp(to: target, in: turn) { _ in
+                try? FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+                try? Data().write(to: URL(filePath: target + "/mine"))
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target) == ["mine"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).sorted() == ["copy", "store"])
+    }
+
+    @Test func aPlaceThatIsTakenIsRefusedAndAnEmptyFolderIsNot() async throws {
+        let fixture = try StoreFixture()
+        try fixture.folder.write(Data(), to: "file")
+        for taken in [fixture.path, fixture.path + "/inside", fixture.folder.path("file"), fixture.folder.path] {
+            let error = await #expect(throws: StoreError.self) { _ = try await backUp(fixture.store, to: taken) }
+            guard case .noPlace = error else { Issue.record("\(taken): \(String(describing: error))"); continue }
+        }
+        try FileManager.default.createDirectory(atPath: fixture.folder.path("empty"), withIntermediateDirectories: true)
+        _ = try await backUp(fixture.store, to: fixture.folder.path("empty"))
+        #expect(
+            try await SQLiteStore(reading: fixture.folder.path("empty")).status().schemaVersion == Schema.currentVersion
+        )
+    }
+
+    @Test func damagedBlobsAreNamedAndNotCopied() async throws {
+        let fixture = try StoreFixture()
+        let digest = try await fixture.store.store(Self.large, mediaType: nil)
+        try Data("other".utf8).write(to: URL(filePath: StoreDirectory(unfinished: fixture.path).blobFile(digest)))
+        let report = try await backUp(fixture.store, to: fixture.folder.path("copy"))
+        #expect(report.damaged == [digest.description])
+    }
+
+    @Test func vacuumGivesFreePagesBack() async throws {
+        let fixture = try StoreFixture()
+        try await withThrowingTaskGroup(of: Void.self) { [store = fixture.store] group in
+            for size in 0..<40 {
+                group.addTask { _ = try await store.store(Data(count: 50_000 + size), mediaType: nil) }
+            }
+            try await group.waitForAll()
+        }
+        try await fixture.store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM blob") }
+        let before = try await fixture.store.databaseSize()
+        #expect(before.freeBytes > 1_000_000)
+        let turn = try await fixture.store.freeTurn()
+        try await fixture.store.vacuum(in: turn)
+        let after = try await fixture.store.databaseSize()
+        #expect((after.freeBytes, after.bytes < before.bytes / 4) == (0, true))
+        #expect(try await fixture.store.check().allSatisfy { $0.severity == .ok })
+    }
+}

@@ -1,0 +1,249 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+@Suite(.timeLimit(.minutes(10)))
+struct BlobCollectionTests {
+    private static let large = 150_000
+
+    /// Real times: files have them too.
+    private let folder: TemporaryFolder
+    private let store: SQLiteStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteStore(at: folder.path("store"))
+    }
+
+    private func keep(_ bytes: Data, seen: Int64 = 1, in other: SQLiteStore? = nil) async throws {
+        try await (other ?? store).keep(StoreFixture.original(bytes, seen: seen), data: bytes, budget: nil)
+    }
+
+    private func file(of bytes: Data) -> String { store.directory.blobFile(SHA256.digest(of: bytes)) }
+
+    private func collect(_ time: Date = .now + 1, atMost limit: Int = 100) async throws -> CollectedBlobs {
+        try await store.collectBlobs(unreferencedSince: time, atMost: limit)
+    }
+
+    private func blobs() async throws -> Int { try await store.status().blobs.count }
+
+    @Test(arguments: [10, large])
+    func blobGoesWithItsLastName(count: Int) async throws {
+        let bytes = StoreFixture.bytes("a", count)
+        try await keep(bytes)
+        #expect(try await collect().candidates == 0)
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        #expect(try await blobs() == 1)
+        let collected = try await collect()
+        #expect((collected.count, collected.bytes) == (1, count))
+        #expect(try await blobs() == 0)
+        #expect(!FileManager.default.fileExists(atPath: file(of: bytes)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(store.directory.path)/blobs/tmp") == [])
+        #expect(try await collect().candidates == 0)
+    }
+
+    @Test func blobOfTwoSourcesGoesWithTheSecond() async throws {
+        let bytes = StoreFixture.bytes("a")
+        for uri in ["https://example.com/1", "https://example.com/2"] {
+            try await store.keep(StoreFixture.original(bytes, uri: uri), data: bytes, budget: nil)
+        }
+        _ = try await store.forgetSource("https://example.com/1", .originals)
+        #expect(try await collect().count == 0)
+        #expect(try await collect().candidates == 0, "nobody looks at it again until the second goes")
+        _ = try await store.forgetSource("https://example.com/2", .originals)
+        #expect(try await collect().count == 1)
+    }
+
+    @Test func blobThatWasReplacedGoes() async throws {
+        try await keep(StoreFixture.bytes("a"), seen: 1)
+        try await keep(StoreFixture.bytes("b"), seen: 2)
+        #expect(try await collect().count == 1)
+        #expect(try await store.data(of: .source(StoreFixture.uri)) == StoreFixture.bytes("b"))
+    }
+
+    @Test func bytesOfASupersededAnswerLeaveNoFile() async throws {
+        try await keep(StoreFixture.bytes("b", Self.large), seen: 2)
+        try await keep(StoreFixture.bytes("a", Self.large), seen: 1)
+        #expect(try await collect().count == 1)
+        #expect(!FileManager.default.fileExists(atPath: file(of: StoreFixture.bytes("a", Self.large))))
+    }
+
+    @Test(arguments: [10, large])
+    func youngBlobStays(count: Int) async throws {
+        let bytes = StoreFixture.bytes("a", count)
+        try await keep(bytes)
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        let collected = try await collect(.now - 3_600)
+        #expect((collected.count, collected.candidates) == (0, 0))
+        // Nothing names it for long; but it was stored again a moment ago.
+        try await age(bytes, rows: "orphan")
+        #expect(try await collect(.now - 3_600).count == 0)
+        try await age(bytes, rows: "orphan", "blob")
+        #expect(try await collect(.now - 3_600).count == (count == 10 ? 1 : 0))
+        #expect(FileManager.default.fileExists(atPath: file(of: bytes)) == (count == Self.large))
+    }
+
+    /// Else a collection that goes on until a step finds little would have no end.
+    @Test(arguments: [10, large])
+    func whatIsTooYoungIsPutOff(count: Int) async throws {
+        let (bytes, time) = (StoreFixture.bytes("a", count), Date.now - 3_600)
+        try await keep(bytes)
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        try await age(bytes, rows: "orphan")
+        // Its file is young also where its row is old.
+        if count == Self.large { try await age(bytes, rows: "blob") }
+        #expect(try await collect(time).candidates == 1)
+        #expect(try await collect(time).candidates == 0)
+        #expect(try await collect().count == 1)
+    }
+
+    /// Also where that gave them no name.
+    @Test(arguments: [10, large])
+    func bytesThatAreStoredAgainAreYoung(count: Int) async throws {
+        let bytes = StoreFixture.bytes("a", count)
+        try await keep(StoreFixture.bytes("b"), seen: 2)
+        try await keep(bytes, seen: 1)
+        try await age(bytes, rows: "orphan", "blob")
+        try await keep(bytes, seen: 1)
+        #expect(try await collect(.now - 3_600).count == 0)
+    }
+
+    @Test func bytesThatWereHandedOverForAJobOfOthersGo() async throws {
+        for letter in "ab" {
+            let request = StoreFixture.request { $0.uniqueKey = "avatar" }
+            let receipt = try await store.enqueue(request, data: StoreFixture.bytes(letter))
+            #expect(receipt.outcome == (letter == "a" ? .accepted : .joined))
+        }
+        #expect(try await collect().count == 1)
+        #expect(try await store.data(of: SHA256.digest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
+    }
+
+    /// It may have been left before, and named again since.
+    @Test(arguments: [
+        "DELETE FROM source", "DELETE FROM thumbnail", "DELETE FROM job", "UPDATE source SET blob = ?",
+        "UPDATE thumbnail SET blob = ?",
+    ])
+    func anHourPassesFromWhenABlobWasLastNamed(statement: String) async throws {
+        let (bytes, other) = (StoreFixture.bytes("a"), StoreFixture.bytes("b"))
+        try await keep(bytes)
+        _ = try await store.enqueue(StoreFixture.request(), data: bytes)
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let thumbnails = try StoreFixture.rendered(job, bytes: bytes)
+        let provenance = try StoreFixture.provenance()
+        try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: AttemptTimings())
+        let (hex, next) = (SHA256.digest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
+        try await store.commit { db in
+            try db.execute(sql: "INSERT INTO orphan VALUES (?, 1)", arguments: [hex])
+            try db.execute(sql: statement, arguments: statement.contains("?") ? [next] : [])
+            let since = try Int64.fetchOne(db, sql: "SELECT since FROM orphan WHERE digest = ?", arguments: [hex])
+            #expect(try #require(since) > 1)
+        }
+    }
+
+    private func age(_ bytes: Data, rows tables: String...) async throws {
+        let digest = SHA256.digest(of: bytes).hex
+        try await store.commit { db in
+            for table in tables {
+                let column = table == "blob" ? "created_at" : "since"
+                try db.execute(sql: "UPDATE \(table) SET \(column) = 1 WHERE digest = ?", arguments: [digest])
+            }
+        }
+    }
+
+    @Test func whatAProgramStoredIsPinned() async throws {
+        let bytes = StoreFixture.bytes("a")
+        try await keep(bytes)
+        let digest = try await store.store(bytes, mediaType: "image/png")
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        #expect(try await collect().count == 0)
+        #expect(try await store.data(of: digest) == bytes)
+    }
+
+    @Test(arguments: ["program", "SQL", "upload"])
+    func jobKeepsItsBlobHoweverItWasEnqueued(way: String) async throws {
+        let bytes = StoreFixture.bytes("a")
+        try await keep(bytes)
+        let uri = CameoURI.blob(SHA256.digest(of: bytes)).text
+        switch way {
+        case "program": _ = try await store.enqueue([StoreFixture.request(uri)])
+        case "SQL":
+            try await store.commit { db in
+                try db.execute(
+                    sql: "INSERT INTO job(request) VALUES (?)",
+                    arguments: [#"{"source":"\#(uri)","renditions":[{"width":64}]}"#]
+                )
+            }
+        default: _ = try await store.enqueue(StoreFixture.request(), data: bytes)
+        }
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        #expect(try await collect().count == 0)
+        try await store.acceptArrivals()
+        #expect(try await collect().count == 0)
+        #expect(try await blobs() == 1)
+        try await store.commit { db in try db.execute(sql: "DELETE FROM job") }
+        #expect(try await collect().count == 1)
+    }
+
+    @Test func thumbnailKeepsItsBlobUntilItIsForgotten() async throws {
+        _ = try await store.enqueue([StoreFixture.request()])
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let bytes = StoreFixture.bytes("a")
+        try await keep(bytes)
+        try await store.complete(
+            job.claim,
+            storing: try StoreFixture.rendered(job, bytes: bytes),
+            from: try StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        #expect(try await collect().count == 0)
+        _ = try await store.forgetSource("file:///pictures/a.jpg", .originalsAndThumbnails)
+        #expect(try await collect().count == 1)
+    }
+
+    @Test func oneStepLooksAtAFewOnly() async throws {
+        for letter in "abcde" {
+            let bytes = StoreFixture.bytes(letter)
+            try await keep(bytes)
+            _ = try await store.forgetSource(StoreFixture.uri, .originals)
+        }
+        #expect(try await collect(atMost: 2).count == 2)
+        #expect(try await collect(atMost: 2).candidates == 2)
+        #expect(try await collect(atMost: 2).candidates == 1)
+        #expect(try await blobs() == 0)
+    }
+
+    /// Another process stores the bytes over and over, while the file that lies there is made to look old each time.
+    @Test func writerThatRacesACollectionNeverLosesItsBytes() async throws {
+        let bytes = StoreFixture.bytes("a", Self.large)
+        let other = try SQLiteStore(at: store.directory.path)
+        let path = file(of: bytes)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for seen in 1...TestLength.rounds(40, full: 150) {
+                    try await keep(bytes, seen: Int64(seen), in: other)
+                    #expect(try await other.data(of: .source(StoreFixture.uri)) == bytes)
+                    _ = try await other.forgetSource(StoreFixture.uri, .originals)
+                    try await age(bytes, rows: "orphan", "blob")
+                    // Not there if the collection was quick.
+                    try? FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSince1970: 1)],
+                        ofItemAtPath: path
+                    )
+                }
+            }
+            group.addTask {
+                while !Task.isCancelled { _ = try await collect(.now - 3_600) }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+        try await keep(bytes, seen: 1_000)
+        #expect(try await store.check().filter { $0.severity != .ok } == [])
+    }
+}

@@ -1,0 +1,168 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+@Suite(.timeLimit(.minutes(10)))
+struct CommitQueueTests {
+    private struct Refusal: Error {}
+
+    /// Makes the store as full as a full disk: SQLite answers SQLITE_FULL, which rolls the whole transaction back.
+    private func limitPages(_ store: SQLiteStore, spare: Int) async throws {
+        try await store.commit { db in try db.execute(sql: "CREATE TABLE ballast(data BLOB)") }
+        try await store.commit { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages + spare)")
+        }
+    }
+
+    @Test func anOperationThatFailsCostsOnlyItself() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let store = fixture.store
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    do {
+                        try await store.commit { db in
+                            try db.execute(sql: "INSERT INTO queue(name) VALUES (?)", arguments: ["q\(index)"])
+                            if index.isMultiple(of: 4) { throw Refusal() }
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 30)
+        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM queue") } == 30)
+    }
+
+    @Test func aGroupThatRunsOutOfSpaceIsRunAgainOneByOne() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let store = fixture.store
+        try await limitPages(store, spare: 4)
+        let results = await withTaskGroup(of: Result<Int, StoreError>.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    do throws(StoreError) {
+                        try await store.commit { db in
+                            // The one in the middle is too large; its neighbours fit.
+                            let bytes = index == 10 ? 1_000_000 : 10
+                            try db.execute(sql: "INSERT INTO ballast VALUES (zeroblob(?))", arguments: [bytes])
+                        }
+                        return .success(index)
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let failures = results.compactMap { result -> StoreError? in
+            if case .failure(let error) = result { error } else { nil }
+        }
+        #expect(failures == [.full(path: store.directory.path)])
+        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM ballast") } == 19)
+    }
+
+    @Test func aCancelledCallerTakesNobodyDown() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let store = fixture.store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    try await store.commit { db in
+                        try db.execute(sql: "INSERT INTO queue(name) VALUES (?)", arguments: ["q\(index)"])
+                    }
+                }
+                if index == 25 { group.cancelAll() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM queue") } == 50)
+    }
+
+    @Test func everyConnectionIsDurableAndLeavesTheLogAlone() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let store = fixture.store
+        let (synchronous, checkpoint, journal) = try await store.commit { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA synchronous"),
+                try Int.fetchOne(db, sql: "PRAGMA wal_autocheckpoint"),
+                try String.fetchOne(db, sql: "PRAGMA journal_mode")
+            )
+        }
+        #expect((synchronous, checkpoint, journal) == (2, 0, "wal"))
+    }
+
+    @Test func theLogIsCheckpointedBeforeItGrowsLong() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let store = fixture.store
+        for _ in 0..<40 {
+            try await store.commit { db in
+                try db.execute(
+                    sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), 800000, zeroblob(800000), NULL, 0, 0)"
+                )
+            }
+        }
+        let log = try FileManager.default.attributesOfItem(atPath: store.directory.database + "-wal")[.size] as? Int
+        #expect(try #require(log) < 20_000_000)
+    }
+
+    private func logBytes(of store: SQLiteStore) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: store.directory.writeAheadLog)[.size] as? Int)
+    }
+
+    private func lengthenLog(of store: SQLiteStore, by bytes: Int) async throws {
+        try await store.commit { db in
+            try db.execute(
+                sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), ?1, zeroblob(?1), NULL, 0, 0)",
+                arguments: [bytes]
+            )
+        }
+    }
+
+    /// Another program, the last to close the store, may have emptied it since.
+    @Test func aLogThatIsShorterThanWhenAReaderWasInTheWayIsEmptiedAgain() async throws {
+        let fixture = try StoreFixture()
+        let file = open(fixture.store.directory.checkpointLock, O_RDWR | O_CREAT, 0o600)
+        #expect(ftruncate(file, 500_000_000) == 0)
+        close(file)
+        try await lengthenLog(of: fixture.store, by: 9_000_000)
+        await fixture.store.finish()
+        #expect(try logBytes(of: fixture.store) == 0)
+    }
+
+    /// Whoever waits for a reader holds up all writers meanwhile: not each process is to find out by itself.
+    @Test func aReaderThatWasInTheWayOfOneProcessIsNotWaitedForByTheNext() async throws {
+        let fixture = try StoreFixture()
+        let (store, other) = (fixture.store, try fixture.anotherStore())
+        let reader = try fixture.stranger()
+        try reader.inDatabase { db in
+            try db.beginTransaction(.deferred)
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
+        }
+        try await lengthenLog(of: store, by: 9_000_000)
+        await store.finish()
+        let long = try logBytes(of: store)
+        #expect(long > 9_000_000)
+        try reader.inDatabase { db in try db.rollback() }
+        try await lengthenLog(of: other, by: 1_000)
+        await other.finish()
+        #expect(try logBytes(of: store) >= long)
+        try await lengthenLog(of: other, by: 9_000_000)
+        await other.finish()
+        #expect(try logBytes(of: store) == 0)
+    }
+}

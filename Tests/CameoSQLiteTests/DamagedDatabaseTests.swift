@@ -1,0 +1,90 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Pages of the database that are no longer what SQLite wrote, as after a failing disk.
+@Suite(.timeLimit(.minutes(10)))
+struct DamagedDatabaseTests {
+    /// Overwrites the root page of a table or an index, with nobody near the file.
+    private func store(withDamaged tree: String) async throws -> (TemporaryFolder, SQLiteStore) {
+        let folder = try TemporaryFolder()
+        let path = folder.path("store")
+        let offset = try await offset(of: tree, inNewStoreAt: path)
+        let file = try FileHandle(forWritingTo: URL(filePath: "\(path)/cameo.sqlite"))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(repeating: 0x41, count: 64))
+        try file.close()
+        return (folder, try SQLiteStore(at: path))
+    }
+
+    private func offset(of tree: String, inNewStoreAt path: String) async throws -> UInt64 {
+        let store = try SQLiteStore(at: path)
+        _ = try await store.enqueue([StoreFixture.request()])
+        let page = try await store.read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [tree])
+        }
+        store.close()
+        return UInt64((try #require(page) - 1) * Connection.pageSize)
+    }
+
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_waiting"])
+    func aCheckNamesTheDamageAndWhatIsLeftToDo(tree: String) async throws {
+        let (folder, store) = try await store(withDamaged: tree)
+        defer { withExtendedLifetime(folder) {} }
+        let findings = try await store.check()
+        let database = try #require(findings.first { $0.subject == "database" })
+        #expect(database.severity == .error)
+        #expect(database.message.contains(".recover"), "\(database.message)")
+        #expect(findings.contains { $0.subject == "sandbox" }, "what needs no page of it is looked at still")
+    }
+
+    @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_waiting"])
+    func aRepairLeavesItToTheCheckToNameTheDamage(tree: String) async throws {
+        let (folder, store) = try await store(withDamaged: tree)
+        defer { withExtendedLifetime(folder) {} }
+        _ = try await store.repair(in: try await store.freeTurn())
+        #expect(try await store.check().contains { $0.subject == "database" && $0.severity == .error })
+    }
+
+    /// What the README tells to type.
+    private static func recovery() throws -> String {
+        let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "### Damaged tables\n").last)
+        let block = try #require(section.components(separatedBy: "```").dropFirst().first)
+        let commands = block.split(separator: "\n").dropFirst().map { $0.hasPrefix("$ ") ? $0.dropFirst(2) : $0 }
+        try #require(commands.first?.hasPrefix("cd ") == true && commands.last?.hasPrefix("cameo-admin check") == true)
+        return commands.dropFirst().dropLast().joined(separator: "\n")
+    }
+
+    @Test func whatCanBeReadIsRecoveredAsTheREADMESays() async throws {
+        let (folder, damaged) = try await store(withDamaged: "attempt")
+        damaged.close()
+        let recovered = try await run(
+            "/bin/sh",
+            ["-eu"],
+            input: Data(try Self.recovery().utf8),
+            currentDirectory: URL(filePath: folder.path("store"))
+        )
+        #expect(recovered.exitStatus == 0, "\(recovered.errorText)")
+        let store = try SQLiteStore(at: folder.path("store"), creating: false)
+        _ = try await store.repair(in: try await store.freeTurn())
+        #expect(try await store.check().allSatisfy { $0.severity != .error })
+        #expect(try await store.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+    }
+
+    @Test func whatCannotBeReadSaysWhatIsLeftToDo() async throws {
+        let (folder, store) = try await store(withDamaged: "thumbnail")
+        defer { withExtendedLifetime(folder) {} }
+        let error = await #expect(throws: StoreError.self) {
+            try await store.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM thumbnail") }
+        }
+        #expect(error?.description.contains(store.directory.path) == true)
+        #expect(error?.description.contains(".recover") == true)
+    }
+}

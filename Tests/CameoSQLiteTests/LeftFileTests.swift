@@ -1,0 +1,62 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Files of thumbnails that no row comes to name.
+@Suite(.timeLimit(.minutes(10)))
+struct LeftFileTests {
+    private static func bytes(_ letter: Character) -> Data { StoreFixture.bytes(letter, 200_000) }
+
+    private func claim(_ fixture: StoreFixture) async throws -> ClaimedJob {
+        _ = try await fixture.store.enqueue([StoreFixture.request()])
+        return try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+    }
+
+    private func complete(
+        _ job: ClaimedJob,
+        _ letter: Character,
+        from provenance: Provenance,
+        _ fixture: StoreFixture
+    ) async throws {
+        try await fixture.store.complete(
+            job.claim,
+            storing: StoreFixture.rendered(job, bytes: Self.bytes(letter)),
+            from: provenance,
+            timings: AttemptTimings()
+        )
+    }
+
+    /// Of the same source the first blob stands; an older fetch loses against a newer; a job that was called off stores
+    /// nothing.
+    @Test(arguments: ["renewed", "older", "lost lease"])
+    func theCollectorFindsTheFileOfWhatDidNotCount(way: String) async throws {
+        let fixture = try StoreFixture()
+        let (first, second) = (try await claim(fixture), try await claim(fixture))
+        try await complete(first, "a", from: StoreFixture.provenance(seen: 2, source: "new"), fixture)
+        switch way {
+        case "renewed": try await complete(second, "b", from: StoreFixture.provenance(seen: 3, source: "new"), fixture)
+        case "older": try await complete(second, "b", from: StoreFixture.provenance(seen: 1, source: "old"), fixture)
+        default:
+            _ = try await fixture.store.cancel(second.claim.jobID)
+            await #expect(throws: StoreError.leaseLost(jobID: second.claim.jobID)) {
+                try await complete(second, "b", from: StoreFixture.provenance(seen: 3, source: "other"), fixture)
+            }
+        }
+        let file = fixture.store.directory.blobFile(SHA256.digest(of: Self.bytes("b")))
+        #expect(FileManager.default.fileExists(atPath: file))
+        #expect(try await fixture.prune(.forever).blobs == 0, "another may be about to name it")
+        fixture.clock.advance(seconds: 3_700)
+        #expect(try await fixture.prune(.forever).blobs == 1)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let id = try ThumbnailRequest(parsing: first.request.utf8).thumbnailIDs()[0]
+        #expect(try await fixture.store.data(of: .thumbnail(id)) == Self.bytes("a"))
+        #expect(
+            try await fixture.store.check().filter { $0.severity == .error || $0.subject == "files" }.map(\.severity)
+                == [.ok]
+        )
+    }
+}

@@ -1,0 +1,93 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Programs of several versions on one store: one of them brings the tables up to date while others have it open.
+@Suite(.timeLimit(.minutes(10)))
+struct MixedVersionTests {
+    /// What a program of a version to come might do to the tables.
+    private func takeOver(_ path: String) async throws {
+        let script = """
+            PRAGMA busy_timeout=120000; PRAGMA wal_autocheckpoint=0;
+            BEGIN IMMEDIATE;
+            ALTER TABLE task ADD COLUMN novelty INTEGER;
+            ALTER TABLE outcome ADD COLUMN novelty INTEGER;
+            CREATE TRIGGER task_novelty AFTER UPDATE OF state ON task BEGIN
+              UPDATE task SET novelty = NEW.state WHERE id = NEW.id;
+            END;
+            CREATE TRIGGER outcome_novelty AFTER INSERT ON outcome BEGIN
+              UPDATE outcome SET novelty = NEW.state WHERE id = NEW.id;
+            END;
+            PRAGMA user_version = 99;
+            COMMIT;
+            """
+        let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: Data(script.utf8))
+        try #require(result.exitStatus == 0, "\(result.errorText)")
+    }
+
+    @Test func whatIsNewIsRefusedByNameUnderTheTablesOfANewerVersion() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(2)
+        #expect(try await fixture.store.refusalOfNewerSchema() == nil)
+        try await takeOver(fixture.path)
+        let refusal = StoreError.newerSchema(path: fixture.path, found: 99, supported: Schema.currentVersion)
+        #expect(try await fixture.store.refusalOfNewerSchema() == refusal)
+        await #expect(throws: refusal) { try await fixture.enqueue() }
+        await #expect(throws: refusal) { try await fixture.store.claim(limit: 1, for: "w1") }
+        await #expect(throws: refusal) { try await fixture.store.cancel(1) }
+        await #expect(throws: refusal) { _ = try await fixture.store.pause("default") }
+        await #expect(throws: refusal) { try await fixture.store.store(Data("bytes".utf8), mediaType: nil) }
+        #expect(try await fixture.store.states(of: [1, 2, 3]) == [1: .available, 2: .available])
+    }
+
+    @Test func whatWasBegunIsEndedUnderTheTablesOfANewerVersion() async throws {
+        let fixture = try StoreFixture()
+        let registration = try await fixture.register()
+        try await fixture.enqueue(4)
+        let jobs = try await fixture.store.claim(limit: 4, for: "w1")
+        try await takeOver(fixture.path)
+        try await fixture.store.extendLease(registration)
+        let request = try ThumbnailRequest(parsing: jobs[0].request.utf8)
+        _ = try await fixture.store.beginFetch(jobs[0].claim, of: request)
+        try await fixture.store.complete(
+            jobs[0].claim,
+            storing: try StoreFixture.rendered(jobs[0]),
+            from: try StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
+        try await fixture.store.fail(jobs[1].claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        try await fixture.store.release(jobs[2].claim)
+        try await fixture.store.deregister(registration)
+        let states = try await fixture.store.states(of: [1, 2, 3, 4])
+        #expect(states == [1: .completed, 2: .discarded, 3: .available, 4: .available])
+        let rows = "SELECT id, novelty FROM outcome UNION ALL SELECT id, novelty FROM task ORDER BY id"
+        #expect(
+            try await fixture.sql("SELECT group_concat(novelty) FROM (\(rows))") == "4,5,1,1",
+            "the newer version's rules held"
+        )
+    }
+
+    /// A write that waits in one group with one that is refused is not touched by that.
+    @Test func oneGroupRefusesOnlyWhatIsNew() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(8)
+        let jobs = try await fixture.store.claim(limit: 8, for: "w1")
+        try await takeOver(fixture.path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for job in jobs {
+                group.addTask { _ = try await fixture.store.release(job.claim) }
+                group.addTask {
+                    await #expect(throws: StoreError.self) { try await fixture.store.cancel(job.claim.jobID) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await fixture.store.unfinishedJobs(queues: nil) == 8)
+    }
+}

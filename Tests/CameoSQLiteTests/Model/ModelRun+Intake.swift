@@ -1,0 +1,66 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Testing
+
+@testable import CameoSQLite
+
+// How jobs come in.
+extension ModelRun {
+    private mutating func request() -> (request: ThumbnailRequest, job: ModelJob) {
+        let source = Int.random(in: 0..<4, using: &random)
+        var request = StoreFixture.request("file:///\(source)")
+        request.queue = Self.queues.randomElement(using: &random) ?? "a"
+        request.priority = Int.random(in: -2...2, using: &random)
+        request.maxAttempts = Int.random(in: 1...3, using: &random)
+        if random.chance(0.3) {
+            request.runAt = clock.storeClock.now().addingTimeInterval(Double(Int.random(in: 1...90, using: &random)))
+        }
+        if random.chance(0.5) { request.concurrencyKey = Self.keys.randomElement(using: &random) }
+        if random.chance(0.4) { request.batch = ["x", "y"].randomElement(using: &random) }
+        let job = ModelJob(
+            id: model.lastID + 1,
+            source: source,
+            queue: request.queue,
+            concurrencyKey: request.concurrencyKey,
+            maxAttempts: request.maxAttempts,
+            priority: request.priority,
+            availableAt: request.runAt?.milliseconds ?? now,
+            state: request.runAt == nil ? .available : .scheduled,
+            batches: request.batch.map { [$0] } ?? [],
+            isAccepted: true
+        )
+        return (request, job)
+    }
+
+    mutating func enqueue() async throws {
+        guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
+        let (request, job) = request()
+        model.acceptArrivals(now: now)
+        let twin = model.standing(for: job.uniqueKey)
+        let last = model.jobs.values.filter { $0.uniqueKey == job.uniqueKey }.max { $0.id < $1.id }
+        note(.enqueue, (twin ?? last)?.state)
+        let receipt = try await store.enqueue([request])[0]
+        if let twin {
+            #expect((receipt.outcome, receipt.id) == (.joined, twin.id))
+            model.join(twin.id, priority: job.priority, time: job.availableAt, batches: job.batches, now: now)
+        } else {
+            #expect((receipt.outcome, receipt.id) == (.accepted, job.id))
+            model.insert(job)
+        }
+    }
+
+    /// As a producer in another language does, whose rows wait to be accepted.
+    mutating func insert() async throws {
+        guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
+        var (request, job) = request()
+        job.isAccepted = false
+        note(.insert, nil)
+        let (text, time) = (request.json.canonicalText, now)
+        try await store.commit { db in
+            try db.execute(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)", arguments: [text, time])
+        }
+        model.insert(job)
+    }
+}

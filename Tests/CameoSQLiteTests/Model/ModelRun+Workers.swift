@@ -1,0 +1,85 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+@testable import CameoSQLite
+
+// What workers do, and what becomes of them.
+extension ModelRun {
+    private mutating func worker() async throws -> String {
+        let alive = model.workers.filter(\.value.isAlive).keys.sorted()
+        if alive.count >= 2, let name = alive.randomElement(using: &random) { return name }
+        workersSoFar += 1
+        let name = "w\(workersSoFar)"
+        registrations[name] = try await store.register(id: name, host: "h", pid: 1, version: "v", concurrency: 4)
+        model.workers[name] = QueueModel.Worker(leaseUntil: clock.storeClock.uptime() + Lease.milliseconds)
+        return name
+    }
+
+    mutating func claim() async throws {
+        let name = try await worker()
+        if let registration = registrations[name] { try await store.extendLease(registration) }
+        model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Lease.milliseconds
+        let (limit, areSuspects) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
+        let jobs = try await store.claim(limit: limit, kind: areSuspects ? .suspect : .usual, for: name)
+        let expected = model.claim(limit, suspects: areSuspects, for: name, now: now)
+        #expect(jobs.map(\.claim.jobID) == expected)
+        note(.claim, expected.isEmpty ? nil : .available)
+        for job in jobs {
+            let number = model.jobs[job.claim.jobID]?.claims ?? 0
+            claims.append(HeldClaim(claim: job.claim, number: number))
+        }
+        claims.removeFirst(max(0, claims.count - 16))
+    }
+
+    mutating func settle(_ operation: Operation) async throws {
+        guard let held = claims.randomElement(using: &random) else { return }
+        let id = held.claim.jobID
+        note(operation, model.jobs[id]?.state)
+        let holds = model.holds(id, held.number)
+        let retryAt = clock.storeClock.now().addingTimeInterval(Double(Int.random(in: 0...60, using: &random)))
+        do throws(StoreError) {
+            switch operation {
+            case .complete:
+                try await store.complete(held.claim, keeping: [], seen: nil, timings: AttemptTimings())
+                model.finish(id, as: .completed)
+            case .fail:
+                let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+                try await store.fail(held.claim, with: failure, retryAt: retryAt, timings: AttemptTimings())
+                model.putBack(id, retryAt: retryAt.milliseconds, charged: true, now: now)
+            case .discard:
+                let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
+                try await store.fail(held.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+                model.finish(id, as: .discarded)
+            default:
+                try await store.release(held.claim)
+                model.putBack(id, retryAt: nil, charged: false, now: now)
+            }
+            #expect(holds, "a claim that was lost settled job \(id)")
+        } catch {
+            #expect(error == .leaseLost(jobID: id) && !holds)
+        }
+    }
+
+    /// A worker dies, or falls silent for longer than its lease; then somebody looks.
+    mutating func loseWorker(_ operation: Operation) async throws {
+        let alive = model.workers.filter(\.value.isAlive).keys.sorted()
+        guard let name = alive.randomElement(using: &random) else { return }
+        let isBusy = model.jobs.values.contains { $0.worker == name }
+        note(operation, isBusy ? .running : nil)
+        if operation == .crash {
+            registrations[name] = nil  // closes the lock file, as the kernel does when a process dies
+            model.workers[name]?.isAlive = false
+        } else {
+            clock.advance(seconds: 31)
+        }
+        model.rescue(uptime: clock.storeClock.uptime(), now: now)
+        var seen: [String] = []
+        // Other tests start programs, and between fork and exec such a child has a copy of the lock.
+        repeat {
+            try Task.checkCancellation()
+            seen += try await store.rescueExpired(except: nil).workers
+        } while operation == .crash && !seen.contains(name)
+    }
+}

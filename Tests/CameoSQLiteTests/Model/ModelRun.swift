@@ -1,0 +1,113 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// One random sequence of operations on a real store and on the model of it.
+struct ModelRun {
+    /// What may happen; the operations on a job are counted by the state that it is in.
+    enum Operation: String, CaseIterable {
+        case enqueue, insert, claim, complete, fail, discard, release, cancel, retry, snooze, tornCancel, tornRetry,
+            remove
+        case expire, crash, advance, pause, limit, reopen
+    }
+
+    /// An operation and the state of the job that it met; nil where there was none.
+    struct Pair: Hashable, CustomStringConvertible {
+        let operation: Operation
+        let state: JobState?
+        var description: String { "\(operation.rawValue) \(state?.rawValue ?? "-")" }
+    }
+
+    struct HeldClaim {
+        let claim: Claim
+        let number: Int
+    }
+
+    /// More would only be more to compare.
+    static let mostJobs = 24
+    static let queues = ["a", "b"]
+    static let keys = ["k", "l"]
+
+    let clock = SettableClock()
+    private let folder: TemporaryFolder
+    var store: SQLiteStore
+    var model = QueueModel()
+    var random: SeededRandom
+    var claims: [HeldClaim] = []
+    var registrations: [String: WorkerRegistration] = [:]
+    var workersSoFar = 0
+    private(set) var pairs: [Pair: Int] = [:]
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed)
+        // Memory: a sequence is five hundred commits, and this is not about what a power cut leaves.
+        folder = try TemporaryFolder(in: "/dev/shm")
+        store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+    }
+
+    /// - Throws: at the first step after which store and model differ.
+    mutating func run(steps: Int) async throws {
+        for step in 1...steps {
+            let operation = try #require(Operation.allCases.randomElement(using: &random))
+            try await perform(operation)
+            let (expected, found) = (model.text, try await text())
+            guard expected == found else { throw Disagreement(step: step, operation: operation, expected, found) }
+        }
+        let findings = try await store.check().filter { $0.severity == .error }
+        #expect(findings == [])
+    }
+
+    var now: Int64 { clock.storeClock.now().milliseconds }
+
+    private func text() async throws -> String {
+        try await store.read { db in
+            let jobs = try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT job.id || coalesce(' ' || job_status.state || ' ' || task.priority || ' ' || due || ' '
+                            || task.attempt || ' ' || task.crash_count || ' ' || coalesce(worker, '-') || ' -',
+                          ' ' || job_status.state || ' ' || outcome.priority || ' ' || outcome.available_at || ' '
+                            || outcome.attempt || ' ' || outcome.crash_count || ' - '
+                            || coalesce(outcome.superseded_by, '-'),
+                          ' arrived')
+                        FROM job JOIN job_status ON job_status.id = job.id
+                          LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
+                        ORDER BY job.id
+                        """
+                )
+            )
+            let batches = try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT job_id || ' ' || name FROM batch_job JOIN batch ON batch.id = batch ORDER BY job_id, name
+                        """
+                )
+            )
+            return (jobs + batches).joined(separator: "\n")
+        }
+    }
+
+    mutating func note(_ operation: Operation, _ state: JobState?) {
+        pairs[Pair(operation: operation, state: state), default: 0] += 1
+    }
+
+    private mutating func perform(_ operation: Operation) async throws {
+        switch operation {
+        case .enqueue: try await enqueue()
+        case .insert: try await insert()
+        case .claim: try await claim()
+        case .complete, .fail, .discard, .release: try await settle(operation)
+        case .cancel, .retry, .snooze, .tornCancel, .tornRetry, .remove: try await byHand(operation)
+        case .expire, .crash: try await loseWorker(operation)
+        case .advance: clock.advance(seconds: Double(Int.random(in: 1...40, using: &random)))
+        case .pause: try await pause()
+        case .limit: try await limit()
+        case .reopen: store = try SQLiteStore(at: store.directory.path, clock: clock.storeClock)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+@Suite(.timeLimit(.minutes(10)))
+struct OpeningTests {
+    private func sql(_ text: String, in store: String) async throws {
+        let result = try await run("sqlite3", ["\(store)/cameo.sqlite", text])
+        try #require(result.exitStatus == 0, "\(result.errorText)")
+    }
+
+    @Test func aNewerSchemaIsRefusedByName() async throws {
+        let fixture = try StoreFixture()
+        try await sql("PRAGMA user_version = 99", in: fixture.path)
+        let expected = StoreError.newerSchema(path: fixture.path, found: 99, supported: Schema.currentVersion)
+        #expect(throws: expected) { try SQLiteStore(at: fixture.path) }
+        #expect(throws: expected) { try SQLiteStore(reading: fixture.path) }
+        #expect(expected.description.contains("99"))
+    }
+
+    @Test func anotherProgramsDatabaseIsNotAStore() async throws {
+        let folder = try TemporaryFolder()
+        try await sql("CREATE TABLE mine(a)", in: folder.path)
+        #expect(throws: StoreError.notAStore(path: folder.path)) { try SQLiteStore(at: folder.path) }
+        try folder.write(Data(repeating: 65, count: 5_000), to: "cameo.sqlite")
+        #expect(throws: StoreError.notAStore(path: folder.path)) { try SQLiteStore(at: folder.path) }
+    }
+
+    @Test func readingNeedsAStore() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: StoreError.missing(path: folder.path("none"))) { try SQLiteStore(reading: folder.path("none")) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
+    }
+
+    @Test func readerOfAFileWithoutTablesFindsNoStore() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data(), to: "cameo.sqlite")
+        #expect(throws: StoreError.missing(path: folder.path)) { try SQLiteStore(reading: folder.path) }
+    }
+
+    @Test func readingSeesAStoreThatNobodyHasOpen() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(3)
+        let copy = try TemporaryFolder()
+        // Without the log's shared memory, as after a restart of the machine.
+        for name in ["cameo.sqlite", "cameo.sqlite-wal"] {
+            try FileManager.default.copyItem(atPath: "\(fixture.path)/\(name)", toPath: copy.path(name))
+        }
+        #expect(try await SQLiteStore(reading: copy.path).status().count(.available) == 3)
+    }
+
+    @Test func aReaderCannotWrite() async throws {
+        let fixture = try StoreFixture()
+        let reader = try SQLiteStore(reading: fixture.path)
+        await #expect(throws: StoreError.readOnly(path: fixture.path)) {
+            try await reader.enqueue([StoreFixture.request()])
+        }
+    }
+
+    @Test func theFolderIsPrivate() throws {
+        let fixture = try StoreFixture()
+        let permissions = try FileManager.default.attributesOfItem(atPath: fixture.path)[.posixPermissions] as? Int
+        #expect(permissions == 0o700)
+    }
+
+    @Test func manyProcessesMayMakeTheStoreAtOnce() async throws {
+        let folder = try TemporaryFolder()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    let store = try SQLiteStore(at: folder.path("store"))
+                    _ = try await store.enqueue([StoreFixture.request("file:///\(index)")])
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await SQLiteStore(reading: folder.path("store")).status().count(.available) == 8)
+    }
+
+    @Test func closingLeavesOneCleanFile() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(5)
+        fixture.store.close()
+        let log = try FileManager.default.attributesOfItem(atPath: fixture.path + "/cameo.sqlite-wal")[.size] as? Int
+        #expect(log == 0)
+    }
+}

@@ -1,0 +1,55 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct QueueTests {
+    @Test func aPausedQueueGivesNothingAndTheOthersGoOn() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue { $0.queue = "imports" }
+        try await fixture.enqueue { $0.queue = "uploads" }
+        #expect(try await fixture.store.pause("imports"))
+        #expect(try await !fixture.store.pause("imports"))
+        let claimed = try await fixture.store.claim(limit: 10, for: "w1")
+        #expect(claimed.map(\.queue) == ["uploads"])
+        #expect(try await fixture.store.unfinishedJobs(queues: nil) == 1)
+        #expect(try await fixture.store.resume("imports"))
+        #expect(try await !fixture.store.resume("imports"))
+        #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.queue) == ["imports"])
+    }
+
+    @Test func whatRunsInAPausedQueueIsCompleted() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue()
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        _ = try await fixture.store.pause("default")
+        try await fixture.store.complete(
+            job.claim,
+            storing: StoreFixture.rendered(job),
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.store.job(job.claim.jobID).state == .completed)
+    }
+
+    @Test func aMisspeltQueueIsRefusedByName() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue { $0.queue = "imports" }
+        await #expect(throws: StoreError.noSuch(.queue, "import")) { try await fixture.store.pause("import") }
+        await #expect(throws: StoreError.noSuch(.queue, "import")) { try await fixture.store.resume("import") }
+        #expect(try await fixture.store.queues().map(\.name) == ["imports"])
+    }
+
+    @Test func aQueueCanBePausedBeforeItsFirstJob() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        #expect(try await fixture.store.pause("later", unknown: .created))
+        try await fixture.enqueue { $0.queue = "later" }
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
+        let queue = try #require(try await fixture.store.status().queues.first)
+        #expect((queue.name, queue.paused, queue.jobs["available"]) == ("later", true, 1))
+    }
+}

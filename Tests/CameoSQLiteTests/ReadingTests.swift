@@ -1,0 +1,157 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// How readings of thumbnails reach the store.
+@Suite(.timeLimit(.minutes(10)))
+struct ReadingTests {
+    /// Counts commits that changed something.
+    private final class CommitCounter: TransactionObserver, Sendable {
+        private let commits = Mutex(0)
+        var count: Int { commits.withLock { $0 } }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidCommit(_ db: Database) { commits.withLock { $0 += 1 } }
+        func databaseDidRollback(_ db: Database) {}
+    }
+
+    private let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    private var store: SQLiteStore { fixture.store }
+
+    /// A program that is about to end waits also for what was begun before.
+    @Test func whoWritesReadingsDownWaitsForWhoIsAboutIt() async {
+        var readings = PendingReadings()
+        let (gate, opener) = AsyncStream<Void>.makeStream()
+        let ends = Mutex<[String]>([])
+        _ = readings.takeAll { _ in
+            for await _ in gate {}
+            ends.withLock { $0.append("first") }
+        }
+        let second = readings.takeAll { _ in ends.withLock { $0.append("second") } }
+        opener.finish()
+        await second.value
+        #expect(ends.withLock { $0 } == ["first", "second"])
+    }
+
+    private func readAt(_ id: ThumbnailID) async throws -> Int64? {
+        try await store.read { db in
+            try Int64.fetchOne(db, sql: "SELECT read_at FROM thumbnail WHERE id = ?", arguments: [id.text])
+        }
+    }
+
+    private func read(_ id: ThumbnailID) async {
+        store.noteReading(of: .thumbnail(id))
+        await store.writeDownReadings()
+    }
+
+    @Test func aReadingIsNotedByItself() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 3_600)
+        let watcher = try fixture.anotherStore()
+        let before = try await watcher.version()
+        store.noteReading(of: .thumbnail(id))
+        while try await watcher.version() == before {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
+        #expect(store.readings.withLock { $0.names }.isEmpty)
+    }
+
+    @Test func itIsNotedOnceAnHour() async throws {
+        let id = try await fixture.makeThumbnail()
+        let watcher = try fixture.anotherStore()
+        var before = try await watcher.version()
+        fixture.clock.advance(seconds: 3_599)
+        await read(id)
+        #expect(try await watcher.version() == before, "it was made within the hour: nothing is written")
+        fixture.clock.advance(seconds: 1)
+        await read(id)
+        let noted = fixture.clock.storeClock.now().milliseconds
+        #expect(try await readAt(id) == noted)
+        before = try await watcher.version()
+        fixture.clock.advance(seconds: 3_599)
+        await read(id)
+        #expect(try await readAt(id) == noted)
+        #expect(try await watcher.version() == before)
+        fixture.clock.advance(seconds: 1)
+        await read(id)
+        #expect(try await readAt(id) == noted + 3_600_000)
+    }
+
+    @Test func aPageOfAThousandThumbnailsIsOneTransaction() async throws {
+        try await fixture.insertThumbnails(999, like: try await fixture.makeThumbnail())
+        fixture.clock.advance(seconds: 3_600)
+        let ids = try await store.read { db in try String.fetchAll(db, sql: "SELECT id FROM thumbnail") }
+        let counter = CommitCounter()
+        try await store.writeOutsideTransaction { db in
+            db.add(transactionObserver: counter, extent: .observerLifetime)
+        }
+        for id in ids.compactMap({ ThumbnailID($0) }) { store.noteReading(of: .thumbnail(id)) }
+        await store.writeDownReadings()
+        let noted = try await store.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM thumbnail WHERE read_at > 0")
+        }
+        #expect((ids.count, noted) == (1_000, 1_000))
+        #expect(counter.count == 1)
+    }
+
+    @Test func whoReadsWaitsForNoLock() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 3_600)
+        let other = try fixture.anotherStore()
+        let (locked, hold) = AsyncStream<Void>.makeStream()
+        let release = DispatchSemaphore(value: 0)
+        async let held: Void = other.commit { _ in
+            hold.yield()
+            release.wait()
+        }
+        _ = await locked.first { _ in true }
+        defer { release.signal() }  // also where something throws: the other would wait for ever
+        // Under the other's lock: the bytes come, and the note is on its way.
+        store.noteReading(of: .thumbnail(id))
+        async let noted: Void = store.writeDownReadings()
+        #expect(try await store.data(of: .thumbnail(id)).isEmpty == false)
+        #expect(try await readAt(id) == 0)
+        release.signal()
+        try await held
+        await noted
+        #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
+    }
+
+    @Test func whatCannotBeNotedFailsNobodyAndIsNotedNextTime() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 3_600)
+        try await store.writeOutsideTransaction { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER no_room BEFORE UPDATE OF read_at ON thumbnail BEGIN SELECT RAISE(ABORT, 'no room'); END
+                    """
+            )
+        }
+        await read(id)
+        #expect(try await store.data(of: .thumbnail(id)).isEmpty == false)
+        #expect(try await readAt(id) == 0)
+        try await store.writeOutsideTransaction { db in try db.execute(sql: "DROP TRIGGER no_room") }
+        await read(id)
+        #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
+    }
+
+    @Test func aStoreOpenedForReadingTakesNoNotes() async throws {
+        let id = try await fixture.makeThumbnail()
+        let reader = try SQLiteStore(reading: fixture.path, clock: fixture.clock.storeClock)
+        reader.noteReading(of: .thumbnail(id))
+        #expect(reader.readings.withLock { $0.names }.isEmpty)
+    }
+}

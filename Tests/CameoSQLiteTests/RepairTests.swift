@@ -1,0 +1,274 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Damage of every kind that a check knows: it is found, named, and mended where that can be.
+@Suite(.timeLimit(.minutes(10)))
+struct RepairTests {
+    private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
+
+    private func check(_ fixture: StoreFixture, _ subject: String) async throws -> CheckFinding {
+        try #require(try await fixture.store.check().first { $0.subject == subject })
+    }
+
+    private func repair(_ fixture: StoreFixture) async throws -> [CheckFinding] {
+        try await fixture.store.repair(in: try await fixture.store.freeTurn())
+    }
+
+    private func sql(_ fixture: StoreFixture, _ text: String) async throws {
+        try await fixture.store.writeOutsideTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(sql: text)
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+    }
+
+    /// A store with a completed job of one large thumbnail, and a running one.
+    private func fixture() async throws -> (StoreFixture, ThumbnailID) {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(2)
+        let jobs = try await fixture.store.claim(limit: 2, for: "w1")
+        let thumbnails = try StoreFixture.rendered(jobs[0], bytes: Self.large)
+        try await fixture.store.complete(
+            jobs[0].claim,
+            storing: thumbnails,
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        return (fixture, thumbnails[0].id)
+    }
+
+    @Test func aSoundStoreNeedsNothing() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        #expect(try await repair(fixture) == [])
+        let findings = try await fixture.store.check()
+        #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
+        #expect(
+            findings.map(\.subject) == [
+                "sqlite", "database", "references", "counters", "limits", "jobs", "attempts", "schema", "guests",
+                "blobs", "files", "strays", "workers", "disk", "sandbox",
+            ]
+        )
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    @Test(
+        arguments: [
+            ("counters", "UPDATE queue_count SET completed = completed + 5"),
+            ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
+            ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
+            ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),
+            ("references", "DELETE FROM blob"),
+            ("references", "DELETE FROM job WHERE id = 1"),
+        ]
+    )
+    func damageIsFoundNamedAndMended(subject: String, damage: String) async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, damage)
+        let found = try await check(fixture, subject)
+        #expect(found.severity == .error)
+        #expect(found.message.contains("--repair"), "it says how to mend it")
+        #expect(
+            try await repair(fixture).contains {
+                $0.severity == .mended && ($0.subject == subject || subject == "limits")
+            }
+        )
+        #expect(try await check(fixture, subject).severity == .ok)
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+        #expect(try await repair(fixture) == [])
+    }
+
+    @Test func aJobThatRanForNobodyWaitsAgainUncharged() async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, "UPDATE task SET worker = 'nobody' WHERE state = 2")
+        _ = try await repair(fixture)
+        let job = try await fixture.store.job(2)
+        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+        #expect(job.attempts?.map(\.outcome) == [.interrupted])
+    }
+
+    /// Each table whose rows may refer to something that is gone.
+    @Test(
+        arguments: [
+            ("batch_job", "DELETE FROM job WHERE id = 3"), ("upload", "DELETE FROM job WHERE id = 4"),
+            ("source", "DELETE FROM blob WHERE digest = (SELECT blob FROM source)"),
+            ("ingredient", "DELETE FROM job WHERE id = 6"), ("task", "DELETE FROM job WHERE id = 3"),
+            ("accepted", "DELETE FROM job WHERE id = 3"),
+        ]
+    )
+    func whatRefersToNothingGoes(table: String, damage: String) async throws {
+        let (fixture, thumbnail) = try await fixture()
+        try await fixture.enqueue { $0.batch = "b" }
+        try await sql(fixture, #"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
+        _ = try await fixture.store.enqueue(StoreFixture.request(), data: Data("original".utf8))
+        try await fixture.enqueue { $0.source = CameoURI.thumbnail(thumbnail).text }
+        try await fixture.keep("a")
+        let dangling =
+            switch table {
+            case "task", "accepted": "SELECT count(*) FROM \(table) WHERE id = 3"
+            // The fifth job's bytes have a row there too.
+            case "ingredient": "SELECT count(*) FROM ingredient WHERE job_id = 6"
+            default: "SELECT count(*) FROM \(table)"
+            }
+        #expect(try await fixture.sql(dangling) == "1")
+        try await sql(fixture, damage)
+        #expect(try await check(fixture, "references").severity == .error)
+        _ = try await repair(fixture)
+        #expect(try await fixture.sql(dangling) == "0")
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+    }
+
+    /// A head that says nothing, or too much, is what a claim goes by.
+    @Test(arguments: [
+        "UPDATE lane SET head = NULL; UPDATE queue SET head = NULL", "UPDATE queue SET head = NULL",
+        "UPDATE lane SET head = head + (1 << 60); UPDATE queue SET head = head + (1 << 60)",
+        "UPDATE queue SET head = head + (1 << 60)",
+    ])
+    func aJobThatAClaimWouldNotFindIsFoundAndMended(damage: String) async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue()
+        #expect(try await check(fixture, "limits").severity == .ok)
+        try await sql(fixture, damage)
+        let found = try await check(fixture, "limits")
+        #expect(found.severity == .error && found.message.contains("that a claim would not find"), "\(found.message)")
+        _ = try await repair(fixture)
+        #expect(try await check(fixture, "limits").severity == .ok)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [3])
+    }
+
+    @Test(arguments: [0, 1])
+    func aLaneThatIsWronglyOpenOrShutIsFoundAndMended(shut: Int) async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        if shut == 0 { _ = try await fixture.store.claim(limit: 9, for: "w1") }
+        try await sql(fixture, "UPDATE lane SET shut = \(shut) WHERE key <> 0")
+        let found = try await check(fixture, "limits")
+        #expect(found.severity == .error && found.message.contains("the concurrency key k"), "\(found.message)")
+        _ = try await repair(fixture)
+        #expect(try await check(fixture, "limits").severity == .ok)
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").count == shut)
+    }
+
+    @Test func aClaimDoesNotTrustALaneThatIsWronglyOpen() async throws {
+        let (fixture, _) = try await fixture()
+        try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
+        _ = try await fixture.store.claim(limit: 9, for: "w1")
+        try await sql(fixture, "UPDATE lane SET shut = 0; UPDATE queue SET head = (SELECT min(head) FROM lane)")
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+        #expect(try await check(fixture, "limits").severity == .ok)
+    }
+
+    @Test func aJobThatIsNowhereIsFound() async throws {
+        let (fixture, _) = try await fixture()
+        try await sql(fixture, "DELETE FROM outcome")
+        let found = try await check(fixture, "jobs")
+        #expect(found.severity == .error && found.message.contains("job 1 is neither in the queue nor in the history"))
+    }
+
+    /// As a program leaves it that turns the constraints off.
+    @Test func aRowThatBreaksAConstraintIsFound() async throws {
+        let (fixture, _) = try await fixture()
+        _ = try await fixture.sql("PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1")
+        let found = try await check(fixture, "database")
+        #expect(found.severity == .error && found.message.contains("CHECK constraint failed in task"))
+    }
+
+    /// As another process may make it between the look at a blob and the transaction that removes it.
+    @Test func whatWasMadeAnewSinceTheLookStays() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let blob = try await fixture.store.thumbnail(thumbnail).blob
+        let removed = try await fixture.store.remove(damaged: blob)
+        #expect((removed.thumbnails, removed.isGone) == (0, false))
+        #expect(try await !fixture.store.remove(unnamed: blob, madeBefore: .distantFuture))
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    @Test func aThumbnailWithDamagedBytesIsRemovedAndCanBeMadeAnew() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let blob = try await fixture.store.thumbnail(thumbnail).blob
+        let file = StoreDirectory(unfinished: fixture.path).blobFile(blob)
+        try Data("rubbish".utf8).write(to: URL(filePath: file))
+        #expect(try await check(fixture, "blobs").severity == .error)
+        let mended = try await repair(fixture)
+        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made anew")
+        await #expect(throws: StoreError.notFound(uri: "cameo://thumb/\(thumbnail.text)")) {
+            try await fixture.store.data(of: .thumbnail(thumbnail))
+        }
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+        _ = try await fixture.store.retry(1)
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.store.complete(
+            job.claim,
+            storing: StoreFixture.rendered(job, bytes: Self.large),
+            from: StoreFixture.provenance(seen: 2),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    /// There is no way to have them again but a backup: the finding stays until somebody has seen it.
+    @Test(arguments: ["stored", "under a key", "of a job"])
+    func bytesOfAProgramThatAreDamagedStayAFinding(way: String) async throws {
+        let (fixture, _) = try await fixture()
+        let bytes = Data(Self.large.reversed())
+        let digest = SHA256.digest(of: bytes)
+        switch way {
+        case "stored": _ = try await fixture.store.store(bytes, mediaType: nil)
+        case "of a job": _ = try await fixture.store.enqueue(StoreFixture.request(), data: bytes)
+        default:
+            _ = try await fixture.store.enqueue(StoreFixture.request(), data: bytes, cacheKey: try CacheKey("avatar"))
+        }
+        try FileManager.default.removeItem(atPath: StoreDirectory(unfinished: fixture.path).blobFile(digest))
+        #expect(try await repair(fixture) == [])
+        let found = try await check(fixture, "blobs")
+        #expect(
+            found.severity == .error && found.message.contains(digest.description) && found.message.contains("backup")
+        )
+    }
+
+    @Test func aFileThatNoRowNamesGoesWhenItIsAnHourOld() async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let stray = SHA256.digest(of: Data("stray".utf8))
+        let file = fixture.store.directory.blobFile(stray)
+        try write("stray", to: file, aged: 3_500, fixture)
+        let found = try await check(fixture, "files")
+        #expect(found.severity == .warning && found.message.contains(stray.description))
+        #expect(try await repair(fixture) == [], "its writer may be about to name it")
+        try write("stray", to: file, aged: 3_700, fixture)
+        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(try await check(fixture, "files").severity == .ok)
+        #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    private func write(_ text: String, to file: String, aged seconds: Double, _ fixture: StoreFixture) throws {
+        let (files, time) = (FileManager.default, fixture.clock.storeClock.now().addingTimeInterval(-seconds))
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        try files.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: file))
+        try files.setAttributes([.modificationDate: time], ofItemAtPath: file)
+    }
+
+    @Test func aFileOfABlobThatStandsInItsRowGoes() async throws {
+        let (fixture, _) = try await fixture()
+        let digest = try await fixture.store.store(Data("small".utf8), mediaType: nil)
+        try write("small", to: fixture.store.directory.blobFile(digest), aged: 3_700, fixture)
+        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await fixture.store.data(of: digest) == Data("small".utf8))
+    }
+
+    @Test func aFileThatWasNeverFinishedGoesWhenItIsAnHourOld() async throws {
+        let (fixture, _) = try await fixture()
+        let folder = fixture.store.directory.unfinishedBlobs
+        let names = [3_500.0, 3_700].map { age in (UUID().uuidString, age) }
+        for (name, age) in names { try write("cut", to: "\(folder)/\(name)", aged: age, fixture) }
+        _ = try await repair(fixture)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [names[0].0])
+    }
+}

@@ -1,0 +1,167 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct RescueTests {
+    /// Rescues until something was found: other tests of this process start programs, and between fork and exec such a
+    /// child has a copy of every lock file.
+    private func rescue(in fixture: StoreFixture, except own: String = "me") async throws -> RescueReport {
+        while true {
+            let report = try await fixture.store.rescueExpired(except: own)
+            if !report.workers.isEmpty { return report }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func aDeadWorkersJobsAreTakenBackUncharged() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(3)
+        var registration: WorkerRegistration? = try await fixture.register("dead")
+        let claimed = try await fixture.store.claim(limit: 2, for: "dead")
+        #expect(try await fixture.store.rescueExpired(except: "me").workers.isEmpty)
+        withExtendedLifetime(registration) {}
+        registration = nil  // closes the lock file, as the kernel does when the process dies
+        let report = try await rescue(in: fixture)
+        #expect((report.rescued, report.discarded, report.workers) == (2, [], ["dead"]))
+        for job in claimed {
+            let job = try await fixture.store.job(job.claim.jobID)
+            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 1))
+            #expect(job.attempts?.map(\.outcome) == [.interrupted])
+        }
+        #expect(try await fixture.store.status().workers.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
+        await #expect(throws: StoreError.leaseLost(jobID: claimed[0].claim.jobID)) {
+            try await fixture.store.release(claimed[0].claim)
+        }
+    }
+
+    @Test func aSilentWorkerLosesItsJobsAndMayComeBack() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("silent")
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "silent").first)
+        fixture.clock.advance(seconds: 29)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        try await fixture.store.extendLease(registration)
+        #expect(try await fixture.store.claimTokens(of: registration) == [job.claim.token])
+        fixture.clock.advance(seconds: 29)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        fixture.clock.advance(seconds: 2)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        #expect(try await fixture.store.job(1).crashCount == 0, "the job is not to blame")
+        #expect(try await fixture.store.status().workers.map { "\($0.id) \($0.isAlive)" } == ["silent true"])
+        try await fixture.store.extendLease(registration)
+        #expect(try await fixture.store.claimTokens(of: registration).isEmpty)
+        #expect(try await fixture.store.claim(limit: 1, for: "silent").count == 1)
+        try await fixture.store.deregister(registration)
+    }
+
+    /// Nothing is to be taken from it, and the silence of one that sleeps is no finding.
+    @Test func aSilentWorkerWithoutJobsIsLeftAlone() async throws {
+        let fixture = try StoreFixture()
+        let registration = try await fixture.register("idle")
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").workers == [])
+        try await fixture.store.deregister(registration)
+    }
+
+    /// The times of two starts of a machine, or of two machines, do not compare.
+    @Test func aLeaseOfAnotherStartOfTheMachineSaysNothing() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("w1")
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+        _ = try await fixture.sql("UPDATE worker SET boot_id = 'another'")
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").workers == [])
+        try await fixture.store.deregister(registration)
+    }
+
+    /// Its lease comes between the look at the workers and the transaction that would take its jobs.
+    @Test func aWorkerThatWakesSinceTheLookKeepsItsJobs() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("w1")
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
+        fixture.clock.advance(seconds: 31)
+        let store = try fixture.store(interruptedBy: "UPDATE worker SET lease_until = lease_until + 30000")
+        #expect(try await store.rescueExpired(except: "me").workers == [])
+        #expect(try await store.job(1).state == .running)
+        try await fixture.store.deregister(registration)
+    }
+
+    @Test func nobodyRescuesHimself() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("me")
+        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
+        try await fixture.store.deregister(registration)
+    }
+
+    @Test func theSixthDeathDiscardsWithAName() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        for death in 1...6 {
+            var registration: WorkerRegistration? = try await fixture.register("w\(death)")
+            let kind: ClaimKind = death > 3 ? .suspect : .usual
+            #expect(try await fixture.store.claim(limit: 1, kind: kind, for: "w\(death)").count == 1)
+            withExtendedLifetime(registration) {}
+            registration = nil
+            let report = try await rescue(in: fixture)
+            #expect((report.rescued, report.discarded.map(\.id)) == (death < 6 ? (1, []) : (0, [1])))
+        }
+        let job = try await fixture.store.job(1)
+        #expect((job.state, job.failure?.code, job.crashCount) == (.discarded, .workerLost, 6))
+        #expect(job.attempts?.count == 6)
+    }
+
+    @Test func statusTellsTheDeadFromTheLiving() async throws {
+        let fixture = try StoreFixture()
+        var dead: WorkerRegistration? = try await fixture.register("dead")
+        let living = try await fixture.register("living")
+        withExtendedLifetime(dead) {}
+        dead = nil
+        while try await fixture.store.status().workers.allSatisfy(\.isAlive) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let workers = try await fixture.store.status().workers
+        #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
+        #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })
+        try await fixture.store.deregister(living)
+    }
+
+    @Test func aWorkerThatLeavesGivesBackWhatItCouldNotRecord() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let registration = try await fixture.register("me")
+        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
+        try await fixture.store.deregister(registration)
+        let job = try await fixture.store.job(1)
+        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+        #expect(job.attempts?.map(\.outcome) == [.released])
+    }
+
+    @Test func jobsOfAWorkerWithoutARowAreTakenBack() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        #expect(try await fixture.store.job(1).state == .available)
+    }
+
+    @Test func aWorkerTakenForDeadEntersAgainWithItsNextLease() async throws {
+        let fixture = try StoreFixture()
+        let registration = try await fixture.register("me")
+        try FileManager.default.removeItem(atPath: "\(fixture.path)/workers/me.lock")
+        _ = try await rescue(in: fixture, except: "another")
+        #expect(try await fixture.store.status().workers.isEmpty)
+        try await fixture.store.extendLease(registration)
+        #expect(try await fixture.store.status().workers.count == 1)
+    }
+}

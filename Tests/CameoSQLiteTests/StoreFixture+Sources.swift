@@ -1,0 +1,84 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+
+extension StoreFixture {
+    static let uri = "https://example.com/a.png"
+
+    static func scope(_ token: String) -> RequestScope? { RequestScope(headers: ["Authorization": token]) }
+
+    static func original(
+        _ bytes: Data,
+        uri: String = uri,
+        scope: RequestScope? = nil,
+        variant: String = "",
+        seen: Int64 = 1,
+        isPinned: Bool = false,
+        etag: String = "\"1\""
+    ) -> CachedSource {
+        let time = Date(timeIntervalSince1970: 1_900_000_000)
+        return CachedSource(
+            key: SourceKey(uri: uri, scope: scope),
+            variant: variant,
+            finalURL: "\(uri)?final",
+            status: 200,
+            fields: [CachedSource.Field(name: "ETag", value: etag), CachedSource.Field(name: "Vary", value: "Accept")],
+            hops: [CachedSource.Hop(status: 302, fields: [], requestTime: time, responseTime: time + 0.25)],
+            mediaType: "image/png",
+            textEncoding: "utf-8",
+            requestTime: time,
+            responseTime: time + 0.5,
+            freshUntil: time + 60,
+            blob: SHA256.digest(of: bytes),
+            bytes: bytes.count,
+            sourceSeen: seen,
+            isPinned: isPinned
+        )
+    }
+
+    /// Keeps bytes that differ by their letter.
+    @discardableResult
+    func keep(
+        _ letter: Character,
+        count: Int = 10,
+        uri: String? = nil,
+        scope: RequestScope? = nil,
+        variant: String = "",
+        seen: Int64 = 1,
+        isPinned: Bool = false,
+        budget: Int? = nil
+    ) async throws -> KeptSource {
+        let bytes = Self.bytes(letter, count)
+        let source = Self.original(
+            bytes,
+            uri: uri ?? "https://example.com/\(letter)",
+            scope: scope,
+            variant: variant,
+            seen: seen,
+            isPinned: isPinned
+        )
+        return try await store.keep(source, data: bytes, budget: budget)
+    }
+
+    static func bytes(_ letter: Character, _ count: Int = 10) -> Data {
+        Data(String(repeating: letter, count: count).utf8)
+    }
+
+    /// Letters of the originals that are there.
+    func keptLetters(of letters: String) async throws -> String {
+        var kept = ""
+        for letter in letters {
+            let key = SourceKey(uri: "https://example.com/\(letter)", scope: nil)
+            if try await !store.cachedSources(key).isEmpty { kept.append(letter) }
+        }
+        return kept
+    }
+
+    func sql(_ statement: String) async throws -> String {
+        let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: Data(statement.utf8))
+        guard result.exitStatus == 0 else { throw StoreError.failed(result.errorText) }
+        return result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

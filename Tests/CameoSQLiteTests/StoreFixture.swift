@@ -1,0 +1,168 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+import Testing
+
+/// A store of one test's own, with a clock that the test sets.
+struct StoreFixture {
+    let folder: TemporaryFolder
+    let clock = SettableClock()
+    private let sources = Counter()
+    let store: SQLiteStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+    }
+
+    var path: String { store.directory.path }
+
+    func anotherStore() throws -> SQLiteStore {
+        try SQLiteStore(at: path, clock: clock.storeClock)
+    }
+
+    /// A program that is not Cameo's; it may leave a transaction open.
+    func stranger() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: store.directory.database, configuration: configuration)
+    }
+
+    @discardableResult
+    func register(_ id: String = "w1", in store: SQLiteStore? = nil) async throws -> WorkerRegistration {
+        try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+    }
+
+    /// Every request has a source of its own, or it would join the job before.
+    @discardableResult
+    func enqueue(_ count: Int = 1, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws -> [EnqueueReceipt]
+    {
+        let numbers = sources.next(count)
+        return try await store.enqueue(numbers.map { Self.request("file:///pictures/\($0).jpg", change: change) })
+    }
+
+    static func request(
+        _ source: String = "file:///pictures/a.jpg",
+        change: (inout ThumbnailRequest) -> Void = { _ in }
+    ) -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: [Rendition(width: 64, height: 64)])
+        change(&request)
+        return request
+    }
+
+    /// What a renderer would have made of each rendition of a claimed job.
+    static func rendered(
+        _ job: ClaimedJob,
+        bytes: Data = Data("thumbnail".utf8),
+        overlay: String? = nil
+    ) throws -> [RenderedThumbnail] {
+        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        return zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
+            RenderedThumbnail(
+                id: id,
+                rendition: rendition,
+                encoded: encoded(bytes),
+                overlayDigest: overlay.map { SHA256.digest(of: Data($0.utf8)) }
+            )
+        }
+    }
+
+    static func encoded(_ bytes: Data, frames: Int = 1) -> EncodedRendition {
+        EncodedRendition(
+            bytes: bytes,
+            width: 64,
+            height: 48,
+            format: .webp,
+            hasAlpha: true,
+            frames: frames,
+            placeholder: placeholder
+        )
+    }
+
+    static let placeholder = Placeholder(
+        thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+        blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
+        dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
+    )
+
+    static func provenance(
+        seen: Int64 = 1,
+        source: String = "picture",
+        version: String = "test-1",
+        isTruncated: Bool = false
+    ) throws -> Provenance {
+        Provenance(
+            source: try SourceIdentity(of: "file:///pictures/a.jpg"),
+            sourceDigest: SHA256.digest(of: Data(source.utf8)),
+            sourceSeen: seen,
+            rendererVersion: version,
+            picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
+            isTruncated: isTruncated
+        )
+    }
+}
+
+/// Times that stand still until a test moves them.
+final class SettableClock: Sendable {
+    private struct Times {
+        var now = Date(timeIntervalSince1970: 1_900_000_000)
+        var uptime: Int64 = 1_000_000
+    }
+
+    private let times = Mutex(Times())
+
+    func advance(seconds: Double) {
+        times.withLock { times in
+            times.now += seconds
+            times.uptime += Int64(seconds * 1_000)
+        }
+    }
+
+    var storeClock: StoreClock {
+        StoreClock(
+            now: { self.times.withLock { $0.now } },
+            uptime: { self.times.withLock { $0.uptime } }
+        )
+    }
+}
+
+/// Numbers, each once.
+private final class Counter: Sendable {
+    private let last = Mutex(0)
+
+    func next(_ count: Int) -> Range<Int> {
+        last.withLock { last in
+            defer { last += count }
+            return last..<(last + count)
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Discards claimed jobs side by side, so that they share commits.
+    func discard(_ jobs: [ClaimedJob], _ failure: JobFailure) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for job in jobs {
+                group.addTask { try await self.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings()) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Cancels every job that waits.
+    func cancelAll() async throws {
+        var waiting = JobFilter()
+        (waiting.states, waiting.limit) = ([.available], .max)
+        _ = try await change(waiting, by: .cancel)
+    }
+
+    /// The turn, as soon as it is free: other tests of this process start programs, and between fork and exec such a child
+    /// has a copy of the lock of whoever had the turn before.
+    func freeTurn() async throws -> MaintenanceTurn {
+        try #require(try await maintenanceTurn(within: .seconds(300)))
+    }
+}

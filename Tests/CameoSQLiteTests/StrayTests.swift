@@ -1,0 +1,190 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// What lies in `blobs/` and does not belong there, or not so.
+@Suite(.timeLimit(.minutes(10)))
+struct StrayTests {
+    private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+    private static let digest = SHA256.digest(of: bytes)
+    private let fixture: StoreFixture
+
+    /// A store with one blob in a file.
+    init() async throws {
+        fixture = try StoreFixture()
+        _ = try await fixture.store.store(Self.bytes, mediaType: nil)
+    }
+
+    private var store: SQLiteStore { fixture.store }
+    private var place: String { store.directory.blobFile(Self.digest) }
+    private var prefix: String { String(Self.digest.hex.prefix(2)) }
+    private var rest: String { String(Self.digest.hex.dropFirst(2)) }
+
+    private func check(_ subject: String) async throws -> CheckFinding {
+        try #require(try await store.check().first { $0.subject == subject })
+    }
+
+    private func repair() async throws -> [String] {
+        try await store.repair(in: try await store.freeTurn()).map(\.message)
+    }
+
+    private func path(_ name: String) -> String { "\(fixture.path)/blobs/\(name)" }
+
+    private func make(_ name: String, _ bytes: Data = Data("mine".utf8)) throws {
+        let file = URL(filePath: path(name))
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try bytes.write(to: file)
+    }
+
+    @Test func aFolderWithNothingElseInItIsSound() async throws {
+        try FileManager.default.createDirectory(atPath: path("00"), withIntermediateDirectories: true)
+        try make("tmp/\(UUID().uuidString)")
+        try make("tmp/removed-\(Self.digest.hex)-\(UUID().uuidString)")
+        #expect(try await check("strays").severity == .ok)
+    }
+
+    /// Names of a file, and of what is named: old enough to be removed if it were Cameo's.
+    @Test(
+        arguments: [
+            ("note.txt", "the file blobs/note.txt"), ("old/ab/x", "the folder blobs/old"),
+            ("ab/note", "the file blobs/ab/note"), ("AB/x", "the folder blobs/AB"), ("abc/x", "the folder blobs/abc"),
+            ("tmp/note", "the file blobs/tmp/note"),
+            ("tmp/folder/x", "the folder blobs/tmp/folder"), ("ab/folder/x", "the folder blobs/ab/folder"),
+        ]
+    )
+    func whatIsNotCameosIsNamedAndLeft(name: String, named: String) async throws {
+        try make(name)
+        let old = fixture.clock.storeClock.now().addingTimeInterval(-StoreFixture.day)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path(name))
+        let found = try await check("strays")
+        #expect(found.severity == .warning)
+        #expect(found.message.contains("\(named) is not Cameo's"), "\(found.message)")
+        #expect(try await repair() == [])
+        store.files.removeUnfinished(olderThan: .distantFuture)
+        #expect(FileManager.default.fileExists(atPath: path(name)))
+        #expect(try await check("files").severity == .ok)
+    }
+
+    @Test func manyAreCountedAndSomeAreNamed() async throws {
+        for number in 10...30 { try make("stray-\(number)") }
+        let message = try await check("strays").message
+        #expect(message.contains("stray-19 is not Cameo's: move it elsewhere (and 11 more)"), "\(message)")
+    }
+
+    /// A folder that is called as a blob's file would be is not one.
+    @Test func aFolderInTheNameOfABlobIsNoFile() async throws {
+        let name = "ab/\(String(repeating: "0", count: 62))"
+        try make("\(name)/x")
+        #expect(try await check("strays").message.contains("the folder blobs/\(name) is not Cameo's"))
+        #expect(try await check("files").severity == .ok)
+        #expect(try await repair() == [])
+        #expect(FileManager.default.fileExists(atPath: path("\(name)/x")))
+    }
+
+    @Test(arguments: [true, false])
+    func aLinkIsNamedAndNeverFollowed(toFolder: Bool) async throws {
+        let other = try TemporaryFolder()
+        let stray = String(repeating: "0", count: 62)
+        try other.write(Data("of somebody else".utf8), to: stray)
+        let old = fixture.clock.storeClock.now().addingTimeInterval(-StoreFixture.day)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: other.path(stray))
+        let name = toFolder ? "00" : "\(prefix)/\(stray)"
+        let target = toFolder ? other.path : other.path(stray)
+        try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: target)
+        let found = try await check("strays")
+        #expect(found.severity == .warning)
+        #expect(found.message.contains("blobs/\(name) is a symbolic link"), "\(found.message)")
+        #expect(try await check("files").severity == .ok)
+        #expect(try await repair() == [])
+        #expect(FileManager.default.fileExists(atPath: other.path(stray)))
+    }
+
+    @Test func allBlobsMayLieOnAnotherDisk() async throws {
+        let other = try TemporaryFolder()
+        try FileManager.default.moveItem(atPath: "\(fixture.path)/blobs", toPath: other.path("blobs"))
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(fixture.path)/blobs",
+            withDestinationPath: other.path("blobs")
+        )
+        #expect(try await check("strays").severity == .ok)
+        try make("note.txt")
+        #expect(try await check("strays").message.contains("the file blobs/note.txt is not Cameo's"))
+        #expect(try await check("blobs").severity == .ok)
+    }
+
+    /// Where the file of a blob may have come to.
+    @Test(arguments: ["other folder", "in full", "outside"])
+    func aBlobInAWrongPlaceIsPutBack(way: String) async throws {
+        let other = prefix == "00" ? "01" : "00"
+        let name =
+            switch way {
+            case "other folder": "\(other)/\(rest)"
+            case "in full": "\(prefix)/\(Self.digest.hex)"
+            default: Self.digest.hex
+            }
+        try make(name, Self.bytes)
+        try FileManager.default.removeItem(atPath: place)
+        let found = try await check("strays")
+        #expect(found.severity == .warning)
+        #expect(found.message.contains("blobs/\(name) has the bytes of \(Self.digest)"), "\(found.message)")
+        #expect(try await check("blobs").severity == .error)
+        #expect(try await repair() == ["1 files put back into their places"])
+        #expect(try await store.data(of: Self.digest) == Self.bytes)
+        #expect(!FileManager.default.fileExists(atPath: path(name)))
+        #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })
+    }
+
+    /// Its name promises the bytes, and it has others.
+    @Test func aFileThatOnlyHasTheNameOfAMissingBlobStaysWhereItIs() async throws {
+        try make("\(prefix)/\(Self.digest.hex)", Data("other bytes".utf8))
+        try FileManager.default.removeItem(atPath: place)
+        #expect(try await check("strays").message.contains("is not Cameo's"))
+        #expect(try await repair() == [])
+        #expect(try await check("blobs").severity == .error)
+        #expect(FileManager.default.fileExists(atPath: path("\(prefix)/\(Self.digest.hex)")))
+    }
+
+    @Test func aCopyOfABlobThatIsThereReplacesNothing() async throws {
+        try make(Self.digest.hex, Self.bytes)
+        #expect(try await check("strays").message.contains("is not Cameo's"))
+        #expect(try await repair() == [])
+        #expect(FileManager.default.fileExists(atPath: path(Self.digest.hex)))
+    }
+
+    /// A thumbnail is not given up because nobody could look at it.
+    @Test func aBlobThatCannotBeReadIsNamedAndItsThumbnailStays() async throws {
+        try await fixture.register()
+        try await fixture.enqueue()
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let thumbnails = try StoreFixture.rendered(job, bytes: Data(Self.bytes.reversed()))
+        try await store.complete(
+            job.claim,
+            storing: thumbnails,
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        let file = store.directory.blobFile(SHA256.digest(of: Data(Self.bytes.reversed())))
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        let found = try await check("blobs")
+        #expect(found.severity == .error && found.message.contains("\(file) cannot be read"), "\(found.message)")
+        #expect(try await repair() == [])
+        _ = try await store.thumbnail(thumbnails[0].id)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func aFolderOfAnotherUserIsNamed() async throws {
+        let folder = path(prefix)
+        try #require(chown(folder, 12_345, 12_345) == 0)
+        let found = try await check("strays")
+        #expect(found.severity == .warning)
+        #expect(found.message.contains("the folder blobs/\(prefix) belongs to user 12345, the store to user 0"))
+    }
+}

@@ -1,0 +1,52 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Testing
+
+@testable import CameoSQLite
+
+/// Whoever waits for a job that another took the place of waits for that other.
+@Suite(.timeLimit(.minutes(10)))
+struct SupersededStateTests {
+    @Test func aSupersededJobBecomesWhatItsTwinBecomes() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        let request = StoreFixture.request()
+        let first = try #require(try await fixture.store.enqueue([request])[0].id)
+        let claimed = try await fixture.store.claim(limit: 1, for: "w1")
+        let second = try #require(try await fixture.store.enqueue([request])[0].id)
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow", isRetryable: true)
+        let settlement = try await fixture.store.fail(
+            claimed[0].claim,
+            with: failure,
+            retryAt: Date.distantFuture,
+            timings: AttemptTimings()
+        )
+        #expect(settlement == .superseded(by: second))
+        #expect(try await fixture.store.job(first).state == .cancelled)
+        #expect(try await fixture.store.jobInPlace(of: first) == fixture.store.job(second))
+        #expect(try await fixture.store.jobInPlace(of: second).id == second)
+        await #expect(throws: StoreError.noSuchJob(99)) { try await fixture.store.jobInPlace(of: 99) }
+        #expect(try await fixture.store.states(of: [first, second, 99]) == [first: .available, second: .available])
+
+        let twin = try await fixture.store.claim(limit: 1, for: "w1")
+        try await fixture.store.complete(
+            twin[0].claim,
+            storing: try StoreFixture.rendered(twin[0]),
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.store.states(of: [first]) == [first: .completed])
+
+        // Retention may take the twin first.
+        try await fixture.store.commit { db in
+            try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [second])
+        }
+        #expect(try await fixture.store.states(of: [first]).isEmpty)
+        #expect(try await fixture.store.jobInPlace(of: first).id == first)
+
+        #expect(try await fixture.store.retry(first).settlement == .asAsked)
+        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's twin")
+    }
+}

@@ -1,0 +1,254 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Thumbnails that nobody reads or makes.
+@Suite(.timeLimit(.minutes(10)))
+struct ThumbnailRetentionTests {
+    private static let hour = 3_600.0
+    private let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    private var store: SQLiteStore { fixture.store }
+
+    @Test func aThumbnailGoesAfterItsTimeAndItsBlobWithWhatNothingNames() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 10 * StoreFixture.day + Self.hour)
+        #expect(try await store.prunable(StoreFixture.tenDays).isEmpty, "not before its time and the step are over")
+        fixture.clock.advance(seconds: 0.001)
+        #expect(try await store.prunable(StoreFixture.tenDays).thumbnails == 1)
+        #expect(try await fixture.isThere(id), "a look removes nothing")
+        #expect(try await fixture.prune(.forever).thumbnails == 0)
+        let pruned = try await fixture.prune(StoreFixture.tenDays)
+        #expect((pruned.thumbnails, pruned.jobs) == (1, 0))
+        await #expect(throws: StoreError.notFound(uri: CameoURI.thumbnail(id).text)) { try await store.thumbnail(id) }
+        #expect(try await store.status().thumbnails == 0)
+        // The trigger that notes when a blob was left has the machine's clock, which is far behind the test's.
+        #expect((pruned.blobs, try await store.status().blobs.count) == (1, 0))
+        #expect(try await store.check().filter { $0.severity != .ok } == [])
+    }
+
+    /// In a store of an older version any of them may have been read until it was brought up to date.
+    @Test func noneGoesBeforeReadingsHaveBeenNotedForAsLong() async throws {
+        try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        let since = fixture.clock.storeClock.now().addingTimeInterval(-10 * StoreFixture.day)
+        _ = try await fixture.sql("UPDATE epoch SET since = \(since.milliseconds)")
+        #expect(try await fixture.prune(StoreFixture.tenDays).isEmpty)
+        fixture.clock.advance(seconds: 2 * Self.hour)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
+    }
+
+    /// It is what it was, and names thumbnails that are not there now: as a job that waits, and as after `forget`.
+    @Test func itsJobIsStillCompletedAndHasTheName() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        try await fixture.prune(StoreFixture.tenDays)
+        let job = try await store.job(1)
+        #expect(job.state == .completed)
+        #expect(job.thumbnails.map(\.uri) == [CameoURI.thumbnail(id).text])
+        #expect(job.thumbnails.allSatisfy { $0.blob == nil && $0.width == nil })
+        let seen = try await fixture.sql(
+            "SELECT state, json_extract(thumbnails, '$[0].uri'), json_extract(thumbnails, '$[0].blob') FROM job_status"
+        )
+        #expect(seen == "completed|cameo://thumb/\(id)|")
+    }
+
+    /// `initials:` cannot change, so with `if-changed` too the first answer would be `fresh`.
+    @Test(arguments: [Refresh.never, .ifChanged])
+    func whoAsksForItAgainHasItMadeAnew(refresh: Refresh) async throws {
+        let id = try await fixture.makeThumbnail(of: "initials:AB")
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        try await fixture.prune(StoreFixture.tenDays)
+        let request = StoreFixture.request("initials:AB") { $0.refresh = refresh }
+        let receipt = try #require(try await store.enqueue([request]).first)
+        #expect(receipt.outcome == .accepted)
+        #expect(try await !store.have([id]), "and its worker will not find it made")
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let rendered = try StoreFixture.rendered(job)
+        try await store.complete(
+            job.claim,
+            storing: rendered,
+            from: StoreFixture.provenance(),
+            timings: AttemptTimings()
+        )
+        #expect(try await fixture.isThere(id))
+        #expect(try await store.enqueue([request]).first?.outcome == .fresh)
+    }
+
+    /// Ways to use a thumbnail.
+    enum Use: CaseIterable {
+        case readByItsName, readByItsBlob, answeredFresh, keptAsItWas, keptOfTheSameBytes, madeAnew, sourceOfAJob
+        case overlayOfAJob
+    }
+
+    @Test(arguments: Use.allCases)
+    func aUseCountsForItsWholeTimeAgain(use: Use) async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 9 * StoreFixture.day)
+        try await self.use(id, use)
+        fixture.clock.advance(seconds: 10 * StoreFixture.day)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 0)
+        #expect(try await fixture.isThere(id))
+        fixture.clock.advance(seconds: Self.hour + 1)
+        _ = try await fixture.prune(StoreFixture.tenDays)
+        #expect(try await !fixture.isThere(id))
+    }
+
+    private func use(_ id: ThumbnailID, _ use: Use) async throws {
+        switch use {
+        case .readByItsName:
+            store.noteReading(of: .thumbnail(id))
+            await store.writeDownReadings()
+        case .readByItsBlob:
+            store.noteReading(of: .blob(try await store.thumbnail(id).blob))
+            // As a program does that is about to end.
+            await store.finish()
+        case .answeredFresh:
+            let receipt = try await store.enqueue([StoreFixture.request { $0.refresh = .never }]).first
+            #expect(receipt?.outcome == .fresh)
+        case .keptAsItWas: try await keep([id], seen: nil)
+        case .keptOfTheSameBytes:
+            let provenance = try StoreFixture.provenance()
+            let seen = SeenAgain(
+                sourceDigest: provenance.sourceDigest,
+                overlayDigests: [nil],
+                sourceSeen: 2,
+                rendererVersion: provenance.rendererVersion
+            )
+            try await keep([id], seen: seen)
+        case .madeAnew: try await fixture.makeThumbnail { $0.refresh = .always }
+        case .sourceOfAJob: try await begin(StoreFixture.request(CameoURI.thumbnail(id).text))
+        case .overlayOfAJob: try await begin(StoreFixture.request("file:///b.jpg", overlay: .thumbnail(id)))
+        }
+    }
+
+    private func keep(_ ids: [ThumbnailID], seen: SeenAgain?) async throws {
+        _ = try await store.enqueue([StoreFixture.request { $0.refresh = .always }])
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        try await store.complete(job.claim, keeping: ids, seen: seen, timings: AttemptTimings())
+    }
+
+    /// Begins a job and calls it off, so that nothing but the reading itself keeps what it was to be made of.
+    private func begin(_ request: ThumbnailRequest) async throws {
+        _ = try await store.enqueue([request])
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        _ = try await store.beginFetch(job.claim, of: request)
+        _ = try await store.cancel(job.claim.jobID)
+    }
+
+    @Test func whoAsksForAJobOrReadsTheStoreOnlyIsNoReader() async throws {
+        let id = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 9 * StoreFixture.day)
+        _ = try await store.job(1)
+        _ = try await store.thumbnail(id)
+        let reader = try SQLiteStore(reading: fixture.path, clock: fixture.clock.storeClock)
+        #expect(try await reader.data(of: .thumbnail(id)) == Data("thumbnail of file:///pictures/a.jpg".utf8))
+        reader.noteReading(of: .thumbnail(id))
+        await reader.writeDownReadings()
+        fixture.clock.advance(seconds: 2 * StoreFixture.day)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
+    }
+
+    /// States of the job that is to be made of a thumbnail. It has lain there for a hundred days, and may for a hundred more.
+    @Test(arguments: [JobState.scheduled, .available, .running, .retryable], [false, true])
+    func whatAJobIsToBeMadeOfStaysUntilItEnds(state: JobState, isOverlay: Bool) async throws {
+        let id = try await fixture.makeThumbnail()
+        let name = CameoURI.thumbnail(id)
+        var request = isOverlay ? StoreFixture.request("file:///b.jpg", overlay: name) : StoreFixture.request(name.text)
+        let later = fixture.clock.storeClock.now().addingTimeInterval(1_000 * StoreFixture.day)
+        if state == .scheduled { request.runAt = later }
+        let job = try #require(try await store.enqueue([request]).first?.id)
+        if state == .running || state == .retryable {
+            let claim = try #require(try await store.claim(limit: 1, for: "w1").first).claim
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+            if state == .retryable {
+                try await store.fail(claim, with: failure, retryAt: later, timings: AttemptTimings())
+            }
+        }
+        #expect(try await store.job(job).state == state)
+        fixture.clock.advance(seconds: 100 * StoreFixture.day)
+        #expect(try await store.prunable(StoreFixture.tenDays).thumbnails == 0)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 0)
+        #expect(try await fixture.isThere(id))
+        _ = try await store.cancel(job)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
+    }
+
+    @Test func whatAJobNamesByItsBytesStaysToo() async throws {
+        let id = try await fixture.makeThumbnail()
+        let blob = try await store.thumbnail(id).blob
+        let job = try #require(
+            try await store.enqueue([StoreFixture.request("file:///b.jpg", overlay: .blob(blob))]).first?.id
+        )
+        fixture.clock.advance(seconds: 100 * StoreFixture.day)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 0)
+        _ = try await store.cancel(job)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
+    }
+
+    /// A producer may write the scheme as it likes, and JSON as its library does.
+    @Test(arguments: ["cameo://thumb/", #"cameo:\/\/thumb\/"#, "CAMEO://Thumb/"])
+    func aProducersJobKeepsWhatItIsToBeMadeOf(prefix: String) async throws {
+        let id = try await fixture.makeThumbnail()
+        _ = try await fixture.sql(
+            #"INSERT INTO job(request) VALUES ('{"source":"\#(prefix)\#(id)","renditions":[{"width":8}]}')"#
+        )
+        fixture.clock.advance(seconds: 100 * StoreFixture.day)
+        #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 0)
+        #expect(try await fixture.isThere(id))
+    }
+
+    @Test func removesInSmallTransactionsWhatLiesBehindWhatIsNeeded() async throws {
+        let first = try await fixture.makeThumbnail()
+        try await fixture.insertThumbnails(1_250, like: first)
+        try await fixture.enqueue()
+        try await store.commit { db in
+            try db.execute(sql: "INSERT INTO ingredient SELECT id, 2 FROM thumbnail ORDER BY id LIMIT 1000")
+        }
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        var steps: [Int] = []
+        #expect(try await store.prunable(StoreFixture.tenDays).thumbnails == 251)
+        let pruned = try await fixture.prune(StoreFixture.tenDays) { steps.append($0.thumbnails) }
+        #expect(pruned.thumbnails == 251)
+        #expect(steps.allSatisfy { $0 <= 100 } && steps.count >= 3, "\(steps)")
+        #expect(try await store.status().thumbnails == 1_000)
+    }
+
+    /// Both come between the look, which found all, and the transaction that would remove the last one.
+    @Test(arguments: [false, true])
+    func whatIsWantedSinceTheLookStays(asSource: Bool) async throws {
+        let first = try await fixture.makeThumbnail()
+        fixture.clock.advance(seconds: 1)
+        try await fixture.insertThumbnails(99, like: first)
+        fixture.clock.advance(seconds: 1)
+        let last = try await fixture.makeThumbnail(of: "file:///last.jpg")
+        fixture.clock.advance(seconds: 11 * StoreFixture.day)
+        let request =
+            asSource
+            ? StoreFixture.request(CameoURI.thumbnail(last).text)
+            : StoreFixture.request("file:///last.jpg") { $0.refresh = .never }
+        var outcome: EnqueueReceipt.Outcome?
+        let pruned = try await fixture.prune(StoreFixture.tenDays) { step in
+            guard step.thumbnails == 100 else { return }
+            outcome = try? await store.enqueue([request]).first?.outcome
+        }
+        #expect(outcome == (asSource ? .accepted : .fresh))
+        #expect(pruned.thumbnails == 100)
+        #expect(try await fixture.isThere(last))
+    }
+}
+
+extension StoreFixture {
+    fileprivate static func request(_ source: String, overlay: CameoURI) -> ThumbnailRequest {
+        request(source) { $0.renditions[0].look.overlay = Rendition.Overlay(source: overlay.text) }
+    }
+}

@@ -1,0 +1,92 @@
+import CLinux
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CameoSQLite
+
+/// Who has the write lock next, when many processes want it.
+@Suite(.timeLimit(.minutes(10)))
+struct WaitingLineTests {
+    /// As another process sees it.
+    private func line(of store: SQLiteStore) throws -> WaitingLine { try WaitingLine(store.directory.waitingLine) }
+
+    /// Returns when somebody has waited for so long that he stands behind this place.
+    private func somebodyStands(beyond place: Int64, in line: WaitingLine) async throws {
+        while !line.somebodyStands(beyond: place, at: cameo_monotonic_ms()) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// Takes a place for good, as one does who is frozen there.
+    private func freeze(at place: Int64, of store: SQLiteStore, since time: Int64) throws -> OpenFile {
+        let file = OpenFile(adopting: open(store.directory.waitingLine, O_RDWR | O_CLOEXEC))
+        try #require(cameo_ofd_share_byte(file.descriptor, WaitingLine.byte(of: place, at: time)) == 0)
+        return file
+    }
+
+    @Test(arguments: 1...3)
+    func whoeverHasWaitedForLongGoesBeforeThoseWhoCameLater(round: Int) async throws {
+        let fixture = try StoreFixture()
+        let line = try line(of: fixture.store)
+        let holder = try fixture.stranger()
+        let (first, later) = (fixture.store, try (0..<8).map { _ in try fixture.anotherStore() })
+        try await first.commit { db in try db.execute(sql: "CREATE TABLE arrival(who INTEGER)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+            group.addTask { try await Self.arrive(0, in: first) }
+            // It has waited for a second.
+            try await somebodyStands(beyond: 2, in: line)
+            for (index, store) in later.enumerated() {
+                group.addTask { try await Self.arrive(index + 1, in: store) }
+            }
+            // A moment for them to find it locked; one that comes later still comes later than the first.
+            try await Task.sleep(for: .milliseconds(50))
+            try holder.inDatabase { db in try db.commit() }
+            try await group.waitForAll()
+        }
+        #expect(
+            try await first.read { db in try Int.fetchAll(db, sql: "SELECT who FROM arrival") }.sorted() == Array(0...8)
+        )
+        #expect(try await first.read { db in try Int.fetchOne(db, sql: "SELECT who FROM arrival ORDER BY rowid") } == 0)
+    }
+
+    private static func arrive(_ who: Int, in store: SQLiteStore) async throws {
+        try await store.commit { db in try db.execute(sql: "INSERT INTO arrival(who) VALUES (?)", arguments: [who]) }
+    }
+
+    @Test func oneThatIsFrozenInTheLineHoldsNobodyUpForEver() async throws {
+        let fixture = try StoreFixture()
+        let now = cameo_monotonic_ms()
+        let frozen = try (0..<10).map { try freeze(at: 9, of: fixture.store, since: now + 1_000 * $0) }
+        #expect(try await fixture.enqueue(1).count == 1)
+        withExtendedLifetime(frozen) {}
+    }
+
+    @Test func theLineMovesOnWithoutThoseWhoAreFrozen() throws {
+        let fixture = try StoreFixture()
+        let frozen = try freeze(at: 3, of: fixture.store, since: 70_500)
+        let line = try line(of: fixture.store)
+        #expect(line.somebodyStands(beyond: 2, at: 70_500))
+        #expect(line.somebodyStands(beyond: 2, at: 71_999), "he may not have come to move on yet")
+        #expect(!line.somebodyStands(beyond: 2, at: 72_000))
+        #expect(!line.somebodyStands(beyond: 3, at: 70_500))
+        withExtendedLifetime(frozen) {}
+    }
+
+    @Test func nobodyStaysInTheLineWithoutWaiting() async throws {
+        let fixture = try StoreFixture()
+        let line = try line(of: fixture.store)
+        let holder = try fixture.stranger()
+        try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+        async let receipts = fixture.enqueue(1)
+        try await somebodyStands(beyond: 0, in: line)
+        try holder.inDatabase { db in try db.rollback() }
+        #expect(try await receipts.count == 1)
+        #expect(!line.somebodyStands(beyond: 0, at: cameo_monotonic_ms()))
+    }
+}
