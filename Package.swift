@@ -102,7 +102,7 @@ let package = Package(
             name: "CameoSQLiteTests",
             dependencies: ["CLinux", "CameoModel", "CameoStore", "CameoSQLite", "StoreConformance", "TestSupport"]
         ),
-        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport"]),
+        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
         .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(
