@@ -33,10 +33,10 @@ struct MixedVersionTests {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue(2)
-        #expect(try await fixture.store.refusalOfNewerSchema() == nil)
+        #expect(try await fixture.store.sweep(for: "w1").refusal == nil)
         try await takeOver(fixture.path)
         let refusal = StoreError.newerSchema(path: fixture.path, found: 99, supported: Schema.currentVersion)
-        #expect(try await fixture.store.refusalOfNewerSchema() == refusal)
+        #expect(try await fixture.store.sweep(for: "w1").refusal == refusal)
         await #expect(throws: refusal) { try await fixture.enqueue() }
         await #expect(throws: refusal) { try await fixture.store.claim(limit: 1, for: "w1") }
         await #expect(throws: refusal) { try await fixture.store.cancel(1) }

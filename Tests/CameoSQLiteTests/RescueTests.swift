@@ -47,7 +47,7 @@ struct RescueTests {
         fixture.clock.advance(seconds: 29)
         #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
         try await fixture.store.extendLease(registration)
-        #expect(try await fixture.store.claimTokens(of: registration) == [job.claim.token])
+        #expect(try await fixture.store.sweep(for: registration.id).tokens == [job.claim.token])
         fixture.clock.advance(seconds: 29)
         #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
         fixture.clock.advance(seconds: 2)
@@ -55,7 +55,7 @@ struct RescueTests {
         #expect(try await fixture.store.job(1).crashCount == 0, "the job is not to blame")
         #expect(try await fixture.store.status().workers.map { "\($0.id) \($0.isAlive)" } == ["silent true"])
         try await fixture.store.extendLease(registration)
-        #expect(try await fixture.store.claimTokens(of: registration).isEmpty)
+        #expect(try await fixture.store.sweep(for: registration.id).tokens.isEmpty)
         #expect(try await fixture.store.claim(limit: 1, for: "silent").count == 1)
         try await fixture.store.deregister(registration)
     }

@@ -9,11 +9,11 @@ struct WorkerStopTests {
     @Test func aWorkerHearsHowItIsToEndAndNoOther() async throws {
         let fixture = try StoreFixture()
         let (asked, other) = (try await fixture.register("asked"), try await fixture.register("other"))
-        #expect(try await fixture.store.stopRequest(for: asked) == nil)
+        #expect(try await fixture.store.sweep(for: asked.id).stop == nil)
         let worker = try await fixture.store.stopWorker("asked", .drain)
         #expect((worker.id, worker.isAlive, worker.stopping) == ("asked", true, .drain))
-        #expect(try await fixture.store.stopRequest(for: asked) == .drain)
-        #expect(try await fixture.store.stopRequest(for: other) == nil)
+        #expect(try await fixture.store.sweep(for: asked.id).stop == .drain)
+        #expect(try await fixture.store.sweep(for: other.id).stop == nil)
     }
 
     @Test(arguments: [
@@ -23,7 +23,7 @@ struct WorkerStopTests {
         let fixture = try StoreFixture()
         let registration = try await fixture.register()
         for stop in [first, second] { _ = try await fixture.store.stopWorker("w1", stop) }
-        #expect(try await fixture.store.stopRequest(for: registration) == heard)
+        #expect(try await fixture.store.sweep(for: registration.id).stop == heard)
     }
 
     /// Its lease says that it is well; it goes on as one that is to end.
@@ -32,7 +32,7 @@ struct WorkerStopTests {
         let registration = try await fixture.register()
         _ = try await fixture.store.stopWorker("w1", .now)
         try await fixture.store.extendLease(registration)
-        #expect(try await fixture.store.stopRequest(for: registration) == .now)
+        #expect(try await fixture.store.sweep(for: registration.id).stop == .now)
     }
 
     @Test(arguments: [WorkerStop.drain, .now])

@@ -104,13 +104,6 @@ package final class SQLiteStore: Store {
 
     package var location: String { directory.path }
 
-    /// Why nothing new can begin here: a program of a newer version has brought the tables up to date since this one
-    /// opened them. What was begun before can still be ended.
-    package func refusalOfNewerSchema() async throws(StoreError) -> StoreError? {
-        let path = directory.path
-        return try await read { db in try Schema.refusal(by: db, at: path) }
-    }
-
     /// Whether the database's file still lies where it was opened; false once the folder was removed or replaced.
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 

@@ -21,11 +21,6 @@ extension SQLiteStore {
         }
     }
 
-    /// How the worker was asked to end; nil if it was not.
-    package func stopRequest(for registration: WorkerRegistration) async throws(StoreError) -> WorkerStop? {
-        try await read { db in try Self.stopRequest(for: registration.id, db) }
-    }
-
     static func stopRequest(for worker: String, _ db: Database) throws -> WorkerStop? {
         let statement = try db.cachedStatement(sql: "SELECT stop_mode FROM worker WHERE id = ?")
         return try String.fetchOne(statement, arguments: [worker]).flatMap(WorkerStop.init(rawValue:))

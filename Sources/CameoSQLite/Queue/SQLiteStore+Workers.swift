@@ -47,11 +47,6 @@ extension SQLiteStore {
         }
     }
 
-    /// The claim tokens that are still the worker's own; what it runs beyond them was cancelled or given away.
-    package func claimTokens(of registration: WorkerRegistration) async throws(StoreError) -> Set<String> {
-        try await read { db in try Self.claimTokens(of: registration.id, db) }
-    }
-
     /// Leaves the store. Jobs whose end the store refused to record are given back uncharged, to be run again.
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
         let now = nowMilliseconds
