@@ -183,11 +183,17 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// A disk that is full before there is anything to store is not the job's fault.
+        /// A disk that is full before there is anything to store is not the job's fault. That a thumbnail is read has to be
+        /// written down first.
         @Test func aJobThatCannotEvenBeginIsGivenBackUncharged() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)
-            let receipts = try await deployment.enqueueDistinct(1, in: store)
+            let made = try await deployment.enqueueDistinct(1, in: store)
+            #expect(try await deployment.drain().exitStatus == 0)
+            let source = made[0].thumbnails[0].uri
+            let receipts = try await store.enqueue([
+                ThumbnailRequest(source: source, renditions: [Rendition(width: 20)])
+            ])
             let (worker, disk) = try await startWorkerWithFullDisk(at: .afterClaim, deployment)
             defer { worker.killGroup() }
             try await disk.waitForFailures(4)
