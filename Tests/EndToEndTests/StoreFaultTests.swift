@@ -35,15 +35,22 @@ extension EndToEnd {
 
         @Test func aFullDiskIsNamedAndNothingAcceptedIsLost() async throws {
             let deployment = try Deployment()
-            for index in 0..<40 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
+            let photo = try deployment.add(try await Pictures.photo("png"), as: "photo.png")
             try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
+            // No two thumbnails are the same blob: together they are more than the disk takes.
+            for width in 361...400 {
+                let rendition = Rendition(width: width, height: width, format: .png)
+                let request = ThumbnailRequest(source: "file://\(photo)", renditions: [rendition], maxAttempts: 1)
+                _ = try deployment.folder.write(Data(request.json.canonicalText.utf8), to: "\(width).json")
+            }
             let result = try await MountNamespace.run(
                 """
                 mount -t tmpfs -o size=8m,mode=0700 tmpfs "$CAMEO_STORE"
-                "$BIN/cameo-enqueue" '\(deployment.pictures)/*' --size 400x400:png --max-attempts 1 >/dev/null; echo "enqueue $?"
+                for request in *.json; do set -- "$@" --request "$request"; done
+                "$BIN/cameo-enqueue" "$@" > /dev/null; echo "enqueue $?"
                 "$BIN/cameo-worker" --drain --allow-root \(deployment.pictures); echo "worker $?"
                 head -c 20m /dev/zero > "$CAMEO_STORE/ballast"
-                "$BIN/cameo-enqueue" \(deployment.pictures)/p0.png; echo "full $?"
+                "$BIN/cameo-enqueue" \(photo); echo "full $?"
                 rm "$CAMEO_STORE/ballast"
                 "$BIN/cameo-admin" check > /dev/null; echo "check $?"
                 "$BIN/cameo-status" jobs --state discarded --limit 1 --json
