@@ -12,7 +12,9 @@ package struct StartRate: Hashable, Sendable, CustomStringConvertible {
     /// Nil unless it is a number of jobs from 1 to a million, `/`, and a time from 1 ms to a day.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let count = Int(parts[0]), (1...1_000_000).contains(count) else { return nil }
+        guard parts.count == 2, parts[0].first != "+", let count = Int(parts[0]), (1...1_000_000).contains(count) else {
+            return nil
+        }
         let unit = parts[1].drop { $0.isASCII && $0.isNumber }
         let number = parts[1].dropLast(unit.count)
         let units: [Substring: Int64] = ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
