@@ -15,7 +15,7 @@ internal import Synchronization
 //
 // Writers that are not Cameo's get their turn. SQLite lets whoever looks first have the lock, and a program in another
 // language looks seldom: its busy handler sleeps for up to 100 ms. So while others have written lately, the lock rests after
-// each group for as long as the group held it. What waits gathers meanwhile, so that groups grow and little is lost.
+// each group for half as long as the group held it. What waits gathers meanwhile, so that groups grow and little is lost.
 //
 // Each transaction looks at the schema's version under the write lock: a newer program may have changed the tables since
 // this one opened them. Whatever is new is then refused by name; what was begun before may still be ended.

@@ -8,7 +8,7 @@ internal import GRDB
 // and sees most commits within a millisecond. Whoever uses it also looks by itself now and then: an event may be missing
 // where the kernel has no watch to give.
 //
-// Unchecked: `version` and `nextLook` are used on `queue` only, and a dispatch source may be used from any thread.
+// Unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
 final class LogWatch: @unchecked Sendable {
     private static let rest = DispatchTimeInterval.milliseconds(2)
     /// Looks after an event, each after twice the time of the one before: the last one half a second later.
@@ -21,8 +21,8 @@ final class LogWatch: @unchecked Sendable {
     private let descriptor: Int32
     private let source: any DispatchSourceProtocol
     private var version: Int?
-    /// Nil: none is planned.
-    private var nextLook: Int?
+    /// The number of the last event: looks that follow an earlier one are given up.
+    private var event = 0
 
     /// Calls `notify` from a thread of its own after commits, until it is stopped.
     init(of directory: StoreDirectory, by watcher: DatabaseQueue, notify: @escaping @Sendable () -> Void) {
@@ -46,7 +46,7 @@ final class LogWatch: @unchecked Sendable {
         source.setCancelHandler { if descriptor >= 0 { close(descriptor) } }
         watchFiles()
         source.activate()
-        queue.async { self.look() }
+        queue.async { self.look(0, after: 0) }
     }
 
     func stop() {
@@ -71,12 +71,12 @@ final class LogWatch: @unchecked Sendable {
             source.suspend()
             queue.asyncAfter(deadline: .now() + Self.rest) { self.source.resume() }
         }
-        let isPlanned = nextLook != nil
-        nextLook = 0
-        if !isPlanned { look() }
+        event += 1
+        look(0, after: event)
     }
 
-    private func look() {
+    private func look(_ number: Int, after event: Int) {
+        guard event == self.event else { return }
         let found = try? watcher.unsafeRead { db in
             try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         }
@@ -84,11 +84,7 @@ final class LogWatch: @unchecked Sendable {
             if version != nil { notify() }
             version = found
         }
-        guard let next = nextLook, next < Self.looks, !source.isCancelled else {
-            nextLook = nil
-            return
-        }
-        nextLook = next + 1
-        queue.asyncAfter(deadline: .now() + .milliseconds(1 << next)) { self.look() }
+        guard event > 0, number < Self.looks, !source.isCancelled else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(1 << number)) { self.look(number + 1, after: event) }
     }
 }

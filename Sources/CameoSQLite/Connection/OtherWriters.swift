@@ -31,6 +31,6 @@ final class OtherWriters: Sendable {
     /// Milliseconds to leave the lock alone after having held it for some.
     func rest(after held: Int64) -> Int64 {
         let isShared = state.withLock { $0.seenAt.map { cameo_monotonic_ms() - $0 < Self.memory } ?? false }
-        return isShared ? min(max(held, 1), Self.longestRest) : 0
+        return isShared ? min(max(held / 2, 1), Self.longestRest) : 0
     }
 }

@@ -14,10 +14,16 @@ extension SQLiteStore {
     private static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
 
     /// A row as it was read.
-    private struct Arrival: Sendable {
+    struct Arrival: Sendable {
         let id: Int64
         let createdAt: Int64
         let reading: Result<NewJob, InvalidRequest>
+    }
+
+    /// A page of rows, and the last id that it covers; 0: there is none.
+    struct Arrivals: Sendable {
+        let rows: [Arrival]
+        let last: Int64
     }
 
     /// Accepts a page of the rows that SQL has put in.
@@ -25,22 +31,30 @@ extension SQLiteStore {
     /// - Returns: whether there was any.
     @discardableResult
     func acceptArrivals() async throws(StoreError) -> Bool {
-        let clock = clock
-        let (arrivals, last) = try await read { db in
-            try Self.hasArrivals(db) ? try Self.arrivals(clock, db) : ([], 0)
-        }
-        guard last > 0 else { return false }
+        let page = try await arrivals()
+        guard page.last > 0 else { return false }
         let now = nowMilliseconds
-        let refusals = try await commit { db in
-            guard try Self.acceptedThrough(db) < last else { return [LostJob]() }  // another process has
-            var ledger = Ledger(now: now)
-            let refusals = try arrivals.compactMap { try Self.accept($0, now: now, &ledger, db) }
-            try ledger.post(db)
-            try Self.noteAccepted(through: last, db)
-            return refusals
-        }
+        let refusals = try await commit { db in try Self.accept(page, now: now, db) }
         refused.withLock { $0 += refusals }
         return true
+    }
+
+    /// The next page of them, read and parsed.
+    func arrivals() async throws(StoreError) -> Arrivals {
+        let clock = clock
+        return try await read { db in
+            try Self.hasArrivals(db) ? try Self.arrivals(clock, db) : Arrivals(rows: [], last: 0)
+        }
+    }
+
+    /// - Returns: the jobs that were refused.
+    static func accept(_ page: Arrivals, now: Int64, _ db: Database) throws -> [LostJob] {
+        guard try acceptedThrough(db) < page.last else { return [] }  // another process has, or there are none
+        var ledger = Ledger(now: now)
+        let refusals = try page.rows.compactMap { try accept($0, now: now, &ledger, db) }
+        try ledger.post(db)
+        try noteAccepted(through: page.last, db)
+        return refusals
     }
 
     /// Whether a row waits for its acceptance.
@@ -65,7 +79,7 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    private static func arrivals(_ clock: StoreClock, _ db: Database) throws -> (arrivals: [Arrival], last: Int64) {
+    private static func arrivals(_ clock: StoreClock, _ db: Database) throws -> Arrivals {
         let started = clock.uptime()
         // As bytes: text that is no UTF-8 would come back repaired, and so as another request.
         let statement = try db.cachedStatement(
@@ -85,7 +99,7 @@ extension SQLiteStore {
             arrivals.append(Arrival(id: last, createdAt: row[1], reading: parse(request)))
             if bytes > page.bytes || clock.uptime() - started > page.milliseconds { break }
         }
-        return (arrivals, last)
+        return Arrivals(rows: arrivals, last: last)
     }
 
     static func parse(_ request: Data) -> Result<NewJob, InvalidRequest> {
