@@ -66,8 +66,6 @@ class Bench:
         self.number += 1
         store = self.folder / f"store-{self.number}"
         self.run("cameo-enqueue", "--store", store, "data:,x")
-        with contextlib.closing(connect(store)) as db:
-            db.execute("UPDATE queue SET paused = 0")
         return store
 
     def run(self, program, *arguments, **more):
@@ -182,7 +180,7 @@ class Bench:
             """,
             [queue, last - ENDED],
         )
-        db.execute("UPDATE queue SET completed = completed + ? WHERE id = ?", [ENDED, queue])
+        db.execute("UPDATE queue_count SET completed = completed + ? WHERE queue = ?", [ENDED, queue])
         db.execute("UPDATE sequence SET value = ? WHERE name = 'accepted'", [last])
         db.execute("COMMIT")
         self.insert(db, WAITING // 2, "scheduled", {"runAt": "2090-01-31T12:00:00Z"}, f"'q' || (n % {QUEUES})")
