@@ -2,54 +2,67 @@ extension JSONValue {
     /// The text of RFC 8785 (JSON Canonicalization Scheme): keys in UTF-16 order, no space, numbers as ECMAScript
     /// prints them. Whole numbers outside ±2^53 are printed exactly, where RFC 8785 would round them.
     package var canonicalText: String {
-        var text = ""
-        appendCanonical(to: &text)
-        return text
+        String(decoding: canonicalBytes, as: UTF8.self)
     }
 
-    private func appendCanonical(to text: inout String) {
+    /// ``canonicalText`` in UTF-8.
+    package var canonicalBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        appendCanonical(to: &bytes)
+        return bytes
+    }
+
+    private func appendCanonical(to bytes: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
-        case .number(let value): text += ECMAScriptNumber.text(of: value)
-        case .string(let value): Self.appendQuoted(value, to: &text)
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .number(let value): bytes += ECMAScriptNumber.text(of: value).utf8
+        case .string(let value): Self.appendQuoted(value, to: &bytes)
         case .array(let elements):
-            text += "["
+            bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { text += "," }
-                element.appendCanonical(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.appendCanonical(to: &bytes)
             }
-            text += "]"
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            text += "{"
-            let sorted = members.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) }
+            bytes.append(UInt8(ascii: "{"))
+            let sorted = members.sorted { Self.precedes($0.key, $1.key) }
             for (index, member) in sorted.enumerated() {
-                if index > 0 { text += "," }
-                Self.appendQuoted(member.key, to: &text)
-                text += ":"
-                member.value.appendCanonical(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.appendQuoted(member.key, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.appendCanonical(to: &bytes)
             }
-            text += "}"
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func appendQuoted(_ string: String, to text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\u{08}": text += "\\b"
-            case "\u{0C}": text += "\\f"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{00}"..<"\u{20}": text += "\\u00" + Hexadecimal.encode([UInt8(scalar.value)])
-            default: text.unicodeScalars.append(scalar)
+    /// The order of UTF-16, told from UTF-8: it differs from that of the bytes only in that scalars from U+E000 to U+FFFF,
+    /// whose first byte is 0xEE or 0xEF, come after those beyond, whose first byte is 0xF0 to 0xF4.
+    private static func precedes(_ one: String, _ other: String) -> Bool {
+        func place(_ byte: UInt8) -> UInt8 { byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte }
+        return one.utf8.lexicographicallyPrecedes(other.utf8) { place($0) < place($1) }
+    }
+
+    private static func appendQuoted(_ string: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): bytes += "\\\"".utf8
+            case UInt8(ascii: "\\"): bytes += "\\\\".utf8
+            case 0x08: bytes += "\\b".utf8
+            case 0x0C: bytes += "\\f".utf8
+            case UInt8(ascii: "\n"): bytes += "\\n".utf8
+            case UInt8(ascii: "\r"): bytes += "\\r".utf8
+            case UInt8(ascii: "\t"): bytes += "\\t".utf8
+            case ..<0x20: bytes += ("\\u00" + Hexadecimal.encode([byte])).utf8
+            default: bytes.append(byte)
             }
         }
-        text += "\""
+        bytes.append(UInt8(ascii: "\""))
     }
 }
 

@@ -29,4 +29,9 @@ package struct SHA256: ~Copyable {
         for region in data.regions { region.withUnsafeBytes { hash.update($0) } }
         return hash.finalize()
     }
+
+    /// The first 128 bits of the digest over the RFC 8785 form, as 32 hexadecimal digits.
+    package static func shortHex(of json: JSONValue) -> String {
+        String(digest(of: json.canonicalBytes).hex.prefix(32))
+    }
 }

@@ -18,8 +18,7 @@ package struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
             "rendition": .object(rendition.definition),
         ]
         if let scope { members["scope"] = .string(scope.text) }
-        let canonical = JSONValue.object(members).canonicalText
-        text = String(SHA256.digest(of: Array(canonical.utf8)).hex.prefix(32))
+        text = SHA256.shortHex(of: JSONValue.object(members))
     }
 
     package var description: String { text }
@@ -48,7 +47,6 @@ package struct RequestScope: Hashable, Sendable {
     package init?(headers: [String: String]) {
         guard !headers.isEmpty else { return nil }
         let pairs = headers.map { ($0.key.lowercased(), JSONValue.string($0.value)) }
-        let canonical = JSONValue.object(Dictionary(pairs, uniquingKeysWith: { first, _ in first })).canonicalText
-        text = String(SHA256.digest(of: Array(canonical.utf8)).hex.prefix(32))
+        text = SHA256.shortHex(of: .object(Dictionary(pairs, uniquingKeysWith: { first, _ in first })))
     }
 }

@@ -192,11 +192,14 @@ struct CameoEnqueue: AsyncParsableCommand {
     /// What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
     private func enqueue(_ requests: [ThumbnailRequest], in store: any Store) async throws -> [EnqueueReceipt] {
         var receipts: [EnqueueReceipt] = []
-        for start in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk) {
-            let end = min(start + StoreLimits.enqueueChunk, requests.count)
-            let accepted = try await store.enqueue(Array(requests[start..<end]))
+        var prepared = try await CheckedRequest.all(requests.prefix(StoreLimits.enqueueChunk))
+        for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
+            // While these are written, the next are prepared.
+            async let next = CheckedRequest.all(requests.dropFirst(end).prefix(StoreLimits.enqueueChunk))
+            let accepted = try await store.enqueue(prepared)
             try print(accepted)
             receipts += accepted
+            prepared = try await next
         }
         return receipts
     }

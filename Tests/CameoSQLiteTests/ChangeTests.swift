@@ -86,8 +86,9 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.commit { db in
-                try SQLiteStore.settle(claim, as: .completed, failure: nil, timings: AttemptTimings(), now: 1, in: db)
+            try await store.commitCounting { db, ledger in
+                let timings = AttemptTimings()
+                _ = try SQLiteStore.settle(claim, as: .completed, failure: nil, timings: timings, now: 1, &ledger, db)
                 throw Torn()
             }
         }

@@ -6,8 +6,10 @@ internal import Synchronization
 
 // DESIGN. Durability costs one sync per commit, so the writes that wait together share one. Each write of the process
 // is an operation in a queue; whenever the connection's thread is free it takes all that wait, runs them in one
-// BEGIN IMMEDIATE, each in a savepoint of its own, and answers them after COMMIT. While it syncs, the next group
-// gathers: the busier the store, the larger the groups.
+// BEGIN IMMEDIATE, and answers them after COMMIT. While it syncs, the next group gathers: the busier the store, the larger
+// the groups. A group in which an operation fails is rolled back and run again, each in a savepoint of its own: errors are
+// rare, and two statements an operation are not cheap. What operations count they put into one ledger, which is posted
+// before the commit, and before an operation that may read the counts.
 //
 // Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
 // back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
@@ -28,7 +30,7 @@ final class CommitQueue: Sendable {
     private struct Operation: Sendable {
         let undertaking: Undertaking
         /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
-        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let run: @Sendable (Database, inout Ledger) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
     }
 
@@ -60,14 +62,14 @@ final class CommitQueue: Sendable {
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for what is new to tables of a newer version.
     func commit<Value: Sendable>(
         _ undertaking: Undertaking,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit(
                 Operation(
                     undertaking: undertaking,
-                    run: { db in
-                        let value = try body(db)
+                    run: { db, ledger in
+                        let value = try body(db, &ledger)
                         return { continuation.resume(returning: value) }
                     },
                     fail: { continuation.resume(throwing: $0) }
@@ -108,10 +110,11 @@ final class CommitQueue: Sendable {
     }
 
     /// Settlements of a busy worker come side by side, and the first is a moment ahead: alone it would have a commit of its
-    /// own, and keep the others waiting for its sync.
+    /// own, and keep the others waiting for its sync. A claim comes alone.
     private func gather() {
         let mayCome = state.withLock { state in
             (1..<Self.largestGroup / 8).contains(state.waiting.count)
+                && state.waiting.allSatisfy { $0.undertaking == .begun }
                 && cameo_monotonic_ms() - state.committedAt < Self.busyMilliseconds
         }
         if mayCome { poll(nil, 0, 1) }
@@ -119,7 +122,11 @@ final class CommitQueue: Sendable {
 
     private func commit(_ group: [Operation], in db: Database) {
         do {
-            try runInOneTransaction(group, db)
+            do {
+                try runInOneTransaction(group, db)
+            } catch  where group.count > 1 && !Self.isOfTransaction(error) {
+                try runInOneTransaction(group, inSavepoints: true, db)
+            }
         } catch {
             let code = (error as? DatabaseError)?.resultCode
             if let operation = group.first, group.count == 1, code != .SQLITE_FULL {
@@ -140,15 +147,16 @@ final class CommitQueue: Sendable {
     }
 
     /// Commits and answers all, or throws and has answered none.
-    private func runInOneTransaction(_ group: [Operation], _ db: Database) throws {
+    private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
         try line.stand { try db.beginTransaction(.immediate) }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
+            var ledger = Ledger(now: 0)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.undertaking == .new { return { operation.fail(refusal) } }
-                // Alone it needs no savepoint: its error is the group's.
-                return group.count == 1 ? try operation.run(db) : try runInSavepoint(operation, db)
+                return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
             }
+            try ledger.post(db)
             try db.commit()
             for answer in answers { answer() }
         } catch {
@@ -160,19 +168,29 @@ final class CommitQueue: Sendable {
     /// An operation's own error becomes its answer.
     ///
     /// - Throws: only when the transaction as a whole is gone, or had better be.
-    private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
+    private func runInSavepoint(
+        _ operation: Operation,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> @Sendable () -> Void {
+        let before = ledger
         do {
             var answer: @Sendable () -> Void = {}
             try db.inSavepoint {
-                answer = try operation.run(db)
+                answer = try operation.run(db, &ledger)
                 return .commit
             }
             return answer
         } catch {
-            let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
-            guard db.isInsideTransaction, !isFull else { throw error }
+            guard db.isInsideTransaction, !Self.isOfTransaction(error) else { throw error }
+            ledger = before
             return { operation.fail(error) }
         }
+    }
+
+    /// Whether an error says nothing of the operation in which it came up.
+    private static func isOfTransaction(_ error: any Error) -> Bool {
+        [.SQLITE_BUSY, .SQLITE_FULL].contains((error as? DatabaseError)?.resultCode)
     }
 
     /// After some errors SQLite has already rolled back; a failing rollback would mean just that.

@@ -152,6 +152,23 @@ package final class SQLiteStore: Store {
         _ undertaking: Undertaking = .new,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
+        try await submit(undertaking) { db, ledger in
+            try ledger.post(db)
+            return try body(db)
+        }
+    }
+
+    /// Ends what was begun. It reads no counts: those of all that commit together are written once.
+    func commitCounting<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(.begun, body)
+    }
+
+    private func submit<Value: Sendable>(
+        _ undertaking: Undertaking,
+        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
+    ) async throws(StoreError) -> Value {
         guard let writes else { throw .readOnly(path: directory.path) }
         do {
             return try await writes.commit(undertaking, body)

@@ -12,12 +12,17 @@ struct Front {
     private let bound: Int64?
     /// Jobs that the queue's limit leaves room for.
     private let queueRoom: Int
+    private let hasRate: Bool
+
+    /// Whether what is taken here may shut the queue or the lane.
+    var isLimited: Bool { key != 0 || hasRate || queueRoom < Int32.max }
 
     struct OpenQueue {
         let id: Int64
         let name: String
         let head: Int64
         let room: Int
+        let hasRate: Bool
     }
 
     /// The first two queues that may give a job, by rank.
@@ -25,7 +30,7 @@ struct Front {
         let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0"
         let columns = """
             SELECT id, name, head, coalesce(max_running
-              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)) FROM queue
+              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL FROM queue
             """
         let rows: [Row]
         if let wanted {
@@ -42,7 +47,7 @@ struct Front {
             )
             rows = try Row.fetchAll(statement)
         }
-        return rows.map { OpenQueue(id: $0[0], name: $0[1], head: $0[2], room: $0[3]) }
+        return rows.map { OpenQueue(id: $0[0], name: $0[1], head: $0[2], room: $0[3], hasRate: $0[4]) }
     }
 
     /// Nil when there is nothing to claim. Puts right the heads that it finds too low.
@@ -68,14 +73,15 @@ struct Front {
                 lane: lane[0],
                 key: lane[1],
                 bound: others.min(),
-                queueRoom: queue.room
+                queueRoom: queue.room,
+                hasRate: queue.hasRate
             )
         }
     }
 
     /// How many jobs may be taken here, by the limits and the rates of queue and key.
     func room(now: Int64, _ db: Database) throws -> Int {
-        let ofQueue = min(queueRoom, try Rates.free(.queue, queue, now: now, db))
+        let ofQueue = hasRate ? min(queueRoom, try Rates.free(.queue, queue, now: now, db)) : queueRoom
         guard key != 0 else { return ofQueue }
         let look = try db.cachedStatement(sql: "SELECT max_running - running FROM key WHERE id = ?")
         let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try Rates.free(.key, key, now: now, db))

@@ -17,10 +17,18 @@ struct Ledger {
         var rank: Int64
     }
 
-    private let now: Int64
+    /// When the changes happen.
+    var now: Int64
     private var queues: [Int64: Counts] = [:]
     private var keys: [Int64: Int] = [:]
     private var heads: [Int64: Head] = [:]
+    /// Ids that were looked up; a savepoint that is rolled back takes the ledger back too.
+    private var queueIDs: [String: Int64] = [:]
+    private var laneIDs: [Place: Int64] = [:]
+
+    private struct Place: Hashable {
+        let queue, key: Int64
+    }
 
     init(now: Int64) {
         self.now = now
@@ -56,6 +64,23 @@ struct Ledger {
         }
     }
 
+    /// Makes the queue if there is none.
+    mutating func queue(_ name: String, _ db: Database) throws -> Int64 {
+        if let id = queueIDs[name] { return id }
+        let id = try Names.queue(name, db)
+        queueIDs[name] = id
+        return id
+    }
+
+    /// Makes the lane if there is none.
+    mutating func lane(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {
+        let place = Place(queue: queue, key: key)
+        if let id = laneIDs[place] { return id }
+        let id = try Lanes.id(queue: queue, key: key, db)
+        laneIDs[place] = id
+        return id
+    }
+
     private func note(_ id: Int64, _ state: JobState, _ db: Database) throws {
         let note = try db.cachedStatement(sql: "INSERT INTO change(job_id, state, at) VALUES (?, ?, ?)")
         try note.execute(arguments: [id, state.code, now])
@@ -66,7 +91,7 @@ struct Ledger {
         for (key, change) in keys where change != 0 { try Keys.count(change, of: key, db) }
         for (queue, counts) in queues { try Self.post(counts, of: queue, db) }
         for (lane, head) in heads { try Lanes.lower(lane, of: head.queue, to: head.rank, db) }
-        (queues, keys, heads) = ([:], [:], [:])
+        self = Ledger(now: now)
     }
 
     private static func post(_ counts: Counts, of queue: Int64, _ db: Database) throws {

@@ -103,18 +103,7 @@ extension SQLiteStore {
     }
 
     static func parse(_ request: Data) -> Result<NewJob, InvalidRequest> {
-        do throws(InvalidRequest) {
-            let request = try ThumbnailRequest(parsing: request)
-            do {
-                return .success(try NewJob(request))
-            } catch let error as InvalidRequest {
-                throw error
-            } catch {
-                throw InvalidRequest(path: "", reason: "\(error)")
-            }
-        } catch {
-            return .failure(error)
-        }
+        Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request)) }
     }
 
     /// Whatever is wrong with the row ends this row only.
@@ -170,7 +159,7 @@ extension SQLiteStore {
         guard try hasUpload(new, id, db) else {
             throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
         }
-        let task = try newTask(new, as: id, createdAt: createdAt, db)
+        let task = try newTask(new, as: id, createdAt: createdAt, &ledger, db)
         try record(new, of: task, db)
         if let batch = new.request.batch { try enter([batch], id, db) }
         _ = try letWait(task, from: nil, now: now, &ledger, db)
@@ -185,16 +174,22 @@ extension SQLiteStore {
         for name in new.ingredients { try need(name, for: task.id, db) }
     }
 
-    static func newTask(_ new: NewJob, as id: Int64, createdAt: Int64, _ db: Database) throws -> TaskRow {
+    static func newTask(
+        _ new: NewJob,
+        as id: Int64,
+        createdAt: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> TaskRow {
         let request = new.request
-        let queue = try Names.queue(request.queue, db)
+        let queue = try ledger.queue(request.queue, db)
         let key = try request.concurrencyKey.map { try Keys.id(of: $0, limit: request.concurrencyLimit, db) } ?? 0
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
         return TaskRow(
             id: id,
             queue: queue,
             key: key,
-            lane: try Lanes.id(queue: queue, key: key, db),
+            lane: try ledger.lane(queue: queue, key: key, db),
             state: due > createdAt ? .scheduled : .available,
             priority: request.priority,
             due: due,

@@ -69,7 +69,7 @@ extension SQLiteStore {
         }
         let before = try endedState(of: id, db)
         // A request that was refused would be refused again, unless this version knows more than the one that did.
-        guard let task = try newTask(ofEnded: id, now: now, db) else {
+        guard let task = try newTask(ofEnded: id, now: now, &ledger, db) else {
             return RetriedJob(before: before, settlement: .asAsked)
         }
         let remove = try db.cachedStatement(sql: "DELETE FROM outcome WHERE id = ?")
@@ -80,7 +80,12 @@ extension SQLiteStore {
     }
 
     /// What a retry by hand makes of a job that has ended; nil for one whose request is invalid.
-    private static func newTask(ofEnded id: Int64, now: Int64, _ db: Database) throws -> TaskRow? {
+    private static func newTask(
+        ofEnded id: Int64,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> TaskRow? {
         let look = try db.cachedStatement(
             sql: """
                 SELECT CAST(request AS BLOB), unique_key, outcome.priority, accepted.id IS NULL, outcome.queue, accepted.key,
@@ -93,7 +98,7 @@ extension SQLiteStore {
         else { return nil }
         if row[3] {
             guard try hasUpload(new, id, db) else { return nil }
-            var task = try newTask(new, as: id, createdAt: now, db)
+            var task = try newTask(new, as: id, createdAt: now, &ledger, db)
             // The numbers count by the queue that it was refused in.
             guard task.queue == row[4] else { return nil }
             try record(new, of: task, db)
@@ -105,7 +110,7 @@ extension SQLiteStore {
             id: id,
             queue: queue,
             key: key,
-            lane: try Lanes.id(queue: queue, key: key, db),
+            lane: try ledger.lane(queue: queue, key: key, db),
             state: .available,
             priority: row[2],
             due: now,

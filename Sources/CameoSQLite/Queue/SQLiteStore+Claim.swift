@@ -78,9 +78,9 @@ extension SQLiteStore {
         try promoteDueJobs(db, now: now)
         try Rates.open(now: now, db)
         if kind == .suspect { return try claimSuspects(limit, queues, for: worker, now: now, db) }
-        var jobs: [ClaimedJob] = []
+        var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
+        var beginning = try Beginning(limit, db)
         while jobs.count < limit, let front = try Front.find(among: queues, db) {
-            var ledger = Ledger(now: now)
             let room = min(limit - jobs.count, try front.room(now: now, db))
             guard room > 0 else {
                 try front.close(now: now, db)
@@ -88,12 +88,15 @@ extension SQLiteStore {
             }
             let tasks = try front.tasks(atMost: room, db)
             for task in tasks {
-                jobs.append(try take(task, from: front.queueName, for: worker, now: now, &ledger, db))
+                jobs.append(try take(task, &beginning, from: front.queueName, for: worker, now: now, &ledger, db))
             }
-            try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
-            try ledger.post(db)
+            if front.isLimited {
+                try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
+                try ledger.post(db)
+            }
             try front.settle(taken: tasks.count, of: room, db)
         }
+        try ledger.post(db)
         return jobs
     }
 
@@ -160,8 +163,9 @@ extension SQLiteStore {
         // One by one: each may take the last place of its queue or key.
         while jobs.count < limit, let next = try suspects(wanted, 1, attemptedBefore: nil, db).first {
             var ledger = Ledger(now: now)
+            var beginning = try Beginning(1, db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
-            jobs.append(try take(next.task, from: next.queue, for: worker, now: now, &ledger, db))
+            jobs.append(try take(next.task, &beginning, from: next.queue, for: worker, now: now, &ledger, db))
             try ledger.post(db)
         }
         return jobs
@@ -169,8 +173,25 @@ extension SQLiteStore {
 
     // MARK: - Taking
 
+    /// What the store knows at a claim; each job has a number of its own.
+    private struct Beginning {
+        var sourceSeen: Int64
+        let newestJob: Int64
+
+        init(_ count: Int, _ db: Database) throws {
+            sourceSeen = try SQLiteStore.nextSourceSeen(count, db)
+            newestJob = try SQLiteStore.newestJob(db)
+        }
+
+        mutating func next(of task: TaskRow) -> BegunFetch {
+            defer { sourceSeen += 1 }
+            return BegunFetch(sourceSeen: sourceSeen, newestJob: newestJob, isFirstAttempt: task.tries == 0)
+        }
+    }
+
     private static func take(
         _ task: TaskRow,
+        _ beginning: inout Beginning,
         from queue: String,
         for worker: String,
         now: Int64,
@@ -187,7 +208,9 @@ extension SQLiteStore {
         try take.execute(arguments: [now, claim.token, worker, task.id])
         try ledger.move(task, from: .available, to: .running, db)
         let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
-        guard let row = try Row.fetchOne(look, arguments: [task.id]) else { throw StoreError.noSuchJob(task.id) }
+        // Read where it stands, which is good for as long as the cursor.
+        let rows = try Row.fetchCursor(look, arguments: [task.id])
+        guard let row = try rows.next() else { throw StoreError.noSuchJob(task.id) }
         let uploaded = try task.upload.flatMap { try uploadedBlob($0, db) }
         return ClaimedJob(
             claim: claim,
@@ -202,7 +225,7 @@ extension SQLiteStore {
             uploadedBlob: uploaded,
             createdAt: Date(milliseconds: row[1]),
             availableAt: Date(milliseconds: task.due),
-            begun: try beginFetch(attempt: task.tries + 1, db)
+            begun: beginning.next(of: task)
         )
     }
 

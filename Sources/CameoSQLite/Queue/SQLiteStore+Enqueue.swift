@@ -4,8 +4,7 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
-        let new = try await Self.drafts(of: requests)
+    package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         try await acceptArrivals()
         let now = nowMilliseconds
         let made = try await madeThumbnails(of: new, now: now)
@@ -24,7 +23,7 @@ extension SQLiteStore {
         let digest = SHA256.digest(of: data)
         var request = request
         request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
-        let new = try Draft(request)
+        let new = try CheckedRequest(request)
         try await acceptArrivals()
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
@@ -35,7 +34,7 @@ extension SQLiteStore {
                     handedOver: blob,
                     under: cacheKey,
                     at: Date(milliseconds: now),
-                    sourceSeen: try Self.nextSourceSeen(db)
+                    sourceSeen: try Self.nextSourceSeen(1, db)
                 )
                 _ = try Self.keep(source, blob, budget: nil, now: now, in: db)
             } else {
@@ -47,46 +46,6 @@ extension SQLiteStore {
         }
     }
 
-    /// A request with the text of its row.
-    private struct Draft: Sendable {
-        let job: NewJob
-        /// JSON
-        let text: String
-        let key: UniqueKey
-
-        /// - Throws: `InvalidRequest`
-        init(_ request: ThumbnailRequest) throws {
-            try request.validate()
-            job = try NewJob(request)
-            text = request.json.canonicalText
-            guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
-                let reason =
-                    "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
-                    + "hand large pictures over as data, not as a data: URI"
-                throw InvalidRequest(path: "", reason: reason)
-            }
-            guard let key = job.key else {
-                throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
-            }
-            self.key = key
-        }
-    }
-
-    /// Requests that one core prepares at a time.
-    private static let slice = 125
-
-    /// Prepared by all cores there are: digests and canonical JSON take longer than the rows.
-    private static func drafts(of requests: [ThumbnailRequest]) async throws -> [Draft] {
-        guard requests.count > slice else { return try requests.map { try Draft($0) } }
-        return try await withThrowingTaskGroup(of: (Int, [Draft]).self) { group in
-            for start in stride(from: 0, to: requests.count, by: slice) {
-                let some = requests[start..<min(start + slice, requests.count)]
-                group.addTask { (start, try some.map { try Draft($0) }) }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.flatMap { $0.1 }
-        }
-    }
-
     /// What is made of the thumbnails that are asked for, looked at before the transaction, because it reads bytes.
     private struct MadeThumbnails: Sendable {
         /// Requests that may be answered at once, by their places.
@@ -95,7 +54,7 @@ extension SQLiteStore {
         var damaged: Set<BlobDigest> = []
     }
 
-    private func madeThumbnails(of new: [Draft], now: Int64) async throws(StoreError) -> MadeThumbnails {
+    private func madeThumbnails(of new: [CheckedRequest], now: Int64) async throws(StoreError) -> MadeThumbnails {
         let found = try await read { db in
             try new.enumerated().compactMap { index, new in
                 try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
@@ -107,7 +66,7 @@ extension SQLiteStore {
     }
 
     private static func enter(
-        _ new: [Draft],
+        _ new: [CheckedRequest],
         _ made: MadeThumbnails,
         now: Int64,
         in db: Database
@@ -134,7 +93,7 @@ extension SQLiteStore {
     }
 
     private static func enter(
-        _ new: Draft,
+        _ new: CheckedRequest,
         answer thumbnails: [Thumbnail]?,
         now: Int64,
         _ ledger: inout Ledger,
@@ -146,7 +105,7 @@ extension SQLiteStore {
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
         let id = try insert(new, now: now, db)
-        let task = try newTask(new.job, as: id, createdAt: now, db)
+        let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)
         try record(new.job, of: task, db)
         if let batch = new.job.request.batch { try enter([batch], id, db) }
         try task.insert(db)
@@ -154,7 +113,7 @@ extension SQLiteStore {
         return try receipt(.accepted, new, task, createdAt: now, db)
     }
 
-    private static func insert(_ new: Draft, now: Int64, _ db: Database) throws -> Int64 {
+    private static func insert(_ new: CheckedRequest, now: Int64, _ db: Database) throws -> Int64 {
         let insert = try db.cachedStatement(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)")
         try insert.execute(arguments: [new.text, now])
         return db.lastInsertedRowID
@@ -162,7 +121,7 @@ extension SQLiteStore {
 
     private static func receipt(
         _ outcome: EnqueueReceipt.Outcome,
-        _ new: Draft,
+        _ new: CheckedRequest,
         _ task: TaskRow,
         createdAt: Int64?,
         _ db: Database
@@ -186,7 +145,7 @@ extension SQLiteStore {
             batch: request.batch,
             createdAt: Date(milliseconds: created),
             availableAt: Date(milliseconds: task.due),
-            thumbnails: try wanted.map { RequestedThumbnail(name: $0.name, id: try $0.id, thumbnail: nil) },
+            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
             metadata: request.metadata.isEmpty ? nil : request.metadata
         )
     }
@@ -198,7 +157,7 @@ extension SQLiteStore {
         guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
         var thumbnails: [Thumbnail] = []
         for wanted in new.wanted {
-            guard let thumbnail = try thumbnail(try wanted.id, db) else { return nil }
+            guard let thumbnail = try thumbnail(wanted.id, db) else { return nil }
             thumbnails.append(thumbnail)
         }
         let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
@@ -208,7 +167,7 @@ extension SQLiteStore {
     /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
     /// that was asked for in its name.
     private static func answer(
-        _ new: Draft,
+        _ new: CheckedRequest,
         by thumbnails: [Thumbnail],
         now: Int64,
         _ ledger: inout Ledger,
@@ -236,7 +195,7 @@ extension SQLiteStore {
 
     /// The job that says in a batch that a request was answered at once; the same one for the same request.
     private static func answered(
-        _ new: Draft,
+        _ new: CheckedRequest,
         in batch: String,
         now: Int64,
         _ ledger: inout Ledger,
@@ -252,7 +211,7 @@ extension SQLiteStore {
         let number = try Names.batch(batch, db)
         if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) { return id }
         let id = try insert(new, now: now, db)
-        let task = try newTask(new.job, as: id, createdAt: now, db)
+        let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)
         try record(new.job, of: task, db)
         let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
         try enter.execute(arguments: [number, id, new.key.text])

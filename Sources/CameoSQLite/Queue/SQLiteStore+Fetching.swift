@@ -10,17 +10,16 @@ extension SQLiteStore {
         return try await commit(.begun) { db in
             let task = try TaskRow.find(claim, db)
             try Self.noteUse(of: ingredients, now: now, db)
-            return try Self.beginFetch(attempt: task.tries, db)
+            return BegunFetch(
+                sourceSeen: try Self.nextSourceSeen(1, db),
+                newestJob: try Self.newestJob(db),
+                isFirstAttempt: task.tries == 1
+            )
         }
     }
 
-    static func beginFetch(attempt: Int, _ db: Database) throws -> BegunFetch {
-        let newest = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job"))
-        return BegunFetch(
-            sourceSeen: try nextSourceSeen(db),
-            newestJob: newest ?? 0,
-            isFirstAttempt: attempt == 1
-        )
+    static func newestJob(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job")) ?? 0
     }
 
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {

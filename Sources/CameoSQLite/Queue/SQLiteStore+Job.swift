@@ -45,8 +45,7 @@ extension SQLiteStore {
             supersededBy: row["superseded_by"],
             request: json(of: request, uploaded: row["digest"]),
             thumbnails: try wanted(row, request).map { wanted in
-                let id = try wanted.id
-                return RequestedThumbnail(name: wanted.name, id: id, thumbnail: try thumbnail(id, db))
+                RequestedThumbnail(name: wanted.name, id: wanted.id, thumbnail: try thumbnail(wanted.id, db))
             },
             attempts: attempts
         )

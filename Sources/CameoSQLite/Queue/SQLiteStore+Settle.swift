@@ -24,10 +24,10 @@ extension SQLiteStore {
         let (blobs, files) = (prepared, files)
         let now = nowMilliseconds
         do throws(StoreError) {
-            try await commit(.begun) { db in
+            try await commitCounting { db, ledger in
                 var timings = timings
                 timings.storeMilliseconds = started.duration(to: .now).milliseconds
-                try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+                try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, &ledger, db)
                 for (thumbnail, blob) in blobs {
                     try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
                 }
@@ -63,8 +63,8 @@ extension SQLiteStore {
     ) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
         let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
-        return try await commit(.begun) { db in
-            try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, in: db)
+        return try await commitCounting { db, ledger in
+            try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, &ledger, db)
         }
     }
 
@@ -75,8 +75,8 @@ extension SQLiteStore {
     @discardableResult
     package func release(_ claim: Claim) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
-        return try await commit(.begun) { db in
-            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, in: db)
+        return try await commitCounting { db, ledger in
+            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, &ledger, db)
         }
     }
 
@@ -103,10 +103,11 @@ extension SQLiteStore {
         failure: JobFailure?,
         timings: AttemptTimings,
         now: Int64,
-        in db: Database
+        _ ledger: inout Ledger,
+        _ db: Database
     ) throws -> Settlement {
         var task = try TaskRow.find(claim, db)
-        var ledger = Ledger(now: now)
+        ledger.now = now
         try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, db)
         var settlement = Settlement.asAsked
         switch outcome {
@@ -119,7 +120,6 @@ extension SQLiteStore {
             settlement = Settlement(try letWait(task, from: .running, now: now, &ledger, db))
         case .released: settlement = try giveBack(task, deaths: 0, now: now, &ledger, db)
         }
-        try ledger.post(db)
         return settlement
     }
 }

@@ -92,8 +92,12 @@ struct TaskRow {
 
     /// Those that the rest of a SELECT finds.
     static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [TaskRow] {
-        try Row.fetchAll(db.cachedStatement(sql: "SELECT \(columns) FROM task \(rest)"), arguments: arguments)
-            .map(TaskRow.init)
+        let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM task \(rest)")
+        // By a cursor, whose rows are not copied.
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        var tasks: [TaskRow] = []
+        while let row = try rows.next() { tasks.append(try TaskRow(row)) }
+        return tasks
     }
 
     func insert(_ db: Database) throws {

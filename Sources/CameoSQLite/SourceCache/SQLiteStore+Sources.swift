@@ -17,14 +17,15 @@ extension SQLiteStore {
     static let useInterval: Int64 = 60_000
 
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
-        try await commit(.begun) { db in try Self.nextSourceSeen(db) }
+        try await commit(.begun) { db in try Self.nextSourceSeen(1, db) }
     }
 
-    static func nextSourceSeen(_ db: Database) throws -> Int64 {
+    /// The first of so many numbers.
+    static func nextSourceSeen(_ count: Int, _ db: Database) throws -> Int64 {
         let next = try db.cachedStatement(
-            sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
+            sql: "UPDATE sequence SET value = value + ?1 WHERE name = 'source_seen' RETURNING value - ?1 + 1"
         )
-        guard let seen = try Int64.fetchOne(next) else {
+        guard let seen = try Int64.fetchOne(next, arguments: [count]) else {
             throw StoreError.failed("the sequence source_seen is missing")
         }
         return seen

@@ -30,7 +30,7 @@ extension SQLiteStore {
                   source_is_animated, is_truncated)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(id) DO UPDATE SET
-                  \(replaced.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+                  \(replacement)
                 WHERE excluded.source_seen >= thumbnail.source_seen
                 """
         )
@@ -51,11 +51,12 @@ extension SQLiteStore {
     }
 
     /// What another making of a thumbnail changes of its row.
-    private static let replaced = [
+    private static let replacement = [
         "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
         "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
         "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
     ]
+    .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// Keeps a thumbnail of the same source and overlay bytes by the same renderer, unless its blob is damaged.
     private static func renew(

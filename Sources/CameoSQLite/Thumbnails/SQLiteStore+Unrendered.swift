@@ -50,8 +50,8 @@ extension SQLiteStore {
         timings: AttemptTimings
     ) async throws(StoreError) {
         let now = nowMilliseconds
-        try await commit(.begun) { db in
-            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, in: db)
+        try await commitCounting { db, ledger in
+            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, &ledger, db)
             for id in thumbnails where try Self.thumbnail(id, db) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }

@@ -6,8 +6,7 @@ package protocol ProducerStore: AnyStore {
     /// Accepts requests: all of them, durable on return and in the given order, or none. One for the same thumbnails as a
     /// job that waits joins it; one whose thumbnails are made and fresh needs no job.
     ///
-    /// - Throws: `InvalidRequest` for one whose thumbnails cannot be named (a malformed `data:` URI), else ``StoreError``.
-    func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt]
+    func enqueue(_ requests: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt]
 
     /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
     /// very bytes, or the name of whatever is newest under a key, which they are from now on (invariant I4).

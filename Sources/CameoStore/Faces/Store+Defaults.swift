@@ -4,6 +4,11 @@ package import Foundation
 // The calls as most users make them.
 
 extension ProducerStore {
+    /// - Throws: `InvalidRequest` for the first that is none, before any is accepted; else ``StoreError``.
+    package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
+        try await enqueue(CheckedRequest.all(requests))
+    }
+
     package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
         try await enqueue(request, data: data, cacheKey: nil)
     }

@@ -13,12 +13,12 @@ package struct NewJob: Sendable {
     package let thumbnails: String
 
     /// - Throws: `InvalidRequest`
-    package init(_ request: ThumbnailRequest) throws {
+    package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
         self.request = request
         upload = Self.upload(request.source)
         wanted = upload == nil ? try WantedThumbnail.all(of: request) : []
-        key = upload == nil ? try UniqueKey(request, wanted) : nil
-        thumbnails = try WantedThumbnail.json(of: wanted)
+        key = upload == nil ? UniqueKey(request, wanted) : nil
+        thumbnails = WantedThumbnail.json(of: wanted)
     }
 
     /// What it brings to a job that it joins.

@@ -5,14 +5,14 @@ package struct UniqueKey: Hashable, Sendable {
     package let text: String
 
     /// In any order and each once: which of them a request names first does not matter.
-    package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) throws {
+    package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) {
         var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
         if let key = request.uniqueKey {
             members["key"] = .string(key)
         } else {
-            let ids = Set(try wanted.map { try $0.id.text })
+            let ids = Set(wanted.map(\.id.text))
             members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
         }
-        text = String(SHA256.digest(of: Array(JSONValue.object(members).canonicalText.utf8)).hex.prefix(32))
+        text = SHA256.shortHex(of: .object(members))
     }
 }

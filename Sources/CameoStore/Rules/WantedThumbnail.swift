@@ -1,27 +1,10 @@
 package import CameoModel
 internal import Foundation
 
-/// A rendition's name and its thumbnail's id, as `job.thumbnails` keeps them: `[{"id":…,"name":…}]`.
-package struct WantedThumbnail: Codable, Sendable {
+/// A rendition's name and its thumbnail's id, as `accepted.thumbnails` keeps them: `[{"id":…,"name":…}]`.
+package struct WantedThumbnail: Sendable {
     package let name: String
-    private let idText: String
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case idText = "id"
-    }
-
-    package var id: ThumbnailID {
-        get throws {
-            guard let id = ThumbnailID(idText) else { throw StoreError.failed("\"\(idText)\" is not a thumbnail's id") }
-            return id
-        }
-    }
-
-    private init(name: String, id: ThumbnailID) {
-        self.name = name
-        idText = id.text
-    }
+    package let id: ThumbnailID
 
     package static func all(of request: ThumbnailRequest) throws(InvalidRequest) -> [WantedThumbnail] {
         zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
@@ -33,12 +16,17 @@ package struct WantedThumbnail: Codable, Sendable {
         return try all(of: request)
     }
 
-    package static func json(of thumbnails: [WantedThumbnail]) throws -> String {
-        String(decoding: try WireFormat.encode(thumbnails), as: UTF8.self)
+    package static func json(of thumbnails: [WantedThumbnail]) -> String {
+        JSONValue.array(thumbnails.map { .object(["id": .string($0.id.text), "name": .string($0.name)]) }).canonicalText
     }
 
     package static func list(from json: String?) throws -> [WantedThumbnail] {
-        guard let json else { return [] }
-        return try WireFormat.decode([WantedThumbnail].self, from: Data(json.utf8))
+        guard let json, case .array(let items) = try JSONValue(parsing: json) else { return [] }
+        return try items.map { item in
+            guard case .object(let members) = item, case .string(let name) = members["name"],
+                case .string(let text) = members["id"], let id = ThumbnailID(text)
+            else { throw StoreError.failed("\"\(json)\" does not list thumbnails") }
+            return WantedThumbnail(name: name, id: id)
+        }
     }
 }
