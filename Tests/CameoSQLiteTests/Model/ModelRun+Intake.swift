@@ -58,7 +58,7 @@ extension ModelRun {
         job.isAccepted = false
         note(.insert, nil)
         let (text, time) = (request.json.canonicalText, now)
-        try await store.commit { db in
+        try await engine.commit { db in
             try db.execute(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)", arguments: [text, time])
         }
         model.insert(job)

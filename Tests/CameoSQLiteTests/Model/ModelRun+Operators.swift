@@ -36,7 +36,7 @@ extension ModelRun {
         default:
             // The process dies inside the transaction: nothing of it is there afterwards.
             await #expect(throws: StoreError.self) {
-                try await store.commit { db in
+                try await engine.commit { db in
                     var ledger = Ledger(now: time)
                     if operation == .tornCancel {
                         _ = try SQLiteStore.cancel(id, now: time, &ledger, db)
@@ -56,7 +56,7 @@ extension ModelRun {
         let ended = model.jobs.values.filter(\.state.isFinal).sorted { $0.id < $1.id }
         guard let job = ended.randomElement(using: &random) else { return }
         note(.remove, job.state)
-        try await store.removeJobs([job.id])
+        try await engine.removeJobs([job.id])
         model.jobs[job.id] = nil
     }
 

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CameoSQLite
@@ -12,17 +13,19 @@ extension ModelRun {
         if alive.count >= 2, let name = alive.randomElement(using: &random) { return name }
         workersSoFar += 1
         let name = "w\(workersSoFar)"
-        registrations[name] = try await store.register(id: name, host: "h", pid: 1, version: "v", concurrency: 4)
+        try await store.register(WorkerDescription(id: name, host: "h", pid: 1, version: "v", concurrency: 4))
+        homes[name] = engine
         model.workers[name] = QueueModel.Worker(leaseUntil: clock.storeClock.uptime() + Lease.milliseconds)
         return name
     }
 
     mutating func claim() async throws {
         let name = try await worker()
-        if let registration = registrations[name] { try await store.extendLease(registration) }
+        try await homes[name]?.extendLease(of: name)
         model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Lease.milliseconds
         let (limit, areSuspects) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
-        let jobs = try await store.claim(limit: limit, kind: areSuspects ? .suspect : .usual, for: name)
+        let kind: ClaimKind = areSuspects ? .suspect : .usual
+        let jobs = try await store.claim(limit: limit, kind: kind, queues: nil, for: name)
         let expected = model.claim(limit, suspects: areSuspects, for: name, now: now)
         #expect(jobs.map(\.claim.jobID) == expected)
         note(.claim, expected.isEmpty ? nil : .available)
@@ -42,24 +45,28 @@ extension ModelRun {
         do throws(StoreError) {
             switch operation {
             case .complete:
-                try await store.complete(held.claim, keeping: [], seen: nil, timings: AttemptTimings())
+                try await store.complete(held.claim, with: .kept([], nil), timings: AttemptTimings())
                 model.finish(id, as: .completed)
             case .fail:
                 let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
-                try await store.fail(held.claim, with: failure, retryAt: retryAt, timings: AttemptTimings())
+                try await end(held, .retry(failure, at: retryAt))
                 model.putBack(id, retryAt: retryAt.milliseconds, charged: true, now: now)
             case .discard:
                 let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
-                try await store.fail(held.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+                try await end(held, .discard(failure))
                 model.finish(id, as: .discarded)
             default:
-                try await store.release(held.claim)
+                try await end(held, .release)
                 model.putBack(id, retryAt: nil, charged: false, now: now)
             }
             #expect(holds, "a claim that was lost settled job \(id)")
         } catch {
             #expect(error == .leaseLost(jobID: id) && !holds)
         }
+    }
+
+    private func end(_ held: HeldClaim, _ end: AttemptEnd) async throws(StoreError) {
+        _ = try await store.settle(held.claim, as: end, timings: AttemptTimings())
     }
 
     /// A worker dies, or falls silent for longer than its lease; then somebody looks.
@@ -69,7 +76,8 @@ extension ModelRun {
         let isBusy = model.jobs.values.contains { $0.worker == name }
         note(operation, isBusy ? .running : nil)
         if operation == .crash {
-            registrations[name] = nil  // closes the lock file, as the kernel does when a process dies
+            // Closes the lock file, as the kernel does when a process dies.
+            homes.removeValue(forKey: name)?.registrations.withLock { $0[name] = nil }
             model.workers[name]?.isAlive = false
         } else {
             clock.advance(seconds: 31)

@@ -35,11 +35,15 @@ struct ModelRun {
 
     let clock = SettableClock()
     private let folder: TemporaryFolder
-    var store: SQLiteStore
+    /// What is done goes through the faces, as each of their users sees them.
+    var store: any Store { engine }
+    /// For what is looked at, what SQL puts in, and what is torn.
+    var engine: SQLiteStore
     var model = QueueModel()
     var random: SeededRandom
     var claims: [HeldClaim] = []
-    var registrations: [String: WorkerRegistration] = [:]
+    /// The store as the process of each living worker has it open.
+    var homes: [String: SQLiteStore] = [:]
     var workersSoFar = 0
     private(set) var pairs: [Pair: Int] = [:]
 
@@ -47,7 +51,7 @@ struct ModelRun {
         random = SeededRandom(seed: seed)
         // Memory: a sequence is five hundred commits, and this is not about what a power cut leaves.
         folder = try TemporaryFolder(in: "/dev/shm")
-        store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+        engine = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
     }
 
     /// - Throws: at the first step after which store and model differ.
@@ -58,14 +62,14 @@ struct ModelRun {
             let (expected, found) = (model.text, try await text())
             guard expected == found else { throw Disagreement(step: step, operation: operation, expected, found) }
         }
-        let findings = try await store.check().filter { $0.severity == .error }
+        let findings = try await engine.check().filter { $0.severity == .error }
         #expect(findings == [])
     }
 
     var now: Int64 { clock.storeClock.now().milliseconds }
 
     private func text() async throws -> String {
-        try await store.read { db in
+        try await engine.read { db in
             let jobs = try String.fetchAll(
                 db.cachedStatement(
                     sql: """
@@ -107,7 +111,7 @@ struct ModelRun {
         case .advance: clock.advance(seconds: Double(Int.random(in: 1...40, using: &random)))
         case .pause: try await pause()
         case .limit: try await limit()
-        case .reopen: store = try SQLiteStore(at: store.directory.path, clock: clock.storeClock)
+        case .reopen: engine = try SQLiteStore(at: engine.directory.path, clock: clock.storeClock)
         }
     }
 }
