@@ -148,7 +148,8 @@ final class CommitQueue: Sendable {
 
     /// Commits and answers all, or throws and has answered none.
     private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
-        try line.stand { try db.beginTransaction(.immediate) }
+        // Compiled once: GRDB's own calls parse them each time.
+        try line.stand { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
             var ledger = Ledger(now: 0)
@@ -157,7 +158,7 @@ final class CommitQueue: Sendable {
                 return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
             }
             try ledger.post(db)
-            try db.commit()
+            try db.cachedStatement(sql: "COMMIT").execute()
             for answer in answers { answer() }
         } catch {
             Self.rollBack(db)

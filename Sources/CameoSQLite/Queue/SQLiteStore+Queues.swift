@@ -56,31 +56,36 @@ extension SQLiteStore {
     }
 
     static func queues(_ db: Database, now: Date) throws -> [StatusReport.Queue] {
-        let oldest = try db.cachedStatement(
-            sql: "SELECT min(due) FROM task INDEXED BY task_waiting WHERE queue = ? AND state = 1"
-        )
         var arrivals = try arrivals(now: now, db)
-        var queues = try Row.fetchAll(db, sql: "SELECT * FROM queue JOIN queue_count ON queue_count.queue = queue.id")
-            .map { row in
-                let name: String = row["name"]
-                let more = arrivals.removeValue(forKey: name)
-                var jobs = more?.jobs ?? [:]
-                for state in JobState.allCases { jobs[state, default: 0] += row[state.rawValue] as Int }
-                var times = [more?.oldest].compactMap { $0 }
-                if row["available"] > 0, let due = try Int64.fetchOne(oldest, arguments: [row["id"] as Int64]) {
-                    times.append(due)
-                }
-                return StatusReport.Queue(
+        let states = JobState.allCases
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT name, paused, max_running, rate_count, rate_period, CASE WHEN available > 0 THEN
+                  (SELECT min(due) FROM task INDEXED BY task_waiting WHERE queue = queue.id AND state = 1) END,
+                  \(states.map(\.rawValue).joined(separator: ", "))
+                FROM queue JOIN queue_count ON queue_count.queue = queue.id
+                """
+        )
+        var queues: [StatusReport.Queue] = []
+        // By a cursor and by places: there may be thousands of queues.
+        let rows = try Row.fetchCursor(statement)
+        while let row = try rows.next() {
+            let name: String = row[0]
+            let more = arrivals.removeValue(forKey: name)
+            var jobs = more?.jobs ?? [:]
+            for (index, state) in states.enumerated() { jobs[state, default: 0] += row[6 + index] as Int }
+            let oldest = [more?.oldest, row[5] as Int64?].compactMap { $0 }.min()
+            queues.append(
+                StatusReport.Queue(
                     name: name,
                     jobs: jobs,
-                    oldestWaitingSeconds: times.min().map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
-                    paused: row["paused"],
-                    maxRunning: row["max_running"],
-                    rate: (row["rate_count"] as Int?).map {
-                        StartRate(count: $0, period: row["rate_period"]).description
-                    }
+                    oldestWaitingSeconds: oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
+                    paused: row[1],
+                    maxRunning: row[2],
+                    rate: (row[3] as Int?).map { StartRate(count: $0, period: row[4]).description }
                 )
-            }
+            )
+        }
         queues += arrivals.map { name, waiting in
             StatusReport.Queue(
                 name: name,
