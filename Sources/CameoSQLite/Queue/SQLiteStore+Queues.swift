@@ -63,7 +63,7 @@ extension SQLiteStore {
         var queues = try Row.fetchAll(db, sql: "SELECT * FROM queue JOIN queue_count ON queue_count.queue = queue.id")
             .map { row in
                 let name: String = row["name"]
-                let more = arrivals.removeValue(forKey: name)
+                let more = arrivals.removeValue(forKey: ExactText(name))
                 var jobs = more?.jobs ?? [:]
                 for state in JobState.allCases { jobs[state, default: 0] += row[state.rawValue] as Int }
                 var times = [more?.oldest].compactMap { $0 }
@@ -83,7 +83,7 @@ extension SQLiteStore {
             }
         queues += arrivals.map { name, waiting in
             StatusReport.Queue(
-                name: name,
+                name: name.text,
                 jobs: waiting.jobs,
                 oldestWaitingSeconds: waiting.oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
                 paused: false,
@@ -98,7 +98,7 @@ extension SQLiteStore {
     private static func arrivals(
         now: Date,
         _ db: Database
-    ) throws -> [String: (jobs: [JobState: Int], oldest: Int64?)] {
+    ) throws -> [ExactText: (jobs: [JobState: Int], oldest: Int64?)] {
         guard try hasArrivals(db) else { return [:] }
         let rows = try Row.fetchAll(
             db,
@@ -112,13 +112,14 @@ extension SQLiteStore {
             arguments: [now.milliseconds]
         )
         return rows.reduce(into: [:]) { queues, row in
-            var queue = queues[row[0]] ?? (jobs: [:], oldest: nil)
+            let name = ExactText(row[0])
+            var queue = queues[name] ?? (jobs: [:], oldest: nil)
             if row[1] {
                 queue.jobs[.scheduled] = row[2]
             } else {
                 (queue.jobs[.available], queue.oldest) = (row[2], row[3])
             }
-            queues[row[0] as String] = queue
+            queues[name] = queue
         }
     }
 }
