@@ -86,7 +86,11 @@ extension SQLiteStore {
         let dead = try await status().workers.filter { !$0.isAlive }
         return CheckFinding(
             "workers",
-            dead.map { "worker \($0.id) died and left \($0.running) running jobs" },
+            dead.map { worker in
+                WorkerDescription.isID(worker.id)
+                    ? "worker \(worker.id) died and left \(worker.running) running jobs"
+                    : "a row has the worker \(worker.id), which is no id of Cameo's"
+            },
             ok: "no dead worker holds jobs",
             mend: "The next worker that starts takes them back at once",
             severity: .warning
