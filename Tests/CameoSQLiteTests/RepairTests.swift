@@ -51,7 +51,8 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "database", "references", "counters", "limits", "jobs", "attempts", "schema", "guests",
+                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "schema",
+                "guests",
                 "blobs", "files", "strays", "workers", "disk", "sandbox",
             ]
         )

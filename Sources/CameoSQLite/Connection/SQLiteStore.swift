@@ -36,10 +36,7 @@ package final class SQLiteStore: Store {
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            // Making a file a WAL database needs it alone, and then SQLite does not ask the busy handler.
-            try FileLock.hold(directory.setUpLock) {
-                try writer.writeWithoutTransaction { db in try Schema.migrate(db, at: directory.path) }
-            }
+            try Self.setUp(writer, directory)
             try self.init(
                 directory: directory,
                 clock: clock,
@@ -99,6 +96,18 @@ package final class SQLiteStore: Store {
             // A file without tables is left of a process that ended while it made the store.
             if version == 0 { throw StoreError.missing(path: directory.path) }
             throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
+        }
+    }
+
+    /// Most stores are ready, and whoever opens one waits for nobody. What there is to do one process does at a time.
+    private static func setUp(_ writer: DatabaseQueue, _ directory: StoreDirectory) throws {
+        let isReady = try writer.writeWithoutTransaction { db in try Schema.isReady(db, at: directory.path) }
+        guard !isReady else { return }
+        try FileLock.hold(directory.setUpLock, within: Patience.usual) {
+            try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path) }
+        } orElse: {
+            let reason = "another process has been setting it up for too long; end the one that has setup.lock open"
+            throw StoreError.cannotOpen(path: directory.path, reason: reason)
         }
     }
 
