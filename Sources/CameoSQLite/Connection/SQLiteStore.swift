@@ -20,6 +20,7 @@ package final class SQLiteStore: Store {
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     private let watcher: DatabaseQueue
+    private let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
@@ -82,6 +83,7 @@ package final class SQLiteStore: Store {
         self.clock = clock
         self.writer = writer
         self.checkpointer = checkpointer
+        self.readAccess = readAccess
         reader = try Connection.open(directory.database, readAccess)
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
@@ -188,6 +190,26 @@ package final class SQLiteStore: Store {
 
     /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.
     func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(by: reader, body)
+    }
+
+    /// A read that may take long, on a connection and a thread of its own: what else this program reads goes on.
+    func readApart<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let connection: DatabaseQueue
+        do {
+            connection = try Connection.open(directory.database, readAccess)
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+        return try await read(by: connection, body)
+    }
+
+    private func read<Value: Sendable>(
+        by reader: DatabaseQueue,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in

@@ -26,7 +26,7 @@ extension SQLiteStore {
     }
 
     private func content(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
-        let rows = try await read { db in
+        let rows = try await readApart { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
