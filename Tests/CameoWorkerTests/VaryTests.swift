@@ -37,6 +37,15 @@ struct VaryTests {
         #expect(try await origin.requests(of: path).count == 2)
     }
 
+    @Test func anEmptyVaryNamesNothing() async throws {
+        let path = "/scripted/empty"
+        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary:"], body: "for all"))
+        #expect(try await bench.outcome(origin.url(path)) == "fetched for all")
+        #expect(
+            try await bench.outcome(origin.url(path), with: worker { $0.userAgent = "another" }) == "cached for all"
+        )
+    }
+
     @Test func whatIsNotNamedMakesNoVariant() async throws {
         let path = "/scripted/plain"
         try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary: Accept"], body: "one"))
