@@ -103,11 +103,7 @@ final class HTTPSource: SourceProvider {
     ) throws(JobFailure) -> TransferRequest {
         // An exemption holds for the host that it names, at this hop; where a redirect leads is judged anew.
         let isExempt = exemptions.contains { $0.covers(hop.url) }
-        if !isExempt, let address = IPAddress(hop.url.host) {
-            // Said before connecting, because behind a proxy there is no other moment.
-            let verdict = addressGuard.judge(address)
-            if verdict != .allowed { throw HTTPAnswer.refusal(verdict, of: hop) }
-        }
+        if !isExempt { try judgeSpelling(of: hop) }
         // Behind a proxy, connections go to the proxy, whose address its operator chose.
         let isGuarded = !isExempt && configuration.proxy == nil
         return TransferRequest(
@@ -117,6 +113,22 @@ final class HTTPSource: SourceProvider {
             addressGuard: isGuarded ? addressGuard : nil,
             budget: budget
         )
+    }
+
+    /// Said before connecting, because behind a proxy there is no other moment; there a host is what the proxy takes it for.
+    private func judgeSpelling(of hop: HTTPHop) throws(JobFailure) {
+        let host = hop.url.host
+        let spelling =
+            configuration.proxy == nil ? IPAddress(host).map(HostSpelling.address) ?? .name : HostSpelling(host)
+        switch spelling {
+        case .name: return
+        case .neither:
+            let reason = "is neither a name nor an address, and what the proxy would make of it nobody can tell"
+            throw .fetch(.sourceForbidden, "\(hop.description) may not be fetched: \(host) \(reason)")
+        case .address(let address):
+            let verdict = addressGuard.judge(address)
+            if verdict != .allowed { throw HTTPAnswer.refusal(verdict, of: hop) }
+        }
     }
 
     private func headers(for hop: HTTPHop) -> HTTPFields {
