@@ -207,8 +207,11 @@ final class CachedHTTPSource: SourceProvider {
         _ visitor: CacheVisitor
     ) throws(JobFailure) -> CachedAnswer? {
         let chain = visit.redirects + [head]
-        let sent = HTTPFields(sentTo: try origin.route(of: visitor.request, through: visit.redirects))
-        guard visitor.policy.storing(chain, of: sent) == .allowed,
+        let stops = try origin.route(of: visitor.request, through: visit.redirects)
+        let sent = HTTPFields(sentTo: stops)
+        var keeping = visitor.policy
+        if stops.contains(where: \.isOpenedByOperator) { keeping.audience = .shared }
+        guard keeping.storing(chain, of: sent) == .allowed,
             let variant = Variant(of: chain.map(\.fields), for: sent, digest: Self.digest)
         else { return nil }
         return CachedAnswer(

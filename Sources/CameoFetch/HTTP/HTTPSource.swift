@@ -144,13 +144,14 @@ final class HTTPSource: SourceProvider {
     /// The headers with what libcurl adds of those that an answer may vary by.
     private func stop(at hop: HTTPHop) -> HTTPStop {
         var sent = headers(for: hop)
+        let isOpened = sent.lines.contains { line in hop.headers[line.name] == nil && !line.isHarmless }
         if sent["User-Agent"] == nil { sent.append("User-Agent", configuration.userAgent) }
         // All that the library can decode, whatever that is: what is kept is decoded.
         if sent["Accept-Encoding"] == nil { sent.append("Accept-Encoding", "*") }
         if let credentials = hop.credentials, sent["Authorization"] == nil {
             sent.append("Authorization", credentials.basic)
         }
-        return HTTPStop(url: hop.url, sent: sent)
+        return HTTPStop(url: hop.url, sent: sent, isOpenedByOperator: isOpened)
     }
 }
 
@@ -159,4 +160,7 @@ struct HTTPStop: Sendable {
     let url: HTTPURL
     /// As a cache compares it with other requests.
     let sent: HTTPFields
+    /// Whether any of it is the operator's and may be a credential. It is in nobody's scope, so that others would find the
+    /// answer who do not have it.
+    let isOpenedByOperator: Bool
 }
