@@ -93,6 +93,7 @@ extension Client {
     ///   ``CameoError/storeFull(reason:)``, ``CameoError/storeUnavailable(reason:)``, also while another process prunes
     ///   or copies the store for long and for a client that only reads, or `CancellationError` when the task is cancelled
     ///   before the copying begins.
+    @concurrent
     public func backUp(to path: String) async throws -> Backup {
         do {
             guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
@@ -111,6 +112,7 @@ extension Client {
     ///
     /// - Returns: what was looked at, the sound parts too.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
+    @concurrent
     public func check() async throws(CameoError) -> [CheckFinding] {
         let embedded = try embedded()
         return try await asking { () throws(StoreError) in try await embedded.check() }.map(CheckFinding.init)

@@ -1,8 +1,9 @@
-internal import CameoModel
+package import CameoModel
 
 /// Gets the bytes behind a source: the way into the room.
 package final class Fetcher: Sendable {
     private let providers: [any SourceProvider]
+    private let http: HTTPSource
     /// Also for what has no scheme: base64.
     private let inline: DataSource
     private let rewriting: SourceRewriting
@@ -21,7 +22,7 @@ package final class Fetcher: Sendable {
         inline = DataSource(maximumBytes: configuration.maximumBytes)
         let files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
-            let http = try HTTPSource(configuration)
+            http = try HTTPSource(configuration)
             let web: any SourceProvider =
                 if let cache { try CachedHTTPSource(http, cache, configuration) } else { http }
             providers = [inline, files, web]
@@ -59,6 +60,9 @@ package final class Fetcher: Sendable {
             throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")
         }
     }
+
+    /// Why the address guard would not have let this fetcher have what came from there; nil if it would.
+    package func refusal(of peers: [Peer]) -> String? { http.refusal(of: peers) }
 
     /// Ends the threads; what is under way ends with `CancellationError`.
     package func shutdown() {

@@ -20,7 +20,7 @@ extension CachePolicy {
         case noStoreRequested
         /// `private`, and the cache is shared.
         case isPrivate
-        /// The request had credentials, and nothing opens the answer to a shared cache.
+        /// The request had what may be credentials, and nothing opens the answer to a shared cache.
         case authorized
         /// `Vary: *`, or a `Vary` that cannot be followed: no later request would match.
         case variesOnEverything
@@ -47,7 +47,7 @@ extension CachePolicy {
         if audience == .shared {
             if said.contains(.private) { return .isPrivate }
             let isOpen = said.permits(.public) || said.contains(.mustRevalidate) || said.contains(.sMaxAge)
-            if request["Authorization"] != nil, !isOpen { return .authorized }
+            if request.mayHaveCredentials, !isOpen { return .authorized }
         }
         if VaryingFields(of: [response.fields]) == nil { return .variesOnEverything }
         return isWorthKeeping(response, said) ? nil : .nothingAllowsIt

@@ -31,6 +31,7 @@ extension CachedAnswer {
             digest: source.blob,
             bytes: source.bytes,
             number: source.sourceSeen,
+            peers: source.peers,
             isPinned: source.isPinned
         )
     }
@@ -60,6 +61,7 @@ extension CachedSource {
             blob: answer.digest,
             bytes: answer.bytes,
             sourceSeen: answer.number,
+            peers: answer.peers,
             isPinned: answer.isPinned
         )
     }

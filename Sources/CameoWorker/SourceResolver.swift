@@ -42,7 +42,7 @@ struct SourceResolver: Sendable {
     ) async throws -> FetchedSource {
         if Initials.areNamed(by: uri) { return try DrawnSource(uri).open() }
         guard let name = CameoURI(uri) else { return try await fetcher.fetch(uri, headers: headers, ticket: ticket) }
-        return try await StoredSource(store: store, maximumBytes: maximumBytes).open(name)
+        return try await StoredSource(store: store, fetcher: fetcher, maximumBytes: maximumBytes).open(name)
     }
 
     /// Each may be as large as a source; eight such would be more memory than an operator who set the limit expects.

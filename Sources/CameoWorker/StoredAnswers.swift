@@ -68,9 +68,15 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
-    package func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64) async {
+    package func remember(
+        _ failure: JobFailure,
+        of key: SourceKey,
+        until: Date,
+        number: Int64,
+        peers: [Peer]
+    ) async {
         await reported("cannot remember a source's failure", key) { () throws(StoreError) in
-            try await store.remember(failure, of: key, until: until, seen: number)
+            try await store.remember(failure, of: key, until: until, seen: number, peers: peers)
         }
     }
 

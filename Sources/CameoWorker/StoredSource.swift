@@ -10,6 +10,8 @@ internal import Foundation
 /// program, never of a job, and one that is named by a `cameo:` URI again is refused here.
 struct StoredSource: Sendable {
     let store: any SourceStore & BlobStore
+    /// Whose address guard judges what others have fetched.
+    let fetcher: Fetcher
     let maximumBytes: Int
 
     /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.
@@ -28,12 +30,8 @@ struct StoredSource: Sendable {
                     + "as the source"
             )
         }
-        do {
-            let cached = try await store.cachedSource(original)
-            let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
-            return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
-                .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
-        } catch StoreError.notFound {
+        let kept = try await store.cachedSources(SourceKey(uri: original, scope: nil))
+        guard let newest = kept.first else {
             throw JobFailure(
                 .sourceNotFound,
                 at: .fetch,
@@ -41,6 +39,17 @@ struct StoredSource: Sendable {
                     + "\(SourceName.of(original)) itself fetches it"
             )
         }
+        guard let cached = kept.first(where: { fetcher.refusal(of: $0.peers) == nil }) else {
+            let reason = fetcher.refusal(of: newest.peers) ?? ""
+            throw JobFailure(
+                .sourceForbidden,
+                at: .fetch,
+                "\(SourceName.of(uri.text)) may not be used, as another worker fetched it: \(reason)"
+            )
+        }
+        let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
+        return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
+            .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
     }
 
     private func memory(

@@ -16,8 +16,8 @@ struct HTTPFailureTests {
 
     @Test(arguments: [
         (404, JobFailure.Code.sourceNotFound, false, "404 Not Found"), (410, .sourceNotFound, false, "410 Gone"),
-        (400, .sourceHTTPStatus, false, "400 Bad Request"), (401, .sourceHTTPStatus, false, "401 Unauthorized"),
-        (403, .sourceHTTPStatus, false, "403 Forbidden"), (407, .sourceHTTPStatus, false, "407"),
+        (400, .sourceHTTPStatus, false, "400 Bad Request"), (401, .sourceForbidden, false, "401 Unauthorized"),
+        (403, .sourceForbidden, false, "403 Forbidden"), (407, .sourceHTTPStatus, false, "407"),
         (408, .sourceHTTPStatus, true, "408 Request Timeout"), (418, .sourceHTTPStatus, false, "418"),
         (425, .sourceHTTPStatus, true, "425 Too Early"), (429, .sourceHTTPStatus, true, "429 Too Many Requests"),
         (500, .sourceHTTPStatus, true, "500 Internal Server Error"), (502, .sourceHTTPStatus, true, "502"),

@@ -101,9 +101,29 @@ struct HTTPGuardTests {
         }
     }
 
-    @Test
-    func behindAProxyLiteralAddressesAreStillRefused() async throws {
-        let proxied = try Fetcher(FetchConfiguration().with(\.proxy, origin.url("")))
-        #expect(try await failure(of: "http://10.0.0.1/a.jpg", with: proxied).code == .sourceForbidden)
+    /// What libcurl hands on as a name, and a proxy's resolver reads as an address, or may.
+    @Test(arguments: [
+        "10.0.0.1", "127.0.0.1.", "127.0.0.1..", "0x7f.%31", "%30x7f.1", "0x7f.1.", "2130706433.", "①②⑦.0.0.1",
+        "127。0。0。1",
+        "%E2%91%A0%E2%91%A1%E2%91%A6.0.0.1", "127\u{ad}.0.0.1", "1\u{200b}27.0.0.1", "0ⅹ7f.1", "127.0.0.⒈", "𝟙27.0.0.1",
+        "127.0.0.256", "4294967296", "0x100000000", "1.2.3.4.5", "0x", "%2531", "0%2531.1", "localhost", "LOCALHOST.",
+        "ⓛocalhost", "a.localhost", "[::ffff:127.0.0.1]", "168.63.129.16",
+    ])
+    func behindAProxyNoSpellingOfAPrivateAddressIsAskedFor(host: String) async throws {
+        let proxy = try await Origin.start()
+        let proxied = try Fetcher(FetchConfiguration().with(\.proxy, proxy.url("")))
+        #expect(try await failure(of: "http://\(host)/a.jpg", with: proxied).code == .sourceForbidden)
+        #expect(try await proxy.counts().connections == 0)
+    }
+
+    /// The proxy looks them up, and knows whether they are private.
+    @Test(arguments: [
+        "example.com", "example.com.", "8.8.8.8", "8.8.8.8.", "a.1e100.net", "1.example", "bücher.example",
+    ])
+    func behindAProxyNamesAndPublicAddressesAreAskedFor(host: String) async throws {
+        let proxy = try await Origin.start()
+        let proxied = try Fetcher(FetchConfiguration().with(\.proxy, proxy.url("")))
+        #expect(try await failure(of: "http://\(host)/a.jpg", with: proxied).code == .sourceNotFound)
+        #expect(try await proxy.counts().connections == 1)
     }
 }

@@ -46,6 +46,19 @@ struct SharedFetchTests {
         #expect(try await origin.counts().requests["/held"] == 1)
     }
 
+    /// To Swift's own comparison these are the same: é, and e with an accent.
+    @Test
+    func sourcesAndHeadersThatOnlyLookAlikeAreDownloadedApart() async throws {
+        let fetches = [
+            begin(Self.first, "/held?name=caf\u{e9}"), begin(Self.first, "/held?name=cafe\u{301}"),
+            begin(Self.first, headers: ["X-Name": "caf\u{e9}"]), begin(Self.first, headers: ["X-Name": "cafe\u{301}"]),
+        ]
+        try await origin.awaitArrivals(of: "/held")
+        try await origin.release()
+        for fetch in fetches { _ = try await fetch.value }
+        #expect(try await origin.counts().requests["/held"] == 4)
+    }
+
     @Test(arguments: [
         (FetchTicket(number: 6, job: 10, newestJob: 11, isFirstAttempt: true), true),
         // Accepted after the download began.

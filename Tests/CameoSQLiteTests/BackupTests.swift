@@ -54,6 +54,33 @@ struct BackupTests {
         #expect(files.sorted() == ["copy", "store"])
     }
 
+    /// The copying stands still until something was read.
+    @Test func whatAProgramReadsDoesNotWaitForItsBackup() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue()
+        let (isCopying, hasRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isFirst = Mutex(true)
+        let turn = try await fixture.store.freeTurn()
+        async let backup = fixture.store.backUp(to: fixture.folder.path("copy"), in: turn) { _ in
+            guard
+                isFirst.withLock({ first in
+                    defer { first = false }; return first
+                })
+            else { return }
+            isCopying.signal()
+            #expect(hasRead.wait(timeout: .now() + 120) == .success)
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                isCopying.wait()
+                continuation.resume()
+            }
+        }
+        #expect(try await fixture.store.status().count(.available) == 1)
+        hasRead.signal()
+        #expect(try await backup.jobs == 1)
+    }
+
     @Test func nothingOfTheCopyIsALink() async throws {
         let fixture = try StoreFixture()
         let digest = try await fixture.store.store(Self.large, mediaType: nil)

@@ -117,6 +117,7 @@ struct FreshnessTests {
             blob: SHA256.digest(of: bytes),
             bytes: bytes.count,
             sourceSeen: 9,
+            peers: [Peer(origin: uri, .program)],
             isPinned: state == "pinned"
         )
         try await fixture.store.keep(source, data: bytes, budget: nil)

@@ -22,7 +22,8 @@ struct LeftoverTests {
             JobFailure(.sourceNotFound, at: .fetch, "404", isRetryable: false),
             of: SourceKey(uri: "https://example.com/\(number)", scope: nil),
             until: fixture.clock.storeClock.now().addingTimeInterval(seconds),
-            seen: Int64(number)
+            seen: Int64(number),
+            peers: []
         )
     }
 

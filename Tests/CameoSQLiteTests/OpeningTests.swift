@@ -81,6 +81,62 @@ struct OpeningTests {
         #expect(try await SQLiteStore(reading: folder.path("store")).status().count(.available) == 8)
     }
 
+    @Test(arguments: ["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "OFF"])
+    func aLogThatAnotherProgramTurnedOffIsTurnedOnAgain(mode: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("store")
+        do {
+            let store = try SQLiteStore(at: path)
+            _ = try await store.enqueue([StoreFixture.request()])
+            let refused = try await run("sqlite3", ["\(path)/cameo.sqlite", "PRAGMA journal_mode = \(mode)"])
+            #expect(refused.errorText.contains("locked"), "while somebody has the store open nobody can")
+        }
+        try await sql("PRAGMA journal_mode = \(mode)", in: path)
+
+        let seen = try #require(try await SQLiteStore(reading: path).check().first { $0.subject == "journal" })
+        #expect(seen.severity == .error)
+        #expect(seen.message.contains("journal_mode"))
+
+        let store = try SQLiteStore(at: path)
+        #expect(try await store.check().filter { $0.subject == "journal" }.map(\.severity) == [.ok])
+        #expect(try await store.read { db in try Schema.hasLogAhead(db) })
+        #expect(try await store.status().count(.available) == 1)
+    }
+
+    @Test func whoeverOpensAStoreThatIsReadyWaitsForNobody() async throws {
+        let fixture = try StoreFixture()
+        let frozen = try FileLock(fixture.store.directory.setUpLock)
+        defer { withExtendedLifetime(frozen) {} }
+        #expect(try await fixture.anotherStore().status().count(.available) == 0)
+    }
+
+    @Test func aFrozenHolderOfTheLockIsNotWaitedForWithoutEnd() throws {
+        struct Frozen: Error {}
+        let folder = try TemporaryFolder()
+        let path = folder.path("setup.lock")
+        var holder: FileLock? = try FileLock(path)
+        #expect(throws: Frozen.self) {
+            try FileLock.hold(path, within: 20) {
+            } orElse: {
+                throw Frozen()
+            }
+        }
+        withExtendedLifetime(holder) {}
+        holder = nil
+        try FileLock.hold(path, within: 600_000) {
+        } orElse: {
+            throw Frozen()
+        }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(throws: Errno(EISDIR)) {
+            try FileLock.hold(path, within: 600_000) {
+            } orElse: {
+                throw Frozen()
+            }
+        }
+    }
+
     @Test func closingLeavesOneCleanFile() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(5)

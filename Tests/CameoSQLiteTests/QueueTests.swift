@@ -43,6 +43,28 @@ struct QueueTests {
         #expect(try await fixture.store.queues().map(\.name) == ["imports"])
     }
 
+    /// To Swift's own comparison these are one name: é, and e with an accent. No request has such a queue, but rows may.
+    @Test func queuesWhoseNamesOnlyLookAlikeAreTwo() async throws {
+        let fixture = try StoreFixture()
+        let names = ["caf\u{e9}", "cafe\u{301}"]
+        for name in names {
+            for _ in 0..<2 {
+                let request = "{\"source\":\"file:///a\",\"renditions\":[{\"width\":1}],\"queue\":\"\(name)\"}"
+                _ = try await fixture.sql("INSERT INTO job(request) VALUES ('\(request)')")
+            }
+        }
+        for known in [false, true] {
+            if known {
+                _ = try await fixture.sql("INSERT INTO queue(name) VALUES ('\(names[0])'), ('\(names[1])')")
+            }
+            let queues = try await fixture.store.queues()
+            #expect(queues.map { Array($0.name.utf8) } == names.map { Array($0.utf8) }.reversed())
+            #expect(queues.map { $0.jobs["available"] } == [2, 2])
+            #expect(try await fixture.store.unfinishedJobs(queues: [names[0]]) == 2)
+            #expect(try await fixture.store.unfinishedJobs(queues: names) == 4)
+        }
+    }
+
     @Test func aQueueCanBePausedBeforeItsFirstJob() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()

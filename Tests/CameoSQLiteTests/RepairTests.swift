@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,11 +52,29 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "database", "references", "counters", "limits", "jobs", "attempts", "schema", "guests",
+                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "schema",
+                "guests",
                 "blobs", "files", "strays", "workers", "disk", "sandbox",
             ]
         )
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
+    }
+
+    /// What reads whole tables would hold up whatever else the program reads.
+    @Test(arguments: [true, false])
+    func aCheckReadsAtLengthOnAConnectionOfItsOwn(writable: Bool) async throws {
+        let (fixture, thumbnail) = try await fixture()
+        let store = writable ? fixture.store : try SQLiteStore(reading: fixture.path)
+        let statements = Mutex<[String]>([])
+        try await store.read { db in db.trace { event in statements.withLock { $0.append("\(event)") } } }
+        _ = try await store.data(of: .thumbnail(thumbnail))
+        #expect(statements.withLock { $0.contains { $0.contains("FROM thumbnail") } }, "the trace sees what is read")
+        #expect(try await store.check().allSatisfy { $0.severity != .error })
+        for scan in [
+            "integrity_check", "foreign_key_check", "FROM task WHERE state = 2 AND worker NOT IN", "count(*) FROM blob",
+        ] {
+            #expect(statements.withLock { !$0.contains { $0.contains(scan) } }, "\(scan)")
+        }
     }
 
     @Test(

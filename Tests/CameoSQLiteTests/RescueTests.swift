@@ -155,6 +155,41 @@ struct RescueTests {
         #expect(try await fixture.store.job(1).state == .available)
     }
 
+    private static let outside = "../../victim"
+
+    /// Whoever can write the store is trusted with it, and with nothing outside of it.
+    @Test(arguments: ["worker", "task"])
+    func anIDThatIsAPathReachesNoFile(table: String) async throws {
+        let fixture = try StoreFixture()
+        try fixture.folder.write(Data("mine".utf8), to: "victim.lock")
+        try await fixture.enqueue()
+        _ = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        let row = "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, 'b', 1, NULL, NULL"
+        _ = try await fixture.sql(
+            "PRAGMA ignore_check_constraints = 1; "
+                + (table == "worker" ? "\(row); " : "") + "UPDATE task SET worker = '\(Self.outside)'"
+        )
+        let errors = try await fixture.store.check().filter { $0.severity == .error }.map(\.subject)
+        #expect(errors == [table == "worker" ? "database" : "attempts"])
+        let report = try await fixture.store.rescueExpired(except: "me")
+        #expect((report.rescued, report.workers) == (1, [Self.outside]))
+        #expect(FileManager.default.fileExists(atPath: fixture.folder.path("victim.lock")))
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+    }
+
+    @Test(arguments: [outside, "", ".", "..", ".w", "w/1", "w 1", "é", String(repeating: "w", count: 65)])
+    func noWorkerHasAnIDThatNamesNoFile(id: String) async throws {
+        let fixture = try StoreFixture()
+        await #expect(throws: StoreError.self) { try await fixture.register(id) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
+        let failure = await #expect(throws: StoreError.self) {
+            _ = try await fixture.sql(
+                "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, 'b', 1, NULL, NULL"
+            )
+        }
+        #expect(failure?.description.contains("a worker's id names a file") == true, "\(String(describing: failure))")
+    }
+
     @Test func aWorkerTakenForDeadEntersAgainWithItsNextLease() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("me")

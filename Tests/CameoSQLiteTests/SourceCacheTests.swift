@@ -155,30 +155,58 @@ struct SourceCacheTests {
         #expect(try await fixture.store.status().sources.count == 0)
     }
 
+    /// A 304 says that bytes are unchanged, not where they come from.
+    @Test func whereAnAnswerCameFromStaysWithItsBytes() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.keep("a", uri: StoreFixture.uri)
+        let kept = try #require(try await fixture.store.cachedSources(Self.key).first)
+        #expect(kept.peers.map(\.connection) == [.address("8.8.8.8"), .proxy, .program])
+        var fields = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(kept.peers[0])) as? [String: String]
+        )
+        #expect(fields.removeValue(forKey: "via") == "8.8.8.8" && fields == ["origin": "https://example.com:443"])
+        #expect(try await fixture.store.freshen(StoreFixture.original(StoreFixture.bytes("a"), seen: 2, peers: [])))
+        #expect(try await fixture.store.cachedSources(Self.key).map(\.peers) == [kept.peers])
+    }
+
+    @Test func anAnswerOfNobodyIsNotKept() async throws {
+        let fixture = try StoreFixture()
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.keep(
+                StoreFixture.original(StoreFixture.bytes("a"), peers: []),
+                data: StoreFixture.bytes("a"),
+                budget: nil
+            )
+        }
+        try await fixture.keep("a")
+        _ = try await fixture.sql("PRAGMA ignore_check_constraints = 1; UPDATE source SET peers = '[]'")
+        #expect(try await fixture.store.check().filter { $0.severity == .error }.map(\.subject) == ["database"])
+    }
+
     @Test func failureIsRememberedUntilItsTimeOrAnAnswer() async throws {
         let fixture = try StoreFixture()
         let (now, store) = (Date(timeIntervalSince1970: 1_900_000_000), fixture.store)
-        try await store.remember(Self.failure, of: Self.key, until: now + 60, seen: 2)
+        try await store.remember(Self.failure, of: Self.key, until: now + 60, seen: 2, peers: [])
         #expect(try await store.rememberedFailure(of: Self.key)?.failure == Self.failure)
         let other = SourceKey(uri: StoreFixture.uri, scope: StoreFixture.scope("ann"))
         #expect(try await store.rememberedFailure(of: other) == nil)
         fixture.clock.advance(seconds: 60)
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
-        try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3)
+        try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3, peers: [])
         // An answer of an older fetch says nothing against it.
         try await fixture.keep("a", uri: StoreFixture.uri, seen: 2)
         #expect(try await store.rememberedFailure(of: Self.key) != nil)
         try await fixture.keep("b", uri: StoreFixture.uri, seen: 4)
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
-        try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3)
+        try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3, peers: [])
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
     }
 
     @Test func failureOfAnOlderFetchDoesNotReplaceThatOfANewer() async throws {
         let (fixture, older) = (try StoreFixture(), JobFailure(.sourceTimeout, at: .fetch, "slow"))
         let until = fixture.clock.storeClock.now() + 60
-        try await fixture.store.remember(Self.failure, of: Self.key, until: until, seen: 3)
-        try await fixture.store.remember(older, of: Self.key, until: until + 60, seen: 2)
+        try await fixture.store.remember(Self.failure, of: Self.key, until: until, seen: 3, peers: [])
+        try await fixture.store.remember(older, of: Self.key, until: until + 60, seen: 2, peers: [])
         #expect(try await fixture.store.rememberedFailure(of: Self.key)?.failure == Self.failure)
     }
 
@@ -189,7 +217,7 @@ struct SourceCacheTests {
         try await fixture.keep("p", uri: StoreFixture.uri, variant: "pinned", isPinned: true)
         try await fixture.keep("c")
         let until = Date(timeIntervalSince1970: 1_900_000_060)
-        try await fixture.store.remember(Self.failure, of: Self.key, until: until, seen: 9)
+        try await fixture.store.remember(Self.failure, of: Self.key, until: until, seen: 9, peers: [])
         let forgotten = try await fixture.store.forgetSource(StoreFixture.uri, .originals)
         #expect((forgotten.originals, forgotten.failures, forgotten.bytes) == (3, 1, 30))
         #expect(try await fixture.store.cachedSources(Self.key) == [])

@@ -9,6 +9,12 @@ extension StoreFixture {
 
     static func scope(_ token: String) -> RequestScope? { RequestScope(headers: ["Authorization": token]) }
 
+    static let peers = [
+        Peer(origin: "https://example.com:443", .address("8.8.8.8")),
+        Peer(origin: "https://example.net:443", .proxy),
+        Peer(origin: "http://[::1]:80", .program),
+    ]
+
     static func original(
         _ bytes: Data,
         uri: String = uri,
@@ -16,7 +22,8 @@ extension StoreFixture {
         variant: String = "",
         seen: Int64 = 1,
         isPinned: Bool = false,
-        etag: String = "\"1\""
+        etag: String = "\"1\"",
+        peers: [Peer] = peers
     ) -> CachedSource {
         let time = Date(timeIntervalSince1970: 1_900_000_000)
         return CachedSource(
@@ -34,6 +41,7 @@ extension StoreFixture {
             blob: SHA256.digest(of: bytes),
             bytes: bytes.count,
             sourceSeen: seen,
+            peers: isPinned ? [] : peers,
             isPinned: isPinned
         )
     }

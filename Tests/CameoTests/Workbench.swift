@@ -133,6 +133,7 @@ struct Workbench {
             blob: SHA256.digest(of: data),
             bytes: data.count,
             sourceSeen: try await store.nextSourceSeen(),
+            peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))],
             isPinned: false
         )
         try await store.keep(source, data: data, budget: nil)

@@ -17,6 +17,21 @@ struct ChainTests {
         bench = try CacheBench()
     }
 
+    /// Bytes of a `Location` that are not ASCII, of either kind, lead where the server means, now and out of the cache.
+    @Test(arguments: [("caf\u{e9}", "caf%E9"), ("caf\u{c3}\u{a9}", "caf%c3%a9")])
+    func rawBytesOfALocationStayWhatTheyAre(latin: String, path: String) async throws {
+        let start = "/scripted/raw-\(path.utf8.count)"
+        try await origin.script(
+            start,
+            ScriptedAnswer(301, ["Cache-Control: max-age=60", "Location: /scripted/\(latin)"])
+        )
+        try await origin.script("/scripted/\(path)", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: path))
+        #expect(try await bench.outcome(origin.url(start)) == "fetched \(path)")
+        #expect(try await bench.outcome(origin.url(start)) == "cached \(path)")
+        let kept = try await bench.store.cachedSources(SourceKey(uri: origin.url(start), scope: nil))
+        #expect(kept.first?.finalURL == origin.url("/scripted/\(path)"))
+    }
+
     /// A redirect and its end, under a name that no other test asks for.
     private func chain(
         _ name: String,

@@ -35,6 +35,33 @@ struct StoredOriginalTests {
         return (pictures, pictures.sourceSeen(ticket))
     }
 
+    /// Under its name a stranger could have what this worker may not fetch, and another may.
+    @Test func anOriginalFromAPrivateNetworkIsForThoseWhoMayFetchThere() async throws {
+        let uri = origin.url("/scripted/private")
+        try await origin.script("/scripted/private", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
+        _ = try await bench.fetch(uri)
+        let guarded = SourceResolver(
+            store: bench.store,
+            fetcher: try bench.anotherFetcher(change: { $0.allowedNetworks = [] }),
+            maximumBytes: 1_000
+        )
+        let request = ThumbnailRequest(source: CameoURI.source(uri).text, renditions: [Rendition(width: 64)])
+        let ticket = FetchTicket(number: 9, job: 9, newestJob: 0, isFirstAttempt: true)
+        let failure = try #require(
+            await #expect(throws: JobFailure.self) { _ = try await guarded.fetch(request, ticket) }
+        )
+        #expect(failure.code == .sourceForbidden)
+        #expect(failure.message.contains("127.0.0.1 is in the private or reserved network 127.0.0.0/8"))
+        #expect(failure.message.contains("--allow-network 127.0.0.1/32"))
+        #expect(try await fetch(request.source).pictures.source.text() == "one")
+
+        // What a program hands over has no address.
+        let key = try CacheKey("avatar of 7")
+        _ = try await bench.store.enqueue(request, data: Data("two".utf8), cacheKey: key)
+        let handedOver = ThumbnailRequest(source: key.uri, renditions: [Rendition(width: 64)])
+        #expect(try await guarded.fetch(handedOver, ticket).source.text() == "two")
+    }
+
     private func failure(_ source: String) async throws -> JobFailure {
         try #require(await #expect(throws: JobFailure.self) { _ = try await fetch(source) })
     }

@@ -90,17 +90,48 @@ struct TenantTests {
     }
 
     /// A program that asks without credentials, the library's read-through for one, must not get what the operator's open.
-    @Test func whatTheOperatorsCredentialsOpenIsKeptOnlyIfItsServerLetsEverybodyHaveIt() async throws {
+    @Test(arguments: ["Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN", "X-Anything"])
+    func whatTheOperatorsCredentialsOpenIsKeptOnlyIfItsServerLetsEverybodyHaveIt(name: String) async throws {
         let host = "http://127.0.0.1:\(origin.port)"
         let bench = try CacheBench(change: {
-            $0.hostHeaders = [try HostHeader(host: host, name: "Authorization", value: "Bearer operator")]
+            $0.hostHeaders = [try HostHeader(host: host, name: name, value: "operator's")]
         })
         for (fields, isKept) in [("max-age=60", false), ("public, max-age=60", true)] {
-            let path = "/scripted/operator-\(isKept)"
-            try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: \(fields)"], body: "picture"))
-            #expect(try await bench.outcome(origin.url(path)) == "fetched picture")
-            #expect(try await bench.outcome(origin.url(path)) == (isKept ? "cached picture" : "fetched picture"))
-            #expect(try await origin.requests(of: path).first?["authorization"] == "Bearer operator")
+            // A tenant's own headers are in the scope of what is kept, the operator's are in nobody's.
+            for headers in [[:], ["X-Tenant": "a"]] {
+                let path = "/scripted/operator-\(name)-\(isKept)-\(headers.count)"
+                try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: \(fields)"], body: "picture"))
+                #expect(try await bench.outcome(origin.url(path), headers: headers) == "fetched picture")
+                let second = try await bench.outcome(origin.url(path), headers: headers)
+                #expect(second == (isKept ? "cached picture" : "fetched picture"))
+                #expect(try await origin.requests(of: path).first?[name.lowercased()] == "operator's")
+            }
         }
+    }
+
+    @Test func whatTheOperatorsCredentialsOpenBehindARedirectIsNotKeptEither() async throws {
+        let bench = try CacheBench(change: {
+            $0.hostHeaders = [
+                try HostHeader(host: "http://localhost:\(self.origin.port)", name: "X-Api-Key", value: "operator's")
+            ]
+            $0.allowedHosts = ["localhost"]
+        })
+        let end = origin.url("/scripted/operators-end", host: "localhost")
+        try await origin.script("/scripted/operators-start", ScriptedAnswer(301, ["Location: \(end)"]))
+        try await origin.script(
+            "/scripted/operators-end",
+            ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one")
+        )
+        for _ in 0..<2 { #expect(try await bench.outcome(origin.url("/scripted/operators-start")) == "fetched one") }
+    }
+
+    @Test(arguments: ["User-Agent", "Accept", "ACCEPT-LANGUAGE", "Cache-Control"])
+    func headersOfTheOperatorThatOpenNothingAreForAll(name: String) async throws {
+        let host = "http://127.0.0.1:\(origin.port)"
+        let bench = try CacheBench(change: { $0.hostHeaders = [try HostHeader(host: host, name: name, value: "x")] })
+        let path = "/scripted/harmless-\(name)"
+        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "picture"))
+        #expect(try await bench.outcome(origin.url(path)) == "fetched picture")
+        #expect(try await bench.outcome(origin.url(path)) == "cached picture")
     }
 }

@@ -37,6 +37,15 @@ struct VaryTests {
         #expect(try await origin.requests(of: path).count == 2)
     }
 
+    @Test func anEmptyVaryNamesNothing() async throws {
+        let path = "/scripted/empty"
+        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary:"], body: "for all"))
+        #expect(try await bench.outcome(origin.url(path)) == "fetched for all")
+        #expect(
+            try await bench.outcome(origin.url(path), with: worker { $0.userAgent = "another" }) == "cached for all"
+        )
+    }
+
     @Test func whatIsNotNamedMakesNoVariant() async throws {
         let path = "/scripted/plain"
         try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary: Accept"], body: "one"))
@@ -49,7 +58,7 @@ struct VaryTests {
         let path = "/scripted/operator"
         let host = "http://127.0.0.1:\(origin.port)"
         let other = try worker { $0.hostHeaders = [try HostHeader(host: host, name: "X-Key", value: "hunter2")] }
-        let vary = ["Cache-Control: max-age=60", "Vary: X-Key"]
+        let vary = ["Cache-Control: public, max-age=60", "Vary: X-Key"]
         try await origin.script(path, ScriptedAnswer(200, vary, body: "with key"))
         #expect(try await bench.outcome(origin.url(path), with: other) == "fetched with key")
         try await origin.script(path, ScriptedAnswer(200, vary, body: "without"))

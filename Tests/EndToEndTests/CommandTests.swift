@@ -122,6 +122,7 @@ extension EndToEnd {
                 blob: SHA256.digest(of: bytes),
                 bytes: bytes.count,
                 sourceSeen: 1,
+                peers: [Peer(origin: uri, .program)],
                 isPinned: false
             )
             for arguments in [["forget"], ["forget", "--json"]] {

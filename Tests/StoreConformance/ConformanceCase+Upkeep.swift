@@ -144,8 +144,9 @@ extension ConformanceCase {
         ConformanceCase("a failure is remembered until its time, unless something newer is kept") { fixture in
             let key = SourceKey(uri: "https://example.com/a.png", scope: nil)
             let until = fixture.clock.now + 10
-            try await fixture.store.remember(Fixture.failure, of: key, until: until, seen: 2)
-            #expect(try await fixture.store.rememberedFailure(of: key)?.failure.code == .sourceTimeout)
+            try await fixture.store.remember(Fixture.failure, of: key, until: until, seen: 2, peers: [peer])
+            let remembered = try await fixture.store.rememberedFailure(of: key)
+            #expect(remembered?.failure.code == .sourceTimeout && remembered?.peers == [peer])
             fixture.clock.advance(seconds: 10)
             #expect(try await fixture.store.rememberedFailure(of: key) == nil)
         },
@@ -195,6 +196,8 @@ extension ConformanceCase {
         },
     ]
 
+    private static let peer = Peer(origin: "https://example.com:443", .address("192.0.2.1"))
+
     private static func source(_ key: SourceKey, _ bytes: String, seen: Int64) -> CachedSource {
         let time = Date(timeIntervalSince1970: 1_900_000_000)
         return CachedSource(
@@ -212,6 +215,7 @@ extension ConformanceCase {
             blob: SHA256.digest(of: Data(bytes.utf8)),
             bytes: bytes.utf8.count,
             sourceSeen: seen,
+            peers: [peer],
             isPinned: false
         )
     }

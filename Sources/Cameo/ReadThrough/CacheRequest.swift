@@ -6,15 +6,6 @@ internal import FoundationNetworking
 
 /// A request as the cache sees it.
 struct CacheRequest: Sendable {
-    /// Headers that say what the requester likes to get, and of whom nothing. All others, and all that are unknown, may
-    /// be credentials.
-    fileprivate static let harmless: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt", "if-match",
-        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "priority", "range",
-        "referer",
-        "sec-gpc", "upgrade-insecure-requests", "user-agent",
-    ]
-
     /// With its timeouts and all else that is not for the cache.
     let request: URLRequest
     /// Without user information and fragment, neither of which is sent.
@@ -39,7 +30,7 @@ struct CacheRequest: Sendable {
         cachePolicy = request.cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : request.cachePolicy
         self.url = target.url
         self.fields = fields
-        let credentials = fields.lines.filter { !Self.harmless.contains($0.name.lowercased()) }
+        let credentials = fields.lines.filter { !$0.isHarmless }
         let pairs = credentials.map { ($0.name.lowercased(), $0.value) }
         key = SourceKey(
             uri: target.name,
@@ -103,11 +94,6 @@ struct CacheRequest: Sendable {
 }
 
 extension HTTPFields {
-    /// What may go to a server that the requester did not name (RFC 9110, section 15.4).
-    var withoutCredentials: HTTPFields {
-        HTTPFields(lines.filter { CacheRequest.harmless.contains($0.name.lowercased()) })
-    }
-
     /// With these conditions instead of the requester's own, which are held against the whole answer here.
     func conditional(on validators: HTTPFields) -> HTTPFields {
         let own: Set = ["if-none-match", "if-modified-since", "if-range"]

@@ -1,4 +1,5 @@
 internal import CameoHTTPCache
+internal import CameoModel
 internal import Foundation
 internal import FoundationNetworking
 
@@ -9,11 +10,14 @@ struct HTTPVisit: Sendable {
 
     let last: HTTPExchange
     let redirects: [CacheableResponse]
+    /// For workers, which judge by them whether they might have loaded it themselves.
+    let peers: [Peer]
 
     /// - Parameter exchanges: at least one.
     init(_ exchanges: [HTTPExchange]) {
         last = exchanges[exchanges.count - 1]
         redirects = exchanges.dropLast().map(\.head)
+        peers = exchanges.map { Peer(origin: $0.url.origin, .program) }
     }
 
     /// What may be kept, or not, as one.
@@ -49,6 +53,12 @@ extension URL {
     /// RFC 6454, section 5.
     func isSameOrigin(as other: URL) -> Bool {
         scheme == other.scheme && host()?.lowercased() == other.host()?.lowercased() && portNumber == other.portNumber
+    }
+
+    /// `https://example.com:443`
+    var origin: String {
+        let host = URLComponents(url: self, resolvingAgainstBaseURL: true)?.encodedHost ?? ""
+        return "\(scheme ?? "")://\(host):\(portNumber)"
     }
 
     private var portNumber: Int { port ?? (scheme == "https" ? 443 : 80) }

@@ -136,6 +136,7 @@ struct SourceShelf: Sendable {
                 blob: SHA256.digest(of: last.body),
                 bytes: last.body.count,
                 sourceSeen: try number.get(),
+                peers: visit.peers,
                 isPinned: false
             )
             switch try await store.keep(source, data: last.body, budget: rules.budget) {
@@ -181,6 +182,7 @@ struct SourceShelf: Sendable {
                 blob: old.blob,
                 bytes: old.bytes,
                 sourceSeen: try number.get(),
+                peers: old.peers,
                 isPinned: false
             )
             // False: somebody replaced or forgot it meanwhile, and what they did stands.

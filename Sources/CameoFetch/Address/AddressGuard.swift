@@ -44,9 +44,11 @@ package struct AddressGuard: Sendable {
     }
 
     /// What the IANA special-purpose registries (RFC 6890) call not globally reachable, with multicast, the former
-    /// site-local and 6to4 relay addresses.
+    /// site-local and 6to4 relay addresses, and the one public address behind which a machine of Azure's finds what is for
+    /// itself alone (168.63.129.16).
     package static let reserved: [AddressRange] = [
-        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16",
+        "172.16.0.0/12",
         "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
         "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
         "::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001:2::/48", "2001:10::/28", "2001:db8::/32",

@@ -27,8 +27,8 @@ struct HostExemption: Hashable, Sendable {
         self.port = port
     }
 
-    func covers(_ url: HTTPURL) -> Bool {
-        let name = IPAddress(url.host)?.description ?? url.host
-        return name == host && (port ?? url.port) == url.port
+    func covers(_ origin: HTTPURL.Origin) -> Bool {
+        let name = IPAddress(origin.host)?.description ?? origin.host
+        return name == host && (port ?? origin.port) == origin.port
     }
 }

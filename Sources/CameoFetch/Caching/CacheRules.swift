@@ -47,7 +47,7 @@ struct CachePolicies: Sendable {
 
     /// `url` is the source's; nil for one that is no HTTP URL before its rewriting.
     func policy(for key: SourceKey, url: HTTPURL?) -> CachePolicy {
-        let own = url.flatMap { url in byHost.last { $0.host.covers(url) }?.lifetime }
+        let own = url.flatMap { url in byHost.last { $0.host.covers(url.origin) }?.lifetime }
         return CachePolicy(
             audience: key.scope == nil ? .shared : .oneTenant,
             defaultLifetime: own ?? general,

@@ -19,6 +19,8 @@ package struct CachedAnswer: Hashable, Sendable {
     package let bytes: Int
     /// Of the fetch or the revalidation that it is of, in the order of all fetches (invariant I4).
     package let number: Int64
+    /// Whom its bytes come from; a later 304 says nothing of that.
+    package let peers: [Peer]
     /// Whether a program handed it over: there is no server to ask, and it is never stale.
     package let isPinned: Bool
 
@@ -34,6 +36,7 @@ package struct CachedAnswer: Hashable, Sendable {
         digest: BlobDigest,
         bytes: Int,
         number: Int64,
+        peers: [Peer],
         isPinned: Bool
     ) {
         self.key = key
@@ -47,6 +50,7 @@ package struct CachedAnswer: Hashable, Sendable {
         self.digest = digest
         self.bytes = bytes
         self.number = number
+        self.peers = peers
         self.isPinned = isPinned
     }
 

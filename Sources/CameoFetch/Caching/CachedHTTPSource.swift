@@ -71,7 +71,7 @@ final class CachedHTTPSource: SourceProvider {
     /// The kept answers that are for this request, the newest first.
     private func candidates(for visitor: CacheVisitor) async -> [CandidateAnswer] {
         await cache.answers(for: visitor.key).compactMap { answer in
-            guard answer.bytes <= maximumBytes,
+            guard answer.bytes <= maximumBytes, isAllowed(answer),
                 // Redirects that would not be followed now lead nowhere.
                 let stops = try? origin.route(of: visitor.request, through: answer.redirects)
             else { return nil }
@@ -79,6 +79,10 @@ final class CachedHTTPSource: SourceProvider {
             guard answer.isPinned || answer.variant.matches(sent, digest: Self.digest) else { return nil }
             return CandidateAnswer(answer: answer, sent: sent)
         }
+    }
+
+    private func isAllowed(_ answer: CachedAnswer) -> Bool {
+        answer.isPinned || (!answer.peers.isEmpty && origin.refusal(of: answer.peers) == nil)
     }
 
     /// Only the newest counts, also where an older one has more time left (section 4).
@@ -97,7 +101,7 @@ final class CachedHTTPSource: SourceProvider {
     /// What was found out a moment ago. A job's later attempt is a wish to have it tried again.
     private func remembered(_ candidates: [CandidateAnswer], for visitor: CacheVisitor) async throws -> FetchedSource? {
         guard visitor.ticket.isFirstAttempt, !visitor.ticket.asksServer, memory.base > .zero,
-            let remembered = await cache.rememberedFailure(of: visitor.key)
+            let remembered = await cache.rememberedFailure(of: visitor.key), origin.refusal(of: remembered.peers) == nil
         else { return nil }
         let failure = remembered.repeated(at: now())
         if failure.isDisconnection, let source = try await stale(candidates, for: visitor, failure, .disconnected) {
@@ -133,11 +137,14 @@ final class CachedHTTPSource: SourceProvider {
     // MARK: - From the server
 
     private func ask(_ visitor: CacheVisitor, _ candidates: [CandidateAnswer]) async throws -> FetchedSource {
+        var peers: [Peer] = []
         do {
-            if let source = try await validated(visitor, candidates) { return source }
-            return try await settle(try await origin.visit(visitor.request), visitor, candidates)
+            if let source = try await validated(visitor, candidates, &peers) { return source }
+            peers = []
+            let visit = try await origin.visit(visitor.request, noting: &peers)
+            return try await settle(visit, from: peers, visitor, candidates)
         } catch let failure as JobFailure where failure.isOfTheSource {
-            await remember(failure, answeredBy: nil, visitor)
+            await remember(failure, answeredBy: nil, from: peers, visitor)
             guard failure.isDisconnection,
                 let source = try await stale(candidates, for: visitor, failure, .disconnected)
             else { throw failure }
@@ -150,17 +157,25 @@ final class CachedHTTPSource: SourceProvider {
     ///
     /// - Returns: nil if the question could not be put, or the answer was about something else; then it is to be put
     ///   without validators.
-    private func validated(_ visitor: CacheVisitor, _ candidates: [CandidateAnswer]) async throws -> FetchedSource? {
+    private func validated(
+        _ visitor: CacheVisitor,
+        _ candidates: [CandidateAnswer],
+        _ peers: inout [Peer]
+    ) async throws -> FetchedSource? {
         guard let kept = candidates.first?.answer, !kept.isPinned, !kept.head.validators.lines.isEmpty,
             let data = await cache.bytes(of: kept)
         else { return nil }
         let validation = Validation(url: kept.finalURL, fields: kept.head.validators)
-        let visit = try await origin.visit(visitor.request, validating: validation)
-        guard case .notModified = visit.outcome else { return try await settle(visit, visitor, candidates) }
+        let visit = try await origin.visit(visitor.request, validating: validation, noting: &peers)
+        guard case .notModified = visit.outcome else {
+            return try await settle(visit, from: peers, visitor, candidates)
+        }
         guard kept.head.isNamed(by: visit.head) else { return nil }
         let head = visitor.policy.freshened(kept.head, by: visit.head)
         let source = try source(of: kept, data).seen(visitor.ticket.number, .revalidated)
-        if let answer = try answer(head, visit, source, like: kept, visitor), answer.variant == kept.variant {
+        if let answer = try answer(head, visit, source, like: kept, from: kept.peers, visitor),
+            answer.variant == kept.variant
+        {
             await cache.freshen(answer)
         } else {
             await cache.drop(kept)
@@ -171,6 +186,7 @@ final class CachedHTTPSource: SourceProvider {
     /// Keeps, drops or remembers what the server said.
     private func settle(
         _ visit: HTTPVisit,
+        from peers: [Peer],
         _ visitor: CacheVisitor,
         _ candidates: [CandidateAnswer]
     ) async throws -> FetchedSource {
@@ -178,7 +194,7 @@ final class CachedHTTPSource: SourceProvider {
         case .notModified: preconditionFailure("told apart by its caller")
         case .body(let body):
             let source = FetchedSource(body, mediaType: visit.mediaType)
-            if let answer = try answer(visit.head, visit, source, like: nil, visitor) {
+            if let answer = try answer(visit.head, visit, source, like: nil, from: peers, visitor) {
                 // Without memory for the mapping the answer is not kept, and is as good as before.
                 if let bytes = body.mapped() { await cache.keep(answer, bytes: bytes) }
             } else {
@@ -193,7 +209,7 @@ final class CachedHTTPSource: SourceProvider {
             {
                 return source
             }
-            await remember(failure, answeredBy: visit.head, visitor)
+            await remember(failure, answeredBy: visit.head, from: peers, visitor)
             throw failure
         }
     }
@@ -204,11 +220,15 @@ final class CachedHTTPSource: SourceProvider {
         _ visit: HTTPVisit,
         _ source: FetchedSource,
         like kept: CachedAnswer?,
+        from peers: [Peer],
         _ visitor: CacheVisitor
     ) throws(JobFailure) -> CachedAnswer? {
         let chain = visit.redirects + [head]
-        let sent = HTTPFields(sentTo: try origin.route(of: visitor.request, through: visit.redirects))
-        guard visitor.policy.storing(chain, of: sent) == .allowed,
+        let stops = try origin.route(of: visitor.request, through: visit.redirects)
+        let sent = HTTPFields(sentTo: stops)
+        var keeping = visitor.policy
+        if stops.contains(where: \.isOpenedByOperator) { keeping.audience = .shared }
+        guard keeping.storing(chain, of: sent) == .allowed,
             let variant = Variant(of: chain.map(\.fields), for: sent, digest: Self.digest)
         else { return nil }
         return CachedAnswer(
@@ -223,6 +243,7 @@ final class CachedHTTPSource: SourceProvider {
             digest: source.digest,
             bytes: source.bytes,
             number: visitor.ticket.number,
+            peers: peers,
             isPinned: false
         )
     }
@@ -234,11 +255,12 @@ final class CachedHTTPSource: SourceProvider {
     private func remember(
         _ failure: JobFailure,
         answeredBy response: CacheableResponse?,
+        from peers: [Peer],
         _ visitor: CacheVisitor
     ) async {
         guard let duration = memory.duration(of: failure, answeredBy: response, visitor.policy) else { return }
         let until = now().addingTimeInterval(duration.seconds)
-        await cache.remember(failure, of: visitor.key, until: until, number: visitor.ticket.number)
+        await cache.remember(failure, of: visitor.key, until: until, number: visitor.ticket.number, peers: peers)
     }
 
     /// Keeps what a request said, which may be a secret, out of the store.

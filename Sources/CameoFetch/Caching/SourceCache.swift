@@ -20,8 +20,8 @@ package protocol SourceCache: Sendable {
 
     func drop(_ answer: CachedAnswer) async
 
-    /// `number` is that of the fetch that failed.
-    func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64) async
+    /// `number` is that of the fetch that failed, `peers` whom it met.
+    func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64, peers: [Peer]) async
 
     /// Nil when none is remembered any more.
     func rememberedFailure(of key: SourceKey) async -> RememberedFailure?

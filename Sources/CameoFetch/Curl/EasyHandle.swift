@@ -80,7 +80,7 @@ final class EasyHandle {
         guard curl_easy_header(pointer, name, 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
         else { return nil }
-        return String(cString: value)
+        return HeaderText.text(value, of: name)
     }
 
     /// The header lines of the final response in their order; nil when there are more of them than that.
@@ -90,7 +90,8 @@ final class EasyHandle {
         var previous: UnsafeMutablePointer<curl_header>?
         while let header = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, previous) {
             previous = header
-            let line = (String(cString: header.pointee.name), String(cString: header.pointee.value))
+            let name = String(cString: header.pointee.name)
+            let line = (name, HeaderText.text(header.pointee.value, of: name))
             bytes += line.0.utf8.count + line.1.utf8.count
             guard lines.count < limit.lines, bytes <= limit.bytes else { return nil }
             lines.append(line)
@@ -105,7 +106,7 @@ final class EasyHandle {
         while curl_easy_header(pointer, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
         {
-            values.append(String(cString: value))
+            values.append(HeaderText.text(value, of: name))
         }
         return values
     }

@@ -20,7 +20,7 @@ extension HTTPAnswer {
                 .sourceTooLarge,
                 "\(name) has \(announced), more than the allowed \(limits.maximumBytes)"
             )
-        case CURLE_COULDNT_CONNECT where result.attemptedAddresses == 0:
+        case CURLE_COULDNT_CONNECT where result.attempted.isEmpty:
             guard let refusal = result.refusals.first else { fallthrough }
             return Self.refusal(refusal, of: hop)
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY,

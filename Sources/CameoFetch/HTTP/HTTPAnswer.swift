@@ -51,16 +51,17 @@ enum HTTPAnswer {
 
     /// `verdict` is any but `allowed`.
     static func refusal(_ verdict: AddressGuard.Verdict, of hop: HTTPHop) -> JobFailure {
-        guard case .refused(let address?, let range?) = verdict else {
-            return .fetch(.sourceForbidden, "\(hop.description) is not reached over the internet protocol")
-        }
-        let host = address.description == hop.url.host ? "" : " \(hop.url.host) has the address"
-        return .fetch(
-            .sourceForbidden,
-            "\(hop.description) may not be fetched:\(host) \(address) is in the private or reserved network \(range); "
-                + "start the worker with --allow-host \(hop.url.host) or --allow-network \(AddressRange(address)) "
-                + "to allow it"
-        )
+        let reason = reason(verdict, against: hop.url.host) ?? ""
+        return .fetch(.sourceForbidden, "\(hop.description) may not be fetched: \(reason)")
+    }
+
+    /// What the guard has against a host's address, and how to allow it; nil for `allowed`.
+    static func reason(_ verdict: AddressGuard.Verdict, against host: String) -> String? {
+        guard case .refused(let address, let range) = verdict else { return nil }
+        guard let address, let range else { return "\(host) is not reached over the internet protocol" }
+        let subject = address.description == host ? "" : "\(host) has the address "
+        return "\(subject)\(address) is in the private or reserved network \(range); start the worker with "
+            + "--allow-host \(host) or --allow-network \(AddressRange(address)) to allow it"
     }
 
     private static func failure(

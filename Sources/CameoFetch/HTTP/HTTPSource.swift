@@ -6,9 +6,9 @@ internal import CameoModel
 final class HTTPSource: SourceProvider {
     let schemes = ["http", "https"]
     let sharesFetches = true
-    private let configuration: FetchConfiguration
-    private let exemptions: [HostExemption]
-    private let addressGuard: AddressGuard
+    let configuration: FetchConfiguration
+    let exemptions: [HostExemption]
+    let addressGuard: AddressGuard
     private let hostHeaders: HostHeaders
     private let transfers: TransferThread
 
@@ -27,7 +27,8 @@ final class HTTPSource: SourceProvider {
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
-        let visit = try await visit(request)
+        var peers: [Peer] = []
+        let visit = try await visit(request, noting: &peers)
         switch visit.outcome {
         case .body(let body): return FetchedSource(body, mediaType: visit.mediaType)
         case .failure(let failure): throw failure
@@ -38,10 +39,14 @@ final class HTTPSource: SourceProvider {
     func shutdown() { transfers.shutdown() }
 
     /// Asks the target, and whereto it redirects. A `validation` makes the request a conditional one (RFC 9110, section
-    /// 13.1), where it is about.
+    /// 13.1), where it is about. `peers` is given whom the visit met, also where it fails.
     ///
     /// - Throws: `JobFailure` when no answer came, or one that may not be taken; `CancellationError`.
-    func visit(_ request: SourceRequest, validating validation: Validation? = nil) async throws -> HTTPVisit {
+    func visit(
+        _ request: SourceRequest,
+        validating validation: Validation? = nil,
+        noting peers: inout [Peer]
+    ) async throws -> HTTPVisit {
         var hop = try HTTPHop(to: request.target, headers: request.headers)
         var budget = configuration.totalTimeout
         var redirects: [CacheableResponse] = []
@@ -49,6 +54,7 @@ final class HTTPSource: SourceProvider {
             // Asked of any other URL, a validator would be about other bytes.
             let validators = validation.flatMap { $0.url == hop.url.text ? $0.fields : nil }
             let result = try await transfers.perform(try transfer(for: hop, adding: validators, budget: budget))
+            peers += self.peers(of: result, at: hop)
             let answer = try HTTPAnswer(
                 result,
                 of: hop,
@@ -102,11 +108,12 @@ final class HTTPSource: SourceProvider {
         budget: Duration
     ) throws(JobFailure) -> TransferRequest {
         // An exemption holds for the host that it names, at this hop; where a redirect leads is judged anew.
-        let isExempt = exemptions.contains { $0.covers(hop.url) }
-        if !isExempt, let address = IPAddress(hop.url.host) {
-            // Said before connecting, because behind a proxy there is no other moment.
-            let verdict = addressGuard.judge(address)
-            if verdict != .allowed { throw HTTPAnswer.refusal(verdict, of: hop) }
+        let isExempt = isExempt(hop.url.origin)
+        // Said before connecting, because behind a proxy there is no other moment.
+        if !isExempt, configuration.proxy != nil || IPAddress(hop.url.host) != nil,
+            let reason = refusal(ofSpelling: hop.url.host)
+        {
+            throw .fetch(.sourceForbidden, "\(hop.description) may not be fetched: \(reason)")
         }
         // Behind a proxy, connections go to the proxy, whose address its operator chose.
         let isGuarded = !isExempt && configuration.proxy == nil
@@ -132,13 +139,14 @@ final class HTTPSource: SourceProvider {
     /// The headers with what libcurl adds of those that an answer may vary by.
     private func stop(at hop: HTTPHop) -> HTTPStop {
         var sent = headers(for: hop)
+        let isOpened = sent.lines.contains { line in hop.headers[line.name] == nil && !line.isHarmless }
         if sent["User-Agent"] == nil { sent.append("User-Agent", configuration.userAgent) }
         // All that the library can decode, whatever that is: what is kept is decoded.
         if sent["Accept-Encoding"] == nil { sent.append("Accept-Encoding", "*") }
         if let credentials = hop.credentials, sent["Authorization"] == nil {
             sent.append("Authorization", credentials.basic)
         }
-        return HTTPStop(url: hop.url, sent: sent)
+        return HTTPStop(url: hop.url, sent: sent, isOpenedByOperator: isOpened)
     }
 }
 
@@ -147,4 +155,7 @@ struct HTTPStop: Sendable {
     let url: HTTPURL
     /// As a cache compares it with other requests.
     let sent: HTTPFields
+    /// Whether any of it is the operator's and may be a credential. It is in nobody's scope, so that others would find the
+    /// answer who do not have it.
+    let isOpenedByOperator: Bool
 }

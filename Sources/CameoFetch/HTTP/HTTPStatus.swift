@@ -13,6 +13,7 @@ struct HTTPStatus {
         let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"
         let message = "GET \(hop.description) answered \(name)"
         switch code {
+        case 401, 403: return .fetch(.sourceForbidden, message)
         case 404, 410: return .fetch(.sourceNotFound, message)
         case 408, 425, 429, 500...:
             let wish = retryAfter.map { " and asks to wait \($0.components.seconds) seconds" } ?? ""

@@ -12,10 +12,12 @@ struct HTTPURL: Sendable {
     }
 
     /// Where a request goes; connections are shared by, and secrets are kept to, one origin.
-    struct Origin: Hashable, Sendable {
+    struct Origin: Hashable, Sendable, CustomStringConvertible {
         let scheme: String
         let host: String
         let port: Int
+
+        var description: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
     }
 
     /// Why some text is not such a URL.

@@ -19,7 +19,7 @@ final class Transfer: EasyHandleDelegate {
     private var received = 0
     private var stop: TransferResult.Stop?
     private var refusals: [AddressGuard.Verdict] = []
-    private var attemptedAddresses = 0
+    private var attempted: [IPAddress] = []
 
     /// `token` names the transfer in its multi handle.
     init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
@@ -55,7 +55,7 @@ final class Transfer: EasyHandleDelegate {
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool {
         let verdict = arrival.request.addressGuard?.judge(socketAddress: address) ?? .allowed
         if verdict == .allowed {
-            attemptedAddresses += 1
+            if let address = IPAddress(socketAddress: address) { attempted.append(address) }
             return true
         }
         refusals.append(verdict)
@@ -79,7 +79,8 @@ final class Transfer: EasyHandleDelegate {
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.refusals = refusals
-        result.attemptedAddresses = attemptedAddresses
+        result.attempted = attempted
+        result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
         result.elapsed = startedAt.duration(to: .now)
         do throws(Errno) {

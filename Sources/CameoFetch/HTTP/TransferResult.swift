@@ -32,9 +32,11 @@ struct TransferResult: Sendable {
     /// Nil unless a complete answer 200 had a body.
     var body: Download.Body?
     var stop: Stop?
-    /// What the address guard did not let pass, and how many addresses it did.
+    /// What the address guard did not let pass, and what it did.
     var refusals: [AddressGuard.Verdict] = []
-    var attemptedAddresses = 0
+    var attempted: [IPAddress] = []
+    /// At the other end of the connection, also of one that was there before; nil without one.
+    var address: IPAddress?
     /// Whether a connection, with TLS where asked for, was there to send the request on.
     var wasConnected = false
     var elapsed: Duration = .zero

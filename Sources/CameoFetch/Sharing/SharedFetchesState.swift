@@ -1,7 +1,14 @@
-/// What makes two fetches the same download.
+internal import CameoModel
+
+/// What makes two fetches the same download, byte by byte.
 struct SharedFetchKey: Hashable, Sendable {
-    let source: String
-    let headers: [String: String]
+    private let source: ExactText
+    private let headers: [ExactText: ExactText]
+
+    init(source: String, headers: [String: String]) {
+        self.source = ExactText(source)
+        self.headers = Dictionary(uniqueKeysWithValues: headers.map { (ExactText($0.key), ExactText($0.value)) })
+    }
 }
 
 /// The downloads under way and who waits for each. A value under the lock of ``SharedFetches``.

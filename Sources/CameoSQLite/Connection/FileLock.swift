@@ -18,21 +18,32 @@ final class FileLock: Sendable {
     /// Leaves a number with the lock, for whoever asks the file for its length. Best effort.
     func setLength(_ bytes: Int) { _ = ftruncate(file.descriptor, off_t(bytes)) }
 
-    /// Waits for the lock and runs the body under it. Blocks its thread, for as long as the holder takes.
-    static func hold<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        let lock = try waitFor(path)
-        defer { withExtendedLifetime(lock) {} }
-        return try body()
+    /// Waits for the lock, so many milliseconds at most, and runs the body under it; `orElse` says what it means that the
+    /// holder, which may be frozen, did not let go. Blocks its thread.
+    static func hold<Value>(
+        _ path: String,
+        within patience: Int64,
+        _ body: () throws -> Value,
+        orElse refuse: () throws -> Value
+    ) throws -> Value {
+        let deadline = cameo_monotonic_ms() + patience
+        while true {
+            if let lock = try ifFree(path) {
+                defer { withExtendedLifetime(lock) {} }
+                return try body()
+            }
+            guard cameo_monotonic_ms() < deadline else { return try refuse() }
+            poll(nil, 0, 2)
+        }
     }
 
-    private static func waitFor(_ path: String) throws(Errno) -> FileLock {
-        while true {
-            do throws(Errno) {
-                return try FileLock(path)
-            } catch {
-                guard error.code == EAGAIN || error.code == EACCES else { throw error }
-                poll(nil, 0, 2)
-            }
+    /// Nil if another holds it.
+    static func ifFree(_ path: String) throws(Errno) -> FileLock? {
+        do throws(Errno) {
+            return try FileLock(path)
+        } catch {
+            guard error.code == EAGAIN else { throw error }
+            return nil
         }
     }
 }

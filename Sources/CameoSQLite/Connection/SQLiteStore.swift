@@ -20,6 +20,7 @@ package final class SQLiteStore: Store {
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     private let watcher: DatabaseQueue
+    private let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
@@ -36,10 +37,7 @@ package final class SQLiteStore: Store {
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            // Making a file a WAL database needs it alone, and then SQLite does not ask the busy handler.
-            try FileLock.hold(directory.setUpLock) {
-                try writer.writeWithoutTransaction { db in try Schema.migrate(db, at: directory.path) }
-            }
+            try Self.setUp(writer, directory)
             try self.init(
                 directory: directory,
                 clock: clock,
@@ -85,6 +83,7 @@ package final class SQLiteStore: Store {
         self.clock = clock
         self.writer = writer
         self.checkpointer = checkpointer
+        self.readAccess = readAccess
         reader = try Connection.open(directory.database, readAccess)
         watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
@@ -99,6 +98,18 @@ package final class SQLiteStore: Store {
             // A file without tables is left of a process that ended while it made the store.
             if version == 0 { throw StoreError.missing(path: directory.path) }
             throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
+        }
+    }
+
+    /// Most stores are ready, and whoever opens one waits for nobody. What there is to do one process does at a time.
+    private static func setUp(_ writer: DatabaseQueue, _ directory: StoreDirectory) throws {
+        let isReady = try writer.writeWithoutTransaction { db in try Schema.isReady(db, at: directory.path) }
+        guard !isReady else { return }
+        try FileLock.hold(directory.setUpLock, within: Patience.usual) {
+            try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path) }
+        } orElse: {
+            let reason = "another process has been setting it up for too long; end the one that has setup.lock open"
+            throw StoreError.cannotOpen(path: directory.path, reason: reason)
         }
     }
 
@@ -196,6 +207,26 @@ package final class SQLiteStore: Store {
 
     /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.
     func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(by: reader, body)
+    }
+
+    /// A read that may take long, on a connection and a thread of its own: what else this program reads goes on.
+    func readApart<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let connection: DatabaseQueue
+        do {
+            connection = try Connection.open(directory.database, readAccess)
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+        return try await read(by: connection, body)
+    }
+
+    private func read<Value: Sendable>(
+        by reader: DatabaseQueue,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in

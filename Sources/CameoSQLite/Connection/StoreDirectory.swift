@@ -22,7 +22,10 @@ package struct StoreDirectory: Hashable, Sendable {
     /// Held by the process that removes what is no longer wanted, or copies the store.
     var maintenanceLock: String { path + "/maintenance.lock" }
 
-    func workerLock(_ worker: String) -> String { "\(workers)/\(worker).lock" }
+    /// Nil for an id that is none (``WorkerDescription/isID(_:)``): a row may hold any text, and `../..` leads out of the store.
+    func workerLock(_ worker: String) -> String? {
+        WorkerDescription.isID(worker) ? "\(workers)/\(worker).lock" : nil
+    }
 
     /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
     func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }

@@ -71,7 +71,7 @@ extension SQLiteStore {
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {
             let name: String = row[0]
-            let more = arrivals.removeValue(forKey: name)
+            let more = arrivals.removeValue(forKey: ExactText(name))
             var jobs = more?.jobs ?? [:]
             for (index, state) in states.enumerated() { jobs[state, default: 0] += row[6 + index] as Int }
             let oldest = [more?.oldest, row[5] as Int64?].compactMap { $0 }.min()
@@ -88,7 +88,7 @@ extension SQLiteStore {
         }
         queues += arrivals.map { name, waiting in
             StatusReport.Queue(
-                name: name,
+                name: name.text,
                 jobs: waiting.jobs,
                 oldestWaitingSeconds: waiting.oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
                 paused: false,
@@ -103,7 +103,7 @@ extension SQLiteStore {
     private static func arrivals(
         now: Date,
         _ db: Database
-    ) throws -> [String: (jobs: [JobState: Int], oldest: Int64?)] {
+    ) throws -> [ExactText: (jobs: [JobState: Int], oldest: Int64?)] {
         guard try hasArrivals(db) else { return [:] }
         let rows = try Row.fetchAll(
             db,
@@ -117,13 +117,14 @@ extension SQLiteStore {
             arguments: [now.milliseconds]
         )
         return rows.reduce(into: [:]) { queues, row in
-            var queue = queues[row[0]] ?? (jobs: [:], oldest: nil)
+            let name = ExactText(row[0])
+            var queue = queues[name] ?? (jobs: [:], oldest: nil)
             if row[1] {
                 queue.jobs[.scheduled] = row[2]
             } else {
                 (queue.jobs[.available], queue.oldest) = (row[2], row[3])
             }
-            queues[row[0] as String] = queue
+            queues[name] = queue
         }
     }
 }

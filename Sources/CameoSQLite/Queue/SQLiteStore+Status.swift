@@ -36,8 +36,9 @@ extension SQLiteStore {
 
     package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
         let now = clock.now()
+        let wanted = queues.map { Set($0.map(ExactText.init)) }
         return try await read { db in
-            try Self.queues(db, now: now).filter { !$0.paused && (queues?.contains($0.name) ?? true) }
+            try Self.queues(db, now: now).filter { !$0.paused && (wanted?.contains(ExactText($0.name)) ?? true) }
                 .reduce(0) { sum, queue in
                     sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
                 }

@@ -80,7 +80,7 @@ extension SQLiteStore {
             }
             return report
         }
-        for suspect in suspects where !suspect.isRunning { unlink(directory.workerLock(suspect.id)) }
+        for suspect in suspects where !suspect.isRunning { _ = directory.workerLock(suspect.id).map { unlink($0) } }
         return report
     }
 

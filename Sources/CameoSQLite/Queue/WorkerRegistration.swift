@@ -12,10 +12,15 @@ package final class WorkerRegistration: Sendable {
     private let path: String
 
     /// Creates and locks the file, before any row names it.
+    ///
+    /// - Throws: `Errno`; ``StoreError/refused(reason:)`` for an id that is none.
     init(_ row: WorkerRow, in directory: StoreDirectory) throws {
+        guard let path = directory.workerLock(row.id) else {
+            throw StoreError.refused(reason: "\"\(row.id)\" is no id of a worker: 1 to 64 of A-Z a-z 0-9 _ - .")
+        }
         id = row.id
         self.row = row
-        path = directory.workerLock(id)
+        self.path = path
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Errno() }
         lock = OpenFile(adopting: descriptor)
@@ -26,11 +31,12 @@ package final class WorkerRegistration: Sendable {
         unlink(path)
     }
 
-    /// Whether some process holds the lock of a worker; asked without taking it.
+    /// Whether some process holds the lock of a worker; asked without taking it. What is no id nobody has.
     ///
     /// - Throws: if that cannot be told, as without a free descriptor: not to know is not to be dead.
     static func isAlive(_ worker: String, in directory: StoreDirectory) throws(Errno) -> Bool {
-        let descriptor = open(directory.workerLock(worker), O_RDONLY | O_CLOEXEC)
+        guard let path = directory.workerLock(worker) else { return false }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return false }
             throw Errno()

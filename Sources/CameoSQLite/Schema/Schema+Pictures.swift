@@ -76,6 +76,8 @@ extension Schema {
           fresh_until INTEGER NOT NULL,
           source_seen INTEGER NOT NULL,
           pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
+          -- Whom the bytes come from: by it a worker tells whether its address guard would have let it have them.
+          peers TEXT NOT NULL CHECK (json_type(peers) IS 'array' AND (pinned = 1 OR json_array_length(peers) > 0)),
           stored_at INTEGER NOT NULL,
           last_used_at INTEGER NOT NULL,
           PRIMARY KEY (uri, scope, variant)
@@ -90,6 +92,7 @@ extension Schema {
           since INTEGER NOT NULL,
           until INTEGER NOT NULL,
           source_seen INTEGER NOT NULL,
+          peers TEXT NOT NULL CHECK (json_type(peers) IS 'array'),
           PRIMARY KEY (uri, scope)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX source_failure_end ON source_failure(until);

@@ -279,7 +279,9 @@ extension Schema {
 
         -- One row a live worker process; `workers/<id>.lock` tells whether it is.
         CREATE TABLE worker(
-          id TEXT PRIMARY KEY,
+          id TEXT PRIMARY KEY CONSTRAINT "a worker's id names a file" CHECK (
+            length(CAST(id AS BLOB)) BETWEEN 1 AND 64 AND length(id) = length(CAST(id AS BLOB))
+            AND id NOT GLOB '*[^A-Za-z0-9_.-]*' AND id NOT GLOB '.*'),
           host TEXT NOT NULL,
           pid INTEGER NOT NULL,
           version TEXT NOT NULL,

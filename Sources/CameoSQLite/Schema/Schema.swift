@@ -1,4 +1,6 @@
+internal import CLinux
 internal import CameoStore
+internal import Foundation
 internal import GRDB
 
 /// The tables, their versions, and the steps from one to the next.
@@ -49,18 +51,44 @@ enum Schema {
         }
     }
 
-    /// Brings the file to ``currentVersion``. Safe to call from many processes at once.
-    static func migrate(_ db: Database, at path: String) throws {
-        guard try version(of: db, at: path) < currentVersion else { return }
+    /// Whether the file has all tables, and its log ahead of it. Another program may have turned that off while nobody had
+    /// the store open (`PRAGMA journal_mode`, which is kept in the file): no wake-up would come then, and readers and
+    /// writers would wait for each other.
+    static func isReady(_ db: Database, at path: String) throws -> Bool {
+        try version(of: db, at: path) == currentVersion && hasLogAhead(db)
+    }
+
+    static func hasLogAhead(_ db: Database) throws -> Bool {
+        try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
+    }
+
+    /// Brings the file to ``currentVersion``, and puts its log ahead of it. For one process at a time.
+    static func setUp(_ db: Database, at path: String) throws {
+        let isOld = try version(of: db, at: path) < currentVersion
         // Both are kept in the file and cannot change inside a transaction.
-        try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)")
-        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        if isOld { try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)") }
+        try putLogAhead(db, at: path)
+        guard isOld else { return }
         try db.inTransaction(.immediate) {
             for script in scripts.dropFirst(try version(of: db, at: path)) {
                 try db.execute(sql: script)
             }
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(currentVersion)")
             return .commit
+        }
+    }
+
+    /// Needs the file alone for a moment, and SQLite does not ask the busy handler for it.
+    private static func putLogAhead(_ db: Database, at path: String) throws {
+        let deadline = cameo_monotonic_ms() + Patience.usual
+        while true {
+            do {
+                guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") != "wal" else { return }
+                throw StoreError.cannotOpen(path: path, reason: "SQLite cannot keep a write-ahead log there")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                guard cameo_monotonic_ms() < deadline else { throw error }
+                poll(nil, 0, 2)
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ extension CachedSource {
             blob: blob.digest,
             bytes: blob.size,
             sourceSeen: sourceSeen,
+            peers: [],
             isPinned: true
         )
     }

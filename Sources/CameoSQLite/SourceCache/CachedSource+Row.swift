@@ -13,8 +13,8 @@ extension CachedSource {
             variant: row["variant"],
             finalURL: row["final_url"],
             status: row["status"],
-            fields: try JSONDecoder().decode([Field].self, from: Data((row["fields"] as String).utf8)),
-            hops: try JSONDecoder().decode([Hop].self, from: Data((row["hops"] as String).utf8)),
+            fields: try [Field].from(stored: row["fields"]),
+            hops: try [Hop].from(stored: row["hops"]),
             mediaType: row["media_type"],
             textEncoding: row["text_encoding"],
             requestTime: Date(milliseconds: row["requested_at"]),
@@ -23,6 +23,7 @@ extension CachedSource {
             blob: blob,
             bytes: row["size"],
             sourceSeen: row["source_seen"],
+            peers: try [Peer].from(stored: row["peers"]),
             isPinned: row["pinned"]
         )
     }
@@ -31,11 +32,21 @@ extension CachedSource {
     var headArguments: [(any DatabaseValueConvertible)?] {
         get throws {
             [
-                finalURL, status, String(decoding: try JSONEncoder().encode(fields), as: UTF8.self),
-                String(decoding: try JSONEncoder().encode(hops), as: UTF8.self), mediaType, textEncoding,
+                finalURL, status, try fields.stored, try hops.stored, mediaType, textEncoding,
                 requestTime.wholeMilliseconds, responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
             ]
         }
+    }
+}
+
+/// A column of JSON.
+extension Array where Element: Codable {
+    var stored: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+
+    static func from(stored text: String) throws -> Self {
+        try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     }
 }
 

@@ -78,19 +78,21 @@ extension SQLiteStore {
         try blob.insert(in: db, at: now)
         let upsert = try db.cachedStatement(
             sql: """
-                INSERT INTO source(uri, scope, variant, blob, size, pinned, final_url, status, fields, hops, media_type,
+                INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,
                   text_encoding, requested_at, responded_at, fresh_until, source_seen, stored_at, last_used_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(uri, scope, variant) DO UPDATE SET
-                  blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, final_url = excluded.final_url,
-                  status = excluded.status, fields = excluded.fields, hops = excluded.hops,
+                  blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, peers = excluded.peers,
+                  final_url = excluded.final_url, status = excluded.status, fields = excluded.fields, hops = excluded.hops,
                   media_type = excluded.media_type, text_encoding = excluded.text_encoding,
                   requested_at = excluded.requested_at, responded_at = excluded.responded_at,
                   fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
                   stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
                 """
         )
-        let own: [(any DatabaseValueConvertible)?] = [blob.digest.hex, blob.size, source.isPinned]
+        let own: [(any DatabaseValueConvertible)?] = [
+            blob.digest.hex, blob.size, source.isPinned, try source.peers.stored,
+        ]
         try upsert.execute(
             arguments: key + StatementArguments(own) + StatementArguments(try source.headArguments) + [now, now]
         )

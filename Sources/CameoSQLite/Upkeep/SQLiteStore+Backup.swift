@@ -57,7 +57,7 @@ extension SQLiteStore {
         in folder: StoreDirectory,
         report: @escaping @Sendable (ByteProgress) -> Void
     ) async throws -> BackupReport {
-        let beside = try await read { db in
+        let beside = try await readApart { db in
             try Int.fetchOne(db, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
         }
         let total = try await databaseSize().bytes + beside
@@ -100,7 +100,7 @@ extension SQLiteStore {
     private static let pagesPerStep: CInt = 1_024
 
     private func copyDatabase(to path: String, report: @escaping @Sendable (Int) -> Void) async throws(StoreError) {
-        try await read { source in
+        try await readApart { source in
             // A transaction begins with its first read, and what follows is of that moment.
             let pageSize = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
             _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")

@@ -15,7 +15,7 @@ extension SQLiteStore {
     package func check(
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
-        let database = [try await read(Self.sqliteVersion), try await integrity()]
+        let database = [try await read(Self.sqliteVersion), try await read(Self.journal), try await integrity()]
         do throws(StoreError) {
             return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
         } catch {
@@ -26,7 +26,7 @@ extension SQLiteStore {
     }
 
     private func content(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
-        let rows = try await read { db in
+        let rows = try await readApart { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
@@ -45,6 +45,17 @@ extension SQLiteStore {
             : "SQLite \(version) has the WAL-reset bug (fixed in 3.51.3). Cameo's processes avoid it by letting one of them "
                 + "checkpoint at a time; other programs that write to the store must set PRAGMA wal_autocheckpoint=0"
         return CheckFinding("sqlite", .ok, message)
+    }
+
+    /// Whoever opens the store for writing puts it right.
+    private static func journal(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "journal",
+            try Schema.hasLogAhead(db) ? [] : ["the write-ahead log is off"],
+            ok: "the database has a write-ahead log",
+            mend:
+                "Another program set PRAGMA journal_mode; the next command that writes, or worker, turns the log on again"
+        )
     }
 
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
@@ -86,7 +97,11 @@ extension SQLiteStore {
         let dead = try await status().workers.filter { !$0.isAlive }
         return CheckFinding(
             "workers",
-            dead.map { "worker \($0.id) died and left \($0.running) running jobs" },
+            dead.map { worker in
+                WorkerDescription.isID(worker.id)
+                    ? "worker \(worker.id) died and left \(worker.running) running jobs"
+                    : "a row has the worker \(worker.id), which is no id of Cameo's"
+            },
             ok: "no dead worker holds jobs",
             mend: "The next worker that starts takes them back at once",
             severity: .warning

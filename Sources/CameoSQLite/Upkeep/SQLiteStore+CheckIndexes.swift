@@ -34,7 +34,7 @@ extension SQLiteStore {
     private func examine<Value: Sendable>(
         _ body: @escaping @Sendable (Database, Scope) throws -> Value
     ) async throws(StoreError) -> Value {
-        guard writes != nil else { return try await read { db in try body(db, .pagesAndIndexes) } }
+        guard writes != nil else { return try await readApart { db in try body(db, .pagesAndIndexes) } }
         do {
             let connection = try Connection.open(directory.database, .readWrite)
             defer { withExtendedLifetime(connection) {} }
@@ -45,7 +45,7 @@ extension SQLiteStore {
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // A table of another program's has a rule that only this program can evaluate.
-            return try await read { db in try body(db, .pagesAndIndexes) }
+            return try await readApart { db in try body(db, .pagesAndIndexes) }
         } catch {
             throw StoreError(error, path: directory.path)
         }

@@ -6,10 +6,9 @@ extension SQLiteStore {
     package func maintenanceTurn() throws(StoreError) -> MaintenanceTurn? {
         guard writes != nil else { throw .readOnly(path: directory.path) }
         do throws(Errno) {
-            return MaintenanceTurn(try FileLock(directory.maintenanceLock))
+            return try FileLock.ifFree(directory.maintenanceLock).map { MaintenanceTurn($0) }
         } catch {
-            guard error.code == EAGAIN || error.code == EACCES else { throw StoreError(error, path: directory.path) }
-            return nil
+            throw StoreError(error, path: directory.path)
         }
     }
 }

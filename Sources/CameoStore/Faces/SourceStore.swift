@@ -22,8 +22,10 @@ package protocol SourceStore: AnyStore {
     func touch(_ source: CachedSource) async throws(StoreError)
     /// Removes an answer, unless a newer one has taken its place.
     func dropCachedSource(_ source: CachedSource) async throws(StoreError)
-    /// Remembers a failure until a time. One of a newer fetch stays, and so does an answer that was kept since.
-    func remember(_ failure: JobFailure, of key: SourceKey, until: Date, seen: Int64) async throws(StoreError)
+    /// Remembers a failure until a time, and whom the fetch met. One of a newer fetch stays, and so does an answer that was
+    /// kept since.
+    func remember(_ failure: JobFailure, of key: SourceKey, until: Date, seen: Int64, peers: [Peer])
+        async throws(StoreError)
     /// Nil when none is remembered, or its time is over.
     func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure?
     /// Removes a few answers that were not used for longest, while there are more bytes than the budget.

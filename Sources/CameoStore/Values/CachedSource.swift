@@ -47,6 +47,8 @@ package struct CachedSource: Hashable, Sendable {
     package let bytes: Int
     /// The number of the fetch or revalidation that it is of (invariant I4).
     package let sourceSeen: Int64
+    /// Whom the bytes come from; empty for what a program handed over.
+    package let peers: [Peer]
     /// Whether a program handed it over: it has no server, never grows stale, and is not evicted.
     package let isPinned: Bool
 
@@ -65,6 +67,7 @@ package struct CachedSource: Hashable, Sendable {
         blob: BlobDigest,
         bytes: Int,
         sourceSeen: Int64,
+        peers: [Peer],
         isPinned: Bool
     ) {
         self.key = key
@@ -81,6 +84,7 @@ package struct CachedSource: Hashable, Sendable {
         self.blob = blob
         self.bytes = bytes
         self.sourceSeen = sourceSeen
+        self.peers = peers
         self.isPinned = isPinned
     }
 }
