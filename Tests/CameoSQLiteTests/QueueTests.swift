@@ -50,6 +50,6 @@ struct QueueTests {
         try await fixture.enqueue { $0.queue = "later" }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
         let queue = try #require(try await fixture.store.status().queues.first)
-        #expect((queue.name, queue.paused, queue.jobs["available"]) == ("later", true, 1))
+        #expect((queue.name, queue.paused, queue.jobs[.available]) == ("later", true, 1))
     }
 }

@@ -1,6 +1,5 @@
 internal import CameoHTTPCache
 internal import Foundation
-internal import FoundationNetworking
 
 /// The way through redirects to an answer.
 struct HTTPVisit: Sendable {
