@@ -1,4 +1,3 @@
-internal import CameoModel
 internal import Foundation
 
 /// What a `cameo:` URL asks for: a name, and how long to wait until it stands for something.
@@ -6,7 +5,7 @@ struct CameoAddress: Hashable, Sendable {
     /// Seconds. A request that waits holds a place among those of its session.
     static let waitRange = 0.0...30.0
 
-    let uri: CameoModel.CameoURI
+    let uri: CameoURI
     let wait: Double
 
     init(_ url: URL) throws(CameoURLError) {
@@ -19,7 +18,7 @@ struct CameoAddress: Hashable, Sendable {
     /// Equal for all spellings of one address: RFC 3986, section 6.2.2.
     var text: String { wait > 0 ? "\(uri.text)?wait=\(wait)" : uri.text }
 
-    private static func uri(_ name: Substring, in url: String) throws(CameoURLError) -> CameoModel.CameoURI {
+    private static func uri(_ name: Substring, in url: String) throws(CameoURLError) -> CameoURI {
         guard name.prefix(8).lowercased() == "cameo://" else {
             throw .unsupportedURL(url, reason: "it does not begin with cameo://")
         }
@@ -32,7 +31,7 @@ struct CameoAddress: Hashable, Sendable {
         switch kind {
         case "source": return .source(decoded)
         case "thumb", "blob":
-            guard let uri = CameoModel.CameoURI("cameo://\(kind)/\(decoded)") else {
+            guard let uri = CameoURI("cameo://\(kind)/\(decoded)") else {
                 throw .unsupportedURL(url, reason: "what follows \(kind)/ is not the name of one")
             }
             return uri

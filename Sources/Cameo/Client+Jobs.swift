@@ -1,4 +1,3 @@
-internal import CameoModel
 internal import CameoStore
 public import Foundation
 
@@ -7,20 +6,16 @@ extension Client {
     /// call would keep other writers waiting.
     ///
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
-    public func enqueue(_ requests: [ThumbnailRequest]) async throws(CameoError) -> [EnqueuedJob] {
-        let receipts: [EnqueueReceipt]
+    public func enqueue(_ requests: [ThumbnailRequest]) async throws(CameoError) -> [EnqueueReceipt] {
         do {
-            receipts = try await store.enqueue(requests.map(\.model))
+            return try await store.enqueue(requests)
         } catch {
             throw CameoError(erased: error)
         }
-        var jobs: [EnqueuedJob] = []
-        for receipt in receipts { jobs.append(try EnqueuedJob(receipt)) }
-        return jobs
     }
 
     /// Accepts one request. It is durable on return.
-    public func enqueue(_ request: ThumbnailRequest) async throws(CameoError) -> EnqueuedJob {
+    public func enqueue(_ request: ThumbnailRequest) async throws(CameoError) -> EnqueueReceipt {
         try await enqueue([request])[0]
     }
 
@@ -30,7 +25,7 @@ extension Client {
         data: Data,
         renditions: [Rendition],
         cacheKey: String? = nil
-    ) async throws(CameoError) -> EnqueuedJob {
+    ) async throws(CameoError) -> EnqueueReceipt {
         try await enqueue(ThumbnailRequest(renditions: renditions), data: data, cacheKey: cacheKey)
     }
 
@@ -49,26 +44,24 @@ extension Client {
         _ request: ThumbnailRequest,
         data: Data,
         cacheKey: String? = nil
-    ) async throws(CameoError) -> EnqueuedJob {
-        let receipt: EnqueueReceipt
+    ) async throws(CameoError) -> EnqueueReceipt {
         do {
             let key = try cacheKey.map { text throws(InvalidRequest) in try CacheKey(text) }
-            receipt = try await store.enqueue(request.model, data: data, cacheKey: key)
+            return try await store.enqueue(request, data: data, cacheKey: key)
         } catch {
             throw CameoError(erased: error)
         }
-        return try EnqueuedJob(receipt)
     }
 
     /// A job as it is now.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
-    public func status(of id: Int64) async throws(CameoError) -> JobStatus {
-        try JobStatus(await asking { () throws(StoreError) in try await store.job(id) })
+    public func status(of id: Int64) async throws(CameoError) -> Job {
+        try await asking { () throws(StoreError) in try await store.job(id) }
     }
 
     /// What an accepted request makes, or has made.
-    public func thumbnails(for job: EnqueuedJob) async throws(CameoError) -> [Thumbnail] {
+    public func thumbnails(for job: EnqueueReceipt) async throws(CameoError) -> [RequestedThumbnail] {
         guard let id = job.id else { return job.thumbnails }
         return try await status(of: id).thumbnails
     }
@@ -76,7 +69,7 @@ extension Client {
     /// What a job makes, or has made.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
-    public func thumbnails(for id: Int64) async throws(CameoError) -> [Thumbnail] {
+    public func thumbnails(for id: Int64) async throws(CameoError) -> [RequestedThumbnail] {
         try await status(of: id).thumbnails
     }
 
@@ -86,7 +79,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func cancel(_ id: Int64) async throws(CameoError) -> JobState {
-        JobState(try await asking { () throws(StoreError) in try await store.cancel(id) })
+        try await asking { () throws(StoreError) in try await store.cancel(id) }
     }
 
     /// Removes what is cached of a source, of all credentials: what workers and sessions have loaded from there, or what
@@ -100,26 +93,8 @@ extension Client {
     @discardableResult
     public func forget(
         _ source: String,
-        _ extent: Forgotten.Extent = .originals
-    ) async throws(CameoError) -> Forgotten {
-        Forgotten(try await asking { () throws(StoreError) in try await store.forgetSource(source, extent.model) })
-    }
-}
-
-extension EnqueuedJob {
-    fileprivate init(_ receipt: EnqueueReceipt) throws(CameoError) {
-        let outcome: Outcome =
-            switch receipt.outcome {
-            case .accepted: .accepted
-            case .joined: .joined
-            case .fresh: .fresh
-            }
-        self.init(
-            outcome: outcome,
-            id: receipt.id,
-            state: JobState(receipt.state),
-            source: receipt.source,
-            thumbnails: try Thumbnail.all(receipt.thumbnails)
-        )
+        _ extent: ForgottenExtent = .originals
+    ) async throws(CameoError) -> ForgottenSource {
+        try await asking { () throws(StoreError) in try await store.forgetSource(source, extent) }
     }
 }

@@ -1,4 +1,3 @@
-internal import CameoModel
 internal import CameoSQLite
 internal import CameoStore
 public import Foundation
@@ -8,8 +7,8 @@ extension Client {
     /// How far a batch is. Jobs that retention has removed are no longer counted.
     ///
     /// - Throws: ``CameoError/noSuchBatch(_:)``
-    public func batch(_ name: String) async throws(CameoError) -> BatchStatus {
-        BatchStatus(try await asking { () throws(StoreError) in try await store.batch(name) })
+    public func batch(_ name: String) async throws(CameoError) -> BatchReport {
+        try await asking { () throws(StoreError) in try await store.batch(name) }
     }
 
     /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again.
@@ -19,7 +18,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func retry(_ id: Int64) async throws(CameoError) -> JobState {
-        JobState(try await asking { () throws(StoreError) in try await store.retry(id).before })
+        try await asking { () throws(StoreError) in try await store.retry(id).before }
     }
 
     /// Lets a waiting job wait until a later time, whatever it waited for.
@@ -28,7 +27,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func snooze(_ id: Int64, until time: Date) async throws(CameoError) -> JobState {
-        JobState(try await asking { () throws(StoreError) in try await store.snooze(id, until: time) })
+        try await asking { () throws(StoreError) in try await store.snooze(id, until: time) }
     }
 
     /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for. The queue need
@@ -43,7 +42,6 @@ extension Client {
     /// need not have had a job yet.
     public func limit(queue: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(queue: queue)
-        let rate = try Self.checked(rate)
         try await asking { () throws(StoreError) in
             try await store.limit(queue: queue, toRate: rate, unknown: .created)
         }
@@ -60,28 +58,27 @@ extension Client {
     /// room for.
     public func limit(concurrencyKey key: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(concurrencyKey: key)
-        let rate = try Self.checked(rate)
         try await asking { () throws(StoreError) in try await store.limit(key: key, toRate: rate) }
     }
 
     /// The queues, the workers, and how much there is.
     ///
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
-    public func status() async throws(CameoError) -> StoreStatus {
-        StoreStatus(try await asking { () throws(StoreError) in try await store.status() })
+    public func status() async throws(CameoError) -> StatusReport {
+        try await asking { () throws(StoreError) in try await store.status() }
     }
 
     /// Ends a worker from outside: it claims nothing more, and sees that within a second. Who asked for
-    /// ``StoreStatus/Worker/Stop/now`` is not overruled by a later ``StoreStatus/Worker/Stop/drain``.
+    /// ``WorkerStop/now`` is not overruled by a later ``WorkerStop/drain``.
     ///
     /// - Returns: the worker that was asked; one that is not alive hears nothing, and its jobs are taken back anyway.
     /// - Throws: ``CameoError/noSuchWorker(_:)``
     @discardableResult
     public func stopWorker(
         _ id: String,
-        _ stop: StoreStatus.Worker.Stop = .drain
-    ) async throws(CameoError) -> StoreStatus.Worker {
-        StoreStatus.Worker(try await asking { () throws(StoreError) in try await store.stopWorker(id, stop.model) })
+        _ stop: WorkerStop = .drain
+    ) async throws(CameoError) -> StatusReport.Worker {
+        try await asking { () throws(StoreError) in try await store.stopWorker(id, stop) }
     }
 
     /// Copies the store, as it is at this moment, while workers and producers go on. The copy is a store of its own, with
@@ -94,12 +91,12 @@ extension Client {
     ///   or copies the store for long and for a client that only reads, or `CancellationError` when the task is cancelled
     ///   before the copying begins.
     @concurrent
-    public func backUp(to path: String) async throws -> Backup {
+    public func backUp(to path: String) async throws -> BackupReport {
         do {
             guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
                 throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
             }
-            return Backup(try await embedded().backUp(to: path, in: turn))
+            return try await embedded().backUp(to: path, in: turn)
         } catch let error where error is CameoError || error is CancellationError {
             throw error
         } catch {
@@ -115,29 +112,20 @@ extension Client {
     @concurrent
     public func check() async throws(CameoError) -> [CheckFinding] {
         let embedded = try embedded()
-        return try await asking { () throws(StoreError) in try await embedded.check() }.map(CheckFinding.init)
+        return try await asking { () throws(StoreError) in try await embedded.check() }
     }
 
     private static func check(queue: String) throws(CameoError) {
-        guard CameoModel.ThumbnailRequest.isLabel(queue) else {
+        guard ThumbnailRequest.isLabel(queue) else {
             throw .invalidRequest(field: "queue", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
     }
 
     private static func check(concurrencyKey key: String) throws(CameoError) {
-        guard CameoModel.ThumbnailRequest.isName(key) else {
+        guard ThumbnailRequest.isName(key) else {
             let reason = "must be 1 to 200 characters without control characters"
             throw .invalidRequest(field: "concurrencyKey", reason: reason)
         }
-    }
-
-    private static func checked(_ rate: StartRate?) throws(CameoError) -> CameoStore.StartRate? {
-        guard let rate else { return nil }
-        guard let model = rate.model else {
-            let reason = "must be 1 to 1000000 jobs in 1 ms to 1 day, not \(rate.count) in \(rate.period)"
-            throw .invalidRequest(field: "rate", reason: reason)
-        }
-        return model
     }
 
     private static func check(limit: Int?) throws(CameoError) {

@@ -1,5 +1,4 @@
 internal import CameoEngine
-internal import CameoModel
 internal import CameoSQLite
 internal import CameoStore
 public import Foundation
@@ -60,14 +59,14 @@ public final class Client: Sendable {
             throw .invalidRequest(field: "mediaType", reason: "\"\(mediaType)\" is not a media type such as text/plain")
         }
         let digest = try await asking { () throws(StoreError) in try await store.store(data, mediaType: mediaType) }
-        return try Self.uri(.blob(digest))
+        return .blob(digest)
     }
 
     /// The bytes that a name stands for now, verified against their digest.
     public func data(for uri: CameoURI) async throws(CameoURLError) -> Data {
         do throws(StoreError) {
-            let data = try await store.data(of: uri.model)
-            store.noteReading(of: uri.model)
+            let data = try await store.data(of: uri)
+            store.noteReading(of: uri)
             return data
         } catch {
             throw CameoURLError(error, url: uri.description)
@@ -98,12 +97,5 @@ public final class Client: Sendable {
         } catch {
             throw CameoError(error)
         }
-    }
-
-    static func uri(_ model: CameoModel.CameoURI) throws(CameoError) -> CameoURI {
-        guard let uri = CameoURI(model) else {
-            throw .storeUnavailable(reason: "Foundation makes no URL of \(model.text)")
-        }
-        return uri
     }
 }

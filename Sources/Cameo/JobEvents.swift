@@ -1,16 +1,15 @@
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
 /// What becomes of a job: its status now, and again whenever its state or attempt is another; ends after a final state.
 /// Should another job take its place, which was waiting for the same thumbnails, that one is told of from then on, by its
-/// own ``JobStatus/id``.
+/// own ``Job/id``.
 ///
 /// Nothing is buffered: who comes late sees the newest status, and states that passed meanwhile are left out. The
 /// iteration throws a ``CameoError``, or `CancellationError` when its task is cancelled.
 public struct JobEvents: AsyncSequence, Sendable {
     /// The job at the moment of a change.
-    public typealias Element = JobStatus
+    public typealias Element = Job
 
     let client: Client
     /// Nil: there is no job, so nothing becomes of it.
@@ -24,7 +23,7 @@ public struct JobEvents: AsyncSequence, Sendable {
         fileprivate let client: Client
         fileprivate let id: Int64?
         private var version: Int?
-        private var last: JobStatus?
+        private var last: Job?
 
         fileprivate init(client: Client, id: Int64?) {
             self.client = client
@@ -32,7 +31,7 @@ public struct JobEvents: AsyncSequence, Sendable {
         }
 
         /// The next change; nil after a final state.
-        public mutating func next() async throws -> JobStatus? {
+        public mutating func next() async throws -> Job? {
             guard let id, last?.state.isFinal != true else { return nil }
             while true {
                 try Task.checkCancellation()
@@ -59,13 +58,13 @@ public struct JobEvents: AsyncSequence, Sendable {
 
 extension Client {
     /// What becomes of an accepted request, from now until its job ends; nothing where none is needed.
-    public func events(of job: EnqueuedJob) -> JobEvents { JobEvents(client: self, id: job.id) }
+    public func events(of job: EnqueueReceipt) -> JobEvents { JobEvents(client: self, id: job.id) }
 
     /// What becomes of a job, from now until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
 
-    fileprivate func statusInPlace(of id: Int64) async throws(CameoError) -> JobStatus {
-        try JobStatus(await asking { () throws(StoreError) in try await store.jobInPlace(of: id) })
+    fileprivate func statusInPlace(of id: Int64) async throws(CameoError) -> Job {
+        try await asking { () throws(StoreError) in try await store.jobInPlace(of: id) }
     }
 
     /// Waits until a job has ended, in whatever final state. Should another job take its place, which was waiting for the
@@ -77,7 +76,7 @@ extension Client {
     /// - Returns: its last status, or that of the job that took its place.
     /// - Throws: ``CameoError/timedOut(jobID:)``, ``CameoError/noSuchJob(_:)``, or `CancellationError` when the task
     ///   is cancelled; the job goes on.
-    public func wait(for id: Int64, timeout: Duration? = nil) async throws -> JobStatus {
+    public func wait(for id: Int64, timeout: Duration? = nil) async throws -> Job {
         let events = events(of: id)
         return try await Self.within(timeout, else: .timedOut(jobID: id)) {
             for try await status in events where status.state.isFinal { return status }
@@ -93,7 +92,7 @@ extension Client {
     /// - Returns: how they ended.
     /// - Throws: ``CameoError/batchTimedOut(_:)``, ``CameoError/noSuchBatch(_:)``, or `CancellationError` when the task is
     ///   cancelled; the jobs go on.
-    public func wait(forBatch name: String, timeout: Duration? = nil) async throws -> BatchStatus {
+    public func wait(forBatch name: String, timeout: Duration? = nil) async throws -> BatchReport {
         try await Self.within(timeout, else: .batchTimedOut(name)) { [self] in
             do {
                 var version = try await changes.current()

@@ -1,5 +1,3 @@
-internal import CameoModel
-
 /// What bytes are called in a `Content-Type`.
 enum MediaType {
     static let unknown = "application/octet-stream"

@@ -1,4 +1,3 @@
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
 

@@ -1,11 +1,13 @@
-package import Foundation
+public import Foundation
 
 /// How far the jobs of one batch are. JSON form: `proto-json/batch-report.schema.json`.
-package struct BatchReport: Hashable, Codable, Sendable {
+public struct BatchReport: Hashable, Codable, Sendable {
     /// How many discarded jobs have one reason.
-    package struct Failures: Hashable, Codable, Sendable {
-        package let code: JobFailure.Code
-        package let count: Int
+    public struct Failures: Hashable, Codable, Sendable {
+        /// The reason.
+        public let code: JobFailure.Code
+        /// Of the jobs.
+        public let count: Int
 
         package init(code: JobFailure.Code, count: Int) {
             self.code = code
@@ -13,18 +15,22 @@ package struct BatchReport: Hashable, Codable, Sendable {
         }
     }
 
-    package let generatedAt: Date
-    package let name: String
+    /// The moment that the report is about.
+    public let generatedAt: Date
+    /// The batch, as its requests name it.
+    public let name: String
     /// Jobs by state; a state without jobs is 0.
-    package let jobs: [String: Int]
-    package let total: Int
+    public let jobs: [JobState: Int]
+    /// Jobs of the batch that the store still has.
+    public let total: Int
     /// Those that have ended, in whatever final state.
-    package let finished: Int
+    public let finished: Int
     /// Of the discarded jobs, the most frequent reason first.
-    package let failures: [Failures]
-    package let finishedLastMinute: Int
+    public let failures: [Failures]
+    /// Those of them that have ended lately.
+    public let finishedLastMinute: Int
     /// Seconds until the rest has ended, at the rate of the last minute; nil when nothing is left or nothing moves.
-    package let secondsLeft: Double?
+    public let secondsLeft: Double?
 
     /// The `rate` is how many jobs of the batch end in a second, lately.
     package init(
@@ -37,7 +43,7 @@ package struct BatchReport: Hashable, Codable, Sendable {
     ) {
         self.name = name
         self.generatedAt = generatedAt
-        self.jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, jobs[$0] ?? 0) })
+        self.jobs = jobs.complete
         total = jobs.values.reduce(0, +)
         finished = jobs.filter(\.key.isFinal).values.reduce(0, +)
         self.failures = failures.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
@@ -45,7 +51,9 @@ package struct BatchReport: Hashable, Codable, Sendable {
         secondsLeft = finished < total && rate > 0 ? Double(total - finished) / rate : nil
     }
 
-    package func count(_ state: JobState) -> Int { jobs[state.rawValue] ?? 0 }
+    /// How many of its jobs are in this state.
+    public func count(_ state: JobState) -> Int { jobs[state] ?? 0 }
 
-    package var isFinished: Bool { finished == total }
+    /// Whether all its jobs have ended.
+    public var isFinished: Bool { finished == total }
 }

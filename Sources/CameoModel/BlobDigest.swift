@@ -1,9 +1,10 @@
 /// The name of immutable bytes: their SHA-256, written as 64 lower-case hexadecimal digits.
-package struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
-    package let hex: String
+public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
+    /// 64 lower-case hexadecimal digits.
+    public let hex: String
 
     /// - Parameter hex: 64 lower-case hexadecimal digits; anything else gives nil.
-    package init?(hex: some StringProtocol) {
+    public init?(hex: some StringProtocol) {
         guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
         self.hex = String(hex)
     }
@@ -12,5 +13,6 @@ package struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
         hex = Hexadecimal.encode(bytes)
     }
 
-    package var description: String { "sha256-\(hex)" }
+    /// `sha256-` and the digits.
+    public var description: String { "sha256-\(hex)" }
 }

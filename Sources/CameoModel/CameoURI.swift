@@ -1,7 +1,5 @@
-internal import Foundation
-
-/// A name for bytes in the store.
-package enum CameoURI: Hashable, Sendable, CustomStringConvertible {
+/// A name for bytes in the store. What it names need not exist.
+public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStringConvertible {
     /// `cameo://thumb/<id>`: the newest blob of one thumbnail.
     case thumbnail(ThumbnailID)
     /// `cameo://blob/sha256-<64 hex>`: immutable bytes.
@@ -9,7 +7,8 @@ package enum CameoURI: Hashable, Sendable, CustomStringConvertible {
     /// `cameo://source/<percent-encoded source URI>`: the cached original.
     case source(String)
 
-    package init?(_ text: String) {
+    /// Nil for a text that is no such name.
+    public init?(_ text: String) {
         guard text.prefix(8).lowercased() == "cameo://" else { return nil }
         let parts = text.dropFirst(8).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -21,28 +20,30 @@ package enum CameoURI: Hashable, Sendable, CustomStringConvertible {
             guard parts[1].hasPrefix("sha256-"), let digest = BlobDigest(hex: parts[1].dropFirst(7)) else { return nil }
             self = .blob(digest)
         case "source":
-            guard let source = parts[1].removingPercentEncoding, !source.isEmpty else { return nil }
+            guard let bytes = PercentEncoding.decoded(parts[1].utf8), !bytes.isEmpty,
+                let source = String(validating: bytes, as: UTF8.self)
+            else { return nil }
             self = .source(source)
         default:
             return nil
         }
     }
 
-    package var text: String {
+    /// Nil for a text that is no such name.
+    public init?(rawValue: String) { self.init(rawValue) }
+
+    /// The name in its one canonical spelling.
+    public var text: String {
         switch self {
         case .thumbnail(let id): "cameo://thumb/\(id)"
         case .blob(let digest): "cameo://blob/\(digest)"
-        case .source(let source): "cameo://source/\(Self.percentEncoded(source))"
+        case .source(let source): "cameo://source/\(PercentEncoding.encoded(source))"
         }
     }
 
-    package var description: String { text }
+    /// The ``text``, which is also the JSON form.
+    public var rawValue: String { text }
 
-    /// Encodes everything but RFC 3986's unreserved characters.
-    private static func percentEncoded(_ text: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-        )
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
-    }
+    /// The ``text``.
+    public var description: String { text }
 }

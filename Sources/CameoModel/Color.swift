@@ -1,16 +1,19 @@
 /// An sRGB colour with alpha, 0…255 each, written `#rrggbbaa`.
-package struct Color: Hashable, Sendable, CustomStringConvertible {
-    package var red, green, blue, alpha: UInt8
+public struct Color: Hashable, Sendable, CustomStringConvertible {
+    public var red, green, blue, alpha: UInt8
 
-    package static let white = Color(red: 255, green: 255, blue: 255, alpha: 255)
-    package static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
+    /// Opaque white.
+    public static let white = Color(red: 255, green: 255, blue: 255, alpha: 255)
+    /// Transparent black.
+    public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 
-    package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+    /// From its channels, 0…255 each.
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
     }
 
     /// Reads `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, in either case, as CSS does.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         guard text.first == "#", text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         var digits = String(text.dropFirst())
         if digits.count == 3 || digits.count == 4 { digits = String(digits.flatMap { [$0, $0] }) }
@@ -24,5 +27,6 @@ package struct Color: Hashable, Sendable, CustomStringConvertible {
         )
     }
 
-    package var description: String { "#" + Hexadecimal.encode([red, green, blue, alpha]) }
+    /// `#rrggbbaa`
+    public var description: String { "#" + Hexadecimal.encode([red, green, blue, alpha]) }
 }

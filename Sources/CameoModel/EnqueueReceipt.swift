@@ -1,9 +1,9 @@
-package import Foundation
+public import Foundation
 
 /// The answer to an accepted request. JSON form: `proto-json/enqueue-receipt.schema.json`.
-package struct EnqueueReceipt: Hashable, Codable, Sendable {
+public struct EnqueueReceipt: Hashable, Codable, Sendable {
     /// What an accepted request led to.
-    package enum Outcome: String, Codable, CaseIterable, Sendable {
+    public enum Outcome: String, Codable, CaseIterable, Sendable {
         /// A job of its own.
         case accepted
         /// A job that waited already, for the same thumbnails or under the same unique key.
@@ -12,21 +12,27 @@ package struct EnqueueReceipt: Hashable, Codable, Sendable {
         case fresh
     }
 
-    package let outcome: Outcome
+    /// Whether there is something to do, and whose job it is.
+    public let outcome: Outcome
     /// The job that makes the thumbnails. If none need be made, the job that says so in the request's batch; nil without
     /// a batch.
-    package let id: Int64?
+    public let id: Int64?
     /// The job's, or `completed` if there is none.
-    package let state: JobState
-    package let source: String
-    package let queue: String
-    package let batch: String?
-    package let createdAt: Date
+    public let state: JobState
+    /// As requested, or the name that handed-over bytes were given.
+    public let source: String
+    /// As requested.
+    public let queue: String
+    /// As requested.
+    public let batch: String?
+    /// When the request was accepted.
+    public let createdAt: Date
     /// Due from then on.
-    package let availableAt: Date
+    public let availableAt: Date
     /// Known before anything is rendered, in the order of the request's renditions.
-    package let thumbnails: [RequestedThumbnail]
-    package let metadata: [String: JSONValue]?
+    public let thumbnails: [RequestedThumbnail]
+    /// As requested.
+    public let metadata: [String: JSONValue]?
 
     package init(
         outcome: Outcome,

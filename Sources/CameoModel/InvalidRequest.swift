@@ -1,8 +1,9 @@
 /// A request that cannot be accepted: which field, and what is wrong with it.
-package struct InvalidRequest: Error, Hashable, CustomStringConvertible {
+public struct InvalidRequest: Error, Hashable, CustomStringConvertible {
     /// The field, as `renditions[0].width`; empty for the request as a whole.
-    package let path: String
-    package let reason: String
+    public let path: String
+    /// What is wrong with it.
+    public let reason: String
 
     /// Keeps the beginnings only of a long path and reason: both may quote what a stranger wrote, and both are stored.
     package init(path: String, reason: String) {
@@ -15,5 +16,6 @@ package struct InvalidRequest: Error, Hashable, CustomStringConvertible {
         return scalars.count <= count ? text : String(scalars.prefix(count)) + "…"
     }
 
-    package var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
+    /// Field and reason, for a person.
+    public var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
 }

@@ -1,7 +1,7 @@
 extension JSONValue {
     /// The text of RFC 8785 (JSON Canonicalization Scheme): keys in UTF-16 order, no space, numbers as ECMAScript
     /// prints them. Whole numbers outside ±2^53 are printed exactly, where RFC 8785 would round them.
-    package var canonicalText: String {
+    public var canonicalText: String {
         String(decoding: canonicalBytes, as: UTF8.self)
     }
 

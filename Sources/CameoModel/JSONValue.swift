@@ -1,5 +1,5 @@
 /// Any JSON value (RFC 8259). Whole numbers that fit stay exact; objects have unique keys in no order.
-package enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -22,7 +22,8 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: Codable {
-    package init(from decoder: any Decoder) throws {
+    /// Reads any JSON value.
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -41,7 +42,8 @@ extension JSONValue: Codable {
         }
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    /// Writes the value as itself.
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -52,5 +54,27 @@ extension JSONValue: Codable {
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
         }
+    }
+}
+
+// So that a request's metadata is written as Swift writes it: `["user": 7, "tags": ["cat"]]`.
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Any other number.
+    public init(floatLiteral value: Double) { self = .number(value) }
+    /// True or false.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Null.
+    public init(nilLiteral: ()) { self = .null }
+    /// An array.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object; of equal keys the last one counts.
+    public init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
     }
 }

@@ -1,33 +1,43 @@
-package import Foundation
+public import Foundation
 
 /// A job as a report shows it. JSON form: `proto-json/job.schema.json`.
-package struct Job: Hashable, Codable, Sendable {
-    package let id: Int64
-    package let state: JobState
-    package let queue: String
-    package let priority: Int
-    package let batch: String?
+public struct Job: Hashable, Codable, Sendable, Identifiable {
+    /// The job's number in its store.
+    public let id: Int64
+    /// At the moment of the look.
+    public let state: JobState
+    /// As requested.
+    public let queue: String
+    /// As requested, or raised by a request that joined.
+    public let priority: Int
+    /// As requested.
+    public let batch: String?
     /// Attempts charged so far; the death of a worker gives its attempt back.
-    package let attempt: Int
-    package let maxAttempts: Int
+    public let attempt: Int
+    /// After so many, a failure is final.
+    public let maxAttempts: Int
     /// How often a worker died while it ran this job.
-    package let crashCount: Int
-    package let createdAt: Date
+    public let crashCount: Int
+    /// When its request was accepted.
+    public let createdAt: Date
     /// Due from then on.
-    package let availableAt: Date
-    package let attemptedAt: Date?
-    package let finalizedAt: Date?
-    package let worker: String?
+    public let availableAt: Date
+    /// When its last attempt began.
+    public let attemptedAt: Date?
+    /// Nil until the job ends.
+    public let finalizedAt: Date?
+    /// The id of the worker that has it, or had it last.
+    public let worker: String?
     /// The last failure, also of a job that waits for its next attempt.
-    package let failure: JobFailure?
+    public let failure: JobFailure?
     /// The job that took the place of this one, which is cancelled: the other was waiting for the same thumbnails.
-    package let supersededBy: Int64?
+    public let supersededBy: Int64?
     /// As it was enqueued. Not yet validated: the table accepts a little more than a worker does.
-    package let request: JSONValue
+    public let request: JSONValue
     /// In the order of the request's renditions; empty for a request that is invalid.
-    package let thumbnails: [RequestedThumbnail]
+    public let thumbnails: [RequestedThumbnail]
     /// Every try, oldest first; nil where only a list of jobs was asked for.
-    package let attempts: [JobAttempt]?
+    public let attempts: [JobAttempt]?
 
     package init(
         id: Int64,
@@ -70,8 +80,14 @@ package struct Job: Hashable, Codable, Sendable {
     }
 
     /// The source as it stands in the request; nil if the request has none.
-    package var source: String? {
+    public var source: String? {
         guard case .object(let members) = request, case .string(let source)? = members["source"] else { return nil }
         return source
+    }
+
+    /// What its producer attached to it.
+    public var metadata: [String: JSONValue] {
+        guard case .object(let members) = request, case .object(let data)? = members["metadata"] else { return [:] }
+        return data
     }
 }

@@ -1,9 +1,9 @@
-package import Foundation
+public import Foundation
 
 /// One try of a job: what became of it and where its time went.
-package struct JobAttempt: Hashable, Codable, Sendable {
+public struct JobAttempt: Hashable, Codable, Sendable {
     /// What became of a try.
-    package enum Outcome: String, Codable, CaseIterable, Sendable {
+    public enum Outcome: String, Codable, CaseIterable, Sendable {
         case running, completed, retryable, discarded, cancelled
         /// Given back unharmed by a worker that shut down; not charged.
         case released
@@ -12,24 +12,28 @@ package struct JobAttempt: Hashable, Codable, Sendable {
         /// A word of a newer version.
         case unknown
 
-        package init(from decoder: any Decoder) throws {
+        /// Reads any word; what it does not know is ``unknown``.
+        public init(from decoder: any Decoder) throws {
             self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
         }
     }
 
     /// 1 for the first try, counting every one, charged or not.
-    package let number: Int
-    package let worker: String
-    package let startedAt: Date
-    package let finishedAt: Date?
-    package let outcome: Outcome
-    package let failure: JobFailure?
-    /// Milliseconds spent on fetching the source and the overlays, rendering, and storing.
-    package let fetchMilliseconds: Int?
-    package let renderMilliseconds: Int?
-    package let storeMilliseconds: Int?
-    package let sourceBytes: Int?
-    package let outputBytes: Int?
+    public let number: Int
+    /// The id of the worker that had the job.
+    public let worker: String
+    /// When it was claimed.
+    public let startedAt: Date
+    /// Nil while it runs.
+    public let finishedAt: Date?
+    /// What became of it.
+    public let outcome: Outcome
+    /// Nil unless it failed.
+    public let failure: JobFailure?
+    /// Time spent on fetching the source and the overlays, rendering, and storing.
+    public let fetchMilliseconds, renderMilliseconds, storeMilliseconds: Int?
+    /// Bytes fetched, and bytes of the thumbnails.
+    public let sourceBytes, outputBytes: Int?
 
     package init(
         number: Int,

@@ -1,7 +1,7 @@
 /// Why an attempt did not make its thumbnails. JSON form: `proto-json/job-failure.schema.json`.
-package struct JobFailure: Error, Hashable, Codable, Sendable {
+public struct JobFailure: Error, Hashable, Codable, Sendable {
     /// Stable names, for programs to decide on. The text behind the dot never changes its meaning.
-    package enum Code: String, Codable, CaseIterable, Sendable {
+    public enum Code: String, Codable, CaseIterable, Sendable {
         case requestInvalid = "request.invalid"
         case sourceNotFound = "source.notFound"
         case sourceForbidden = "source.forbidden"
@@ -33,16 +33,18 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
     }
 
     /// The step that failed.
-    package enum Stage: String, Codable, CaseIterable, Sendable {
+    public enum Stage: String, Codable, CaseIterable, Sendable {
         case request, fetch, render, store, worker
     }
 
-    package let code: Code
-    package let stage: Stage
+    /// What went wrong.
+    public let code: Code
+    /// Where it went wrong.
+    public let stage: Stage
     /// One sentence for a person: it names the source and the limit that was broken.
-    package let message: String
+    public let message: String
     /// Whether another attempt may succeed without anybody changing anything.
-    package let isRetryable: Bool
+    public let isRetryable: Bool
     /// How long the source's server asks everybody to stay away (`Retry-After`). Not part of the JSON form: when a job
     /// is tried again stands in the job, and the message says what the server asked for.
     package let retryAfter: Duration?
@@ -71,7 +73,8 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
         JobFailure(code, at: stage, message, isRetryable: isRetryable, retryAfter: retryAfter)
     }
 
-    package init(from decoder: any Decoder) throws {
+    /// Reads any code; what it does not know is ``Code/unknown``.
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         code = Code(rawValue: try container.decode(String.self, forKey: .code)) ?? .unknown
         stage = Stage(rawValue: try container.decode(String.self, forKey: .stage)) ?? .worker
@@ -84,7 +87,7 @@ package struct JobFailure: Error, Hashable, Codable, Sendable {
 extension JobFailure.Code {
     /// The one place that decides whether a failure is worth another attempt. `source.httpStatus` is decided by its
     /// status where it is made, `render.crashed` by how often it happened (``RetryPolicy``).
-    package var isRetryable: Bool {
+    public var isRetryable: Bool {
         switch self {
         case .sourceTimeout, .sourceUnreachable, .sourceChanged, .sourceHTTPStatus: true
         case .renderCrashed, .renderTimedOut: true

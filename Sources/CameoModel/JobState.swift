@@ -1,5 +1,5 @@
 /// Where a job stands. The words are those of River and Oban.
-package enum JobState: String, Codable, CaseIterable, Sendable {
+public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
     /// Due at a later time that its producer chose.
     case scheduled
     /// Due now, waits for a worker.
@@ -16,10 +16,15 @@ package enum JobState: String, Codable, CaseIterable, Sendable {
     case cancelled
 
     /// True for states that a job leaves only by being retried by hand.
-    package var isFinal: Bool {
+    public var isFinal: Bool {
         switch self {
         case .scheduled, .available, .running, .retryable: false
         case .completed, .discarded, .cancelled: true
         }
     }
+}
+
+extension [JobState: Int] {
+    /// With 0 for each state that is not there.
+    var complete: Self { merging(JobState.allCases.map { ($0, 0) }) { count, _ in count } }
 }

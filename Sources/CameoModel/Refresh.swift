@@ -1,5 +1,5 @@
 /// When thumbnails that exist already are made anew.
-package enum Refresh: String, CaseIterable, Sendable {
+public enum Refresh: String, CaseIterable, Sendable {
     /// Not at all: what there is answers, whatever has become of the source.
     case never
     /// When the source's bytes have changed. What cannot have changed, or is known to be fresh, answers at once.

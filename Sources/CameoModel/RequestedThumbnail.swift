@@ -1,19 +1,19 @@
 /// A thumbnail that a job asks for: its URI always, the rest once it exists.
 ///
 /// JSON form: `proto-json/job.schema.json#/$defs/requestedThumbnail`.
-package struct RequestedThumbnail: Hashable, Codable, Sendable {
+public struct RequestedThumbnail: Hashable, Codable, Sendable {
     /// What the thumbnail was made of.
-    package struct Source: Hashable, Codable, Sendable {
+    public struct Source: Hashable, Codable, Sendable {
         /// A ``PictureFormat``, or one of a newer version.
-        package let format: String
+        public let format: String
         /// Pixels of the first page, upright.
-        package let width: Int
-        package let height: Int
+        public let width, height: Int
         /// Pages or frames.
-        package let pages: Int
-        package let hasAlpha: Bool
+        public let pages: Int
+        /// Whether any of its pixels may be transparent.
+        public let hasAlpha: Bool
         /// Whether its pages are frames in time, and more than one.
-        package let isAnimated: Bool
+        public let isAnimated: Bool
 
         init(_ facts: PictureFacts) {
             format = facts.format.rawValue
@@ -26,34 +26,39 @@ package struct RequestedThumbnail: Hashable, Codable, Sendable {
     }
 
     /// The rendition's name.
-    package let name: String
+    public let name: String
     /// `cameo://thumb/<id>`
-    package let uri: String
-    /// `cameo://blob/sha256-<64 hex>`
-    package let blob: String?
+    public let uri: CameoURI
+    /// The immutable bytes that ``uri`` stands for now; nil until the thumbnail has been made.
+    public let blob: CameoURI?
     /// Pixels.
-    package let width: Int?
-    package let height: Int?
-    package let format: String?
-    package let bytes: Int?
+    public let width, height: Int?
+    /// `webp`, `jpeg`, …
+    public let format: String?
+    /// Length of the blob.
+    public let bytes: Int?
     // From here on nil also for a thumbnail that was made before facts were recorded.
-    package let hasAlpha: Bool?
-    package let frames: Int?
+    /// Whether any of its pixels may be transparent.
+    public let hasAlpha: Bool?
+    /// 1 for a still picture.
+    public let frames: Int?
     /// Whether it has more than one frame.
-    package let isAnimated: Bool?
-    /// Base64 with padding.
-    package let thumbHash: String?
-    package let blurHash: String?
+    public let isAnimated: Bool?
+    /// A ThumbHash (https://evanw.github.io/thumbhash/) in base64, to show before the thumbnail has been loaded.
+    public let thumbHash: String?
+    /// A BlurHash (https://blurha.sh), likewise.
+    public let blurHash: String?
     /// `#rrggbb`
-    package let dominantColor: String?
-    package let source: Source?
+    public let dominantColor: String?
+    /// What the thumbnail was made of.
+    public let source: Source?
     /// Nil, or true: the source was cut off, and the thumbnail shows what there was of it.
-    package let truncated: Bool?
+    public let truncated: Bool?
 
     package init(name: String, id: ThumbnailID, thumbnail: Thumbnail?) {
         self.name = name
-        uri = CameoURI.thumbnail(id).text
-        blob = thumbnail.map { CameoURI.blob($0.blob).text }
+        uri = .thumbnail(id)
+        blob = thumbnail.map { .blob($0.blob) }
         width = thumbnail?.width
         height = thumbnail?.height
         format = thumbnail?.format.rawValue

@@ -1,5 +1,5 @@
 /// What a request wants of its retries; what it leaves out is the worker's to say (``RetryPolicy``).
-package struct RetryWish: Hashable, Sendable {
+public struct RetryWish: Hashable, Sendable {
     /// Seconds.
     package static let baseRange = 0.1...86_400.0
     /// Seconds.
@@ -8,13 +8,14 @@ package struct RetryWish: Hashable, Sendable {
     private static let fields = ["base", "cap", "jitter"]
 
     /// Seconds before the second attempt; each further wait is twice the one before.
-    package var base: Double?
+    public var base: Double?
     /// Seconds that no wait exceeds.
-    package var cap: Double?
+    public var cap: Double?
     /// Which part of a wait is left to chance.
-    package var jitter: Double?
+    public var jitter: Double?
 
-    package init(base: Double? = nil, cap: Double? = nil, jitter: Double? = nil) {
+    /// What is left out is the worker's to say.
+    public init(base: Double? = nil, cap: Double? = nil, jitter: Double? = nil) {
         self.base = base
         self.cap = cap
         self.jitter = jitter

@@ -1,18 +1,25 @@
-package import Foundation
+public import Foundation
 
 /// The state of a store at one moment. JSON form: `proto-json/status-report.schema.json`.
-package struct StatusReport: Hashable, Codable, Sendable {
-    package let generatedAt: Date
-    package let schemaVersion: Int
+public struct StatusReport: Hashable, Codable, Sendable {
+    /// The moment that the report is about.
+    public let generatedAt: Date
+    /// Of the store's tables.
+    public let schemaVersion: Int
     /// Jobs by state; a state without jobs is 0.
-    package let jobs: [String: Int]
-    package let queues: [Queue]
+    public let jobs: [JobState: Int]
+    /// By name.
+    public let queues: [Queue]
     /// Jobs that ended `completed` or `discarded` during the last minute.
-    package let finishedLastMinute: Finished
-    package let workers: [Worker]
-    package let blobs: Blobs
-    package let thumbnails: Int
-    package let sources: Sources
+    public let finishedLastMinute: Finished
+    /// Those that have not left the store, in the order of their starts.
+    public let workers: [Worker]
+    /// Pictures and thumbnails as bytes, in the database and beside it.
+    public let blobs: Blobs
+    /// Thumbnails that exist.
+    public let thumbnails: Int
+    /// The cache of originals, without what programs handed over.
+    public let sources: Sources
 
     package init(
         generatedAt: Date,
@@ -27,7 +34,7 @@ package struct StatusReport: Hashable, Codable, Sendable {
     ) {
         self.generatedAt = generatedAt
         self.schemaVersion = schemaVersion
-        self.jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, jobs[$0] ?? 0) })
+        self.jobs = jobs.complete
         self.queues = queues
         self.finishedLastMinute = finishedLastMinute
         self.workers = workers
@@ -36,20 +43,23 @@ package struct StatusReport: Hashable, Codable, Sendable {
         self.sources = sources
     }
 
-    package func count(_ state: JobState) -> Int { jobs[state.rawValue] ?? 0 }
+    /// How many jobs are in this state.
+    public func count(_ state: JobState) -> Int { jobs[state] ?? 0 }
 
-    package struct Queue: Hashable, Codable, Sendable {
-        package let name: String
+    /// A queue that a job or an operator has named.
+    public struct Queue: Hashable, Codable, Sendable {
+        /// As requests name it.
+        public let name: String
         /// Jobs by state; a state without jobs is 0.
-        package let jobs: [String: Int]
+        public let jobs: [JobState: Int]
         /// Seconds that the longest-waiting `available` job has been due; nil when none waits.
-        package let oldestWaitingSeconds: Double?
+        public let oldestWaitingSeconds: Double?
         /// Whether its waiting jobs are kept from the workers.
-        package let paused: Bool
+        public let paused: Bool
         /// Jobs of it that may run at once, over all workers; nil: as many as there is room for.
-        package let maxRunning: Int?
+        public let maxRunning: Int?
         /// Jobs of it that may start within a time, as `10/s`; nil: as many as there is room for.
-        package let rate: String?
+        public let rate: String?
 
         package init(
             name: String,
@@ -60,7 +70,7 @@ package struct StatusReport: Hashable, Codable, Sendable {
             rate: String? = nil
         ) {
             self.name = name
-            self.jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, jobs[$0] ?? 0) })
+            self.jobs = jobs.complete
             self.oldestWaitingSeconds = oldestWaitingSeconds
             self.paused = paused
             self.maxRunning = maxRunning
@@ -68,9 +78,10 @@ package struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    package struct Finished: Hashable, Codable, Sendable {
-        package let completed: Int
-        package let discarded: Int
+    /// How many jobs ended how.
+    public struct Finished: Hashable, Codable, Sendable {
+        /// Without those that were done when they were asked for.
+        public let completed, discarded: Int
 
         package init(completed: Int, discarded: Int) {
             self.completed = completed
@@ -78,19 +89,24 @@ package struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    package struct Worker: Hashable, Codable, Sendable {
-        package let id: String
-        package let host: String
-        package let pid: Int
-        package let version: String
-        package let startedAt: Date
+    /// A worker that has not left the store.
+    public struct Worker: Hashable, Codable, Sendable, Identifiable {
+        /// As jobs and attempts name it.
+        public let id: String
+        /// The machine that it runs on, and its process there.
+        public let host: String, pid: Int
+        /// Of Cameo.
+        public let version: String
+        /// When it opened the store.
+        public let startedAt: Date
         /// Whether the worker's process holds its lock file now.
-        package let isAlive: Bool
-        package let concurrency: Int
+        public let isAlive: Bool
+        /// Jobs that it works on at once, at most.
+        public let concurrency: Int
         /// Jobs that it holds claims of.
-        package let running: Int
+        public let running: Int
         /// How an operator asked it to end; nil if nobody has.
-        package let stopping: WorkerStop?
+        public let stopping: WorkerStop?
 
         package init(
             id: String,
@@ -115,10 +131,10 @@ package struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    package struct Blobs: Hashable, Codable, Sendable {
-        package let count: Int
+    /// How many blobs there are.
+    public struct Blobs: Hashable, Codable, Sendable {
         /// All of them, in the database and beside it.
-        package let bytes: Int
+        public let count, bytes: Int
 
         package init(count: Int, bytes: Int) {
             self.count = count
@@ -126,13 +142,12 @@ package struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// The cache of originals, without what programs handed over.
-    package struct Sources: Hashable, Codable, Sendable {
-        package let count: Int
-        package let bytes: Int
+    /// How many originals are cached.
+    public struct Sources: Hashable, Codable, Sendable {
+        /// What there is.
+        public let count, bytes: Int
         /// Removed over the store's life because the cache was over its budget.
-        package let evicted: Int
-        package let evictedBytes: Int
+        public let evicted, evictedBytes: Int
 
         package init(count: Int, bytes: Int, evicted: Int, evictedBytes: Int) {
             self.count = count

@@ -1,10 +1,11 @@
 /// The name of a thumbnail: 32 lower-case hexadecimal digits, a function of scope, source and rendition alone, so
 /// that it is known before the thumbnail is made. `proto-json/README.md` documents it for other languages.
-package struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
-    package let text: String
+public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
+    /// 32 lower-case hexadecimal digits.
+    public let text: String
 
     /// - Parameter text: 32 lower-case hexadecimal digits; anything else gives nil.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
         self.text = String(text)
     }
@@ -21,7 +22,8 @@ package struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
         text = SHA256.shortHex(of: JSONValue.object(members))
     }
 
-    package var description: String { text }
+    /// The digits.
+    public var description: String { text }
 }
 
 /// What a source is called inside a thumbnail's id: its URI as requested, or, for a picture in the source itself, the

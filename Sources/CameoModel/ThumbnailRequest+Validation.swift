@@ -1,6 +1,6 @@
 extension ThumbnailRequest {
     /// Checks every limit of the wire contract, so that a request that is accepted can be carried out.
-    package func validate() throws(InvalidRequest) {
+    public func validate() throws(InvalidRequest) {
         try Self.validateSource(source, at: "source")
         try Rendition.validate(renditions, at: "renditions")
         try validateScheduling()

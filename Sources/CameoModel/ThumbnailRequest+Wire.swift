@@ -6,8 +6,8 @@ extension ThumbnailRequest {
         "concurrencyKey", "concurrencyLimit", "batch", "headers", "metadata",
     ]
 
-    /// Reads one request out of a JSON text.
-    package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
+    /// Reads and checks a request as JSON (`proto-json/thumbnail-request.schema.json`).
+    public init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
         try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
     }
 
@@ -56,8 +56,8 @@ extension ThumbnailRequest {
         return date
     }
 
-    /// The wire form; fields that equal their default are left out.
-    package var json: JSONValue {
+    /// The JSON form; fields that equal their default are left out. ``JSONValue/canonicalText`` makes it one line.
+    public var json: JSONValue {
         var members: [String: JSONValue] = [
             "source": .string(source),
             "renditions": .array(renditions.map(\.json)),

@@ -1,9 +1,9 @@
-package import Foundation
+public import Foundation
 
 /// What a producer asks for: a source and the renditions to make of it.
 ///
 /// JSON form: `proto-json/thumbnail-request.schema.json`.
-package struct ThumbnailRequest: Hashable, Sendable {
+public struct ThumbnailRequest: Hashable, Sendable {
     package static let maximumRenditions = 32
     /// Different overlays of all renditions.
     package static let maximumOverlays = 8
@@ -17,39 +17,45 @@ package struct ThumbnailRequest: Hashable, Sendable {
     package static let attemptsRange = 1...25
     /// Seconds.
     package static let timeoutRange = 1.0...3_600.0
-    package static let defaultQueue = "default"
-    package static let defaultMaxAttempts = 5
+    /// The queue of requests that name none.
+    public static let defaultQueue = "default"
+    /// Attempts of requests that say nothing of them.
+    public static let defaultMaxAttempts = 5
     package static let concurrencyLimitRange = 1...10_000
 
     /// The picture's URI: `file:`, `http:`, `https:`, `data:`, `cameo:` or `initials:`; or the picture itself in base64.
-    package var source: String
-    package var renditions: [Rendition]
-    package var queue: String
+    public var source: String
+    /// 1 to 32.
+    public var renditions: [Rendition]
+    /// The queue that it waits in: 1 to 64 of `a-z 0-9 . _ -`.
+    public var queue: String
     /// −100…100, higher first. One step is worth a minute of waiting.
-    package var priority: Int
+    public var priority: Int
     /// Not before this moment; nil: at once.
-    package var runAt: Date?
-    package var maxAttempts: Int
+    public var runAt: Date?
+    /// 1 to 25.
+    public var maxAttempts: Int
     /// How long to wait between attempts; nil: the worker's policy.
-    package var retry: RetryWish?
-    /// Seconds that one attempt may take from its claim to its end; nil: the worker's default.
-    package var timeout: Double?
+    public var retry: RetryWish?
+    /// Seconds, 1 to 3600, that one attempt may take from its claim to its end; nil: the worker's default.
+    public var timeout: Double?
     /// When thumbnails that exist already are made anew.
-    package var refresh: Refresh
+    public var refresh: Refresh
     /// Requests of one queue and key are one job while it waits; nil: those for the same thumbnails are.
-    package var uniqueKey: String?
+    public var uniqueKey: String?
     /// Jobs of one key share a limit of how many run at once, over all queues and workers.
-    package var concurrencyKey: String?
+    public var concurrencyKey: String?
     /// The key's limit from now on, unless an operator has set it; nil leaves it, and a new key has 1.
-    package var concurrencyLimit: Int?
+    public var concurrencyLimit: Int?
     /// A label that jobs share, to ask for their progress together.
-    package var batch: String?
+    public var batch: String?
     /// Sent with the HTTP request for the source. They scope the thumbnails (see ``RequestScope``).
-    package var headers: [String: String]
-    /// Comes back unchanged in every report on the job.
-    package var metadata: [String: JSONValue]
+    public var headers: [String: String]
+    /// Comes back unchanged in every report on the job: `["user": 7]`.
+    public var metadata: [String: JSONValue]
 
-    package init(
+    /// Checked when it is enqueued, or by ``validate()``.
+    public init(
         source: String,
         renditions: [Rendition],
         queue: String = Self.defaultQueue,

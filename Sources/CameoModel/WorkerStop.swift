@@ -1,5 +1,5 @@
 /// How a worker is ended from outside.
-package enum WorkerStop: String, Codable, CaseIterable, Sendable {
+public enum WorkerStop: String, Codable, CaseIterable, Sendable {
     /// It claims nothing more and finishes what it has begun, however long that takes.
     case drain
     /// It gives what it has begun back, uncharged.

@@ -88,7 +88,7 @@ package struct ContactSheet {
 
     private static func figure(of unreadable: UnreadableThumbnail) -> String {
         """
-        <figure class="unreadable"><figcaption>\(escaped(unreadable.thumbnail.name)) · \(escaped(unreadable.thumbnail.uri))</figcaption>\
+        <figure class="unreadable"><figcaption>\(escaped(unreadable.thumbnail.name)) · \(escaped(unreadable.thumbnail.uri.text))</figcaption>\
         <p class="failure">\(escaped(unreadable.reason.description))</p></figure>
         """
     }

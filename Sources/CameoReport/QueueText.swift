@@ -5,7 +5,7 @@ package enum QueueText {
     /// The queue in one line; `escape` makes text from outside safe to show.
     package static func line(_ queue: StatusReport.Queue, escape: (String) -> String) -> String {
         var parts = [JobState.available, .running, .retryable, .scheduled].map { state in
-            "\(queue.jobs[state.rawValue] ?? 0) \(state.rawValue)"
+            "\(queue.jobs[state] ?? 0) \(state.rawValue)"
         }
         if let limit = queue.maxRunning { parts[1] += " of at most \(limit)" }
         if let seconds = queue.oldestWaitingSeconds { parts.append("oldest waits \(AmountText.duration(seconds))") }

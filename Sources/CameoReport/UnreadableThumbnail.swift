@@ -16,9 +16,9 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
 extension BlobStore {
     /// - Returns: nil for a thumbnail that is not made yet.
     func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
-        guard thumbnail.blob != nil, let uri = CameoURI(thumbnail.uri) else { return nil }
+        guard thumbnail.blob != nil else { return nil }
         do throws(StoreError) {
-            return try await data(of: uri)
+            return try await data(of: thumbnail.uri)
         } catch {
             throw UnreadableThumbnail(job: job.id, thumbnail: thumbnail, reason: error)
         }

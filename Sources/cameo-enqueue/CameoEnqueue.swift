@@ -211,7 +211,7 @@ struct CameoEnqueue: AsyncParsableCommand {
             try receipts.map { receipt in
                 if json { return String(decoding: try WireFormat.encode(receipt), as: UTF8.self) }
                 return "\(receipt.id.map(String.init) ?? "-")\t\(receipt.state.rawValue)\t"
-                    + receipt.thumbnails.map(\.uri).joined(separator: "\t")
+                    + receipt.thumbnails.map(\.uri.text).joined(separator: "\t")
             }
         )
     }

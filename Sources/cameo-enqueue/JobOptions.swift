@@ -155,5 +155,3 @@ struct JobOptions: ParsableArguments {
         }
     }
 }
-
-extension Refresh: ExpressibleByArgument {}

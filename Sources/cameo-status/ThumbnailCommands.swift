@@ -101,7 +101,7 @@ struct ExportCommand: AsyncParsableCommand {
                 written: export.written,
                 kept: export.kept,
                 skipped: export.skipped,
-                unreadable: export.unreadable.map(\.thumbnail.uri)
+                unreadable: export.unreadable.map(\.thumbnail.uri.text)
             )
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
@@ -155,7 +155,9 @@ struct SheetCommand: AsyncParsableCommand {
                 Output.bytes(html)
             } else {
                 try ReportFile.write(html, to: file, store: store)
-                try tell(Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri)))
+                try tell(
+                    Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri.text))
+                )
             }
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)

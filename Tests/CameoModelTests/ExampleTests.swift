@@ -58,7 +58,7 @@ struct ExampleTests {
             #expect(job.thumbnails.isEmpty && job.failure?.code == .requestInvalid)
             return
         }
-        #expect(try job.thumbnails.map(\.uri) == request.thumbnailIDs().map { CameoURI.thumbnail($0).text })
+        #expect(try job.thumbnails.map(\.uri) == request.thumbnailIDs().map(CameoURI.thumbnail))
         #expect(job.thumbnails.map(\.name) == request.renditions.map(\.name))
         #expect(job.source == request.source)
     }

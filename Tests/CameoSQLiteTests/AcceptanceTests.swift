@@ -208,7 +208,7 @@ struct AcceptanceTests {
         #expect(try await fixture.sql(batch).split(separator: "\n") == ["b|1|available", "b|2|scheduled"])
         let status = try await store.status()
         #expect((status.count(.available), status.count(.scheduled)) == (2, 1))
-        #expect(status.queues.map { "\($0.name) \($0.jobs["available"] ?? 0)" } == ["default 1", "web 1"])
+        #expect(status.queues.map { "\($0.name) \($0.jobs[.available] ?? 0)" } == ["default 1", "web 1"])
         #expect(try await store.unfinishedJobs(queues: nil) == 2)
         #expect(try await store.jobs(JobFilter()).map(\.id) == [3, 2, 1])
         for (change, ids) in [

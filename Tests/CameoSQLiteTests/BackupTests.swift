@@ -43,7 +43,7 @@ struct BackupTests {
         #expect(try await copy.check().allSatisfy { $0.severity == .ok }, "no worker is missed, no job hangs")
         for (id, bytes) in [(Int64(1), Self.large), (2, Data("small".utf8))] {
             let thumbnail = try #require(try await copy.job(id).thumbnails.first)
-            let uri = try #require(CameoURI(thumbnail.uri))
+            let uri = thumbnail.uri
             #expect(try await copy.data(of: uri) == bytes)
         }
         let running = try await copy.job(3)

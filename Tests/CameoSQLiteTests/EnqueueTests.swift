@@ -13,7 +13,7 @@ struct EnqueueTests {
         let receipt = try #require(try await fixture.store.enqueue([request]).first)
         #expect(receipt.state == .available)
         #expect(receipt.thumbnails.map(\.name) == ["64x64", "10x-jpeg"])
-        #expect(receipt.thumbnails.map(\.uri) == (try request.thumbnailIDs()).map { "cameo://thumb/\($0)" })
+        #expect(receipt.thumbnails.map(\.uri) == (try request.thumbnailIDs()).map(CameoURI.thumbnail))
         #expect(receipt.thumbnails.allSatisfy { $0.blob == nil })
     }
 

@@ -59,7 +59,7 @@ struct QueueTests {
             }
             let queues = try await fixture.store.queues()
             #expect(queues.map { Array($0.name.utf8) } == names.map { Array($0.utf8) }.reversed())
-            #expect(queues.map { $0.jobs["available"] } == [2, 2])
+            #expect(queues.map { $0.jobs[.available] } == [2, 2])
             #expect(try await fixture.store.unfinishedJobs(queues: [names[0]]) == 2)
             #expect(try await fixture.store.unfinishedJobs(queues: names) == 4)
         }
@@ -72,6 +72,6 @@ struct QueueTests {
         try await fixture.enqueue { $0.queue = "later" }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
         let queue = try #require(try await fixture.store.status().queues.first)
-        #expect((queue.name, queue.paused, queue.jobs["available"]) == ("later", true, 1))
+        #expect((queue.name, queue.paused, queue.jobs[.available]) == ("later", true, 1))
     }
 }

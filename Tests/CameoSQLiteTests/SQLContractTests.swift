@@ -26,7 +26,7 @@ struct SQLContractTests {
         let job = try await fixture.store.job(1)
         #expect((job.state, job.queue, job.priority, job.maxAttempts, job.batch) == (.available, "web", 7, 2, "b"))
         let request = try ThumbnailRequest(json: job.request)
-        #expect(job.thumbnails.map(\.uri) == (try request.thumbnailIDs()).map { "cameo://thumb/\($0)" })
+        #expect(job.thumbnails.map(\.uri) == (try request.thumbnailIDs()).map(CameoURI.thumbnail))
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 
@@ -101,7 +101,7 @@ struct SQLContractTests {
         _ = try await fixture.store.beginFetch(job.claim, of: request)
         #expect(
             try await fixture.store.job(1).thumbnails.map(\.uri)
-                == (try request.thumbnailIDs()).map { "cameo://thumb/\($0)" }
+                == (try request.thumbnailIDs()).map(CameoURI.thumbnail)
         )
         let look = try await shell("SELECT count(*), count(data), max(job_id) FROM upload;", fixture)
         #expect(look.outputText.hasSuffix("1|0|1\n"))

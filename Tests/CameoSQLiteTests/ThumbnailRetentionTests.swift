@@ -54,7 +54,7 @@ struct ThumbnailRetentionTests {
         try await fixture.prune(StoreFixture.tenDays)
         let job = try await store.job(1)
         #expect(job.state == .completed)
-        #expect(job.thumbnails.map(\.uri) == [CameoURI.thumbnail(id).text])
+        #expect(job.thumbnails.map(\.uri) == [.thumbnail(id)])
         #expect(job.thumbnails.allSatisfy { $0.blob == nil && $0.width == nil })
         let seen = try await fixture.sql(
             "SELECT state, json_extract(thumbnails, '$[0].uri'), json_extract(thumbnails, '$[0].blob') FROM job_status"

@@ -1,17 +1,13 @@
 import Cameo
 import Foundation
-import FoundationNetworking
 
 // The code of the articles in Cameo.docc, where `DocumentationTests` looks for it line by line.
 
 func makeThumbnails(_ client: Client, of picture: Data) async throws -> [Data] {
-    let job = try await client.enqueue(
-        data: picture,
-        renditions: [
-            Rendition(width: 256, height: 256, fit: .cover),
-            try Rendition(json: #"{"width":1600,"format":"jpeg","quality":85,"progressive":true}"#),
-        ]
-    )
+    var large = Rendition(width: 1600, format: .jpeg, quality: 85)
+    large.encoding.progressive = true
+    let square = Rendition(width: 256, height: 256, fit: .cover, gravity: .attention)
+    let job = try await client.enqueue(data: picture, renditions: [square, large])
     for thumbnail in job.thumbnails { print(thumbnail.name, thumbnail.uri) }
 
     for try await status in client.events(of: job) {
@@ -19,7 +15,7 @@ func makeThumbnails(_ client: Client, of picture: Data) async throws -> [Data] {
     }
 
     var pictures: [Data] = []
-    for thumbnail in try await client.thumbnails(for: job) where thumbnail.facts != nil {
+    for thumbnail in try await client.thumbnails(for: job) where thumbnail.blob != nil {
         pictures.append(try await client.data(for: thumbnail.uri))
     }
     return pictures
@@ -60,7 +56,7 @@ func loadThrough(_ client: Client, _ url: URL) async throws -> Data {
     return data
 }
 
-func enqueueAvatar(_ client: Client, _ picture: Data) async throws -> EnqueuedJob {
+func enqueueAvatar(_ client: Client, _ picture: Data) async throws -> EnqueueReceipt {
     let job = try await client.enqueue(
         data: picture,
         renditions: [Rendition(width: 256, height: 256, fit: .cover)],
@@ -69,7 +65,7 @@ func enqueueAvatar(_ client: Client, _ picture: Data) async throws -> EnqueuedJo
     return job
 }
 
-func forgetAvatar(_ client: Client) async throws -> Forgotten {
+func forgetAvatar(_ client: Client) async throws -> ForgottenSource {
     let forgotten = try await client.forget("user:42/avatar", .originalsAndThumbnails)
     return forgotten
 }
@@ -77,16 +73,18 @@ func forgetAvatar(_ client: Client) async throws -> Forgotten {
 func empty(
     _ outbox: [(row: Int, text: String)],
     _ client: Client,
-    delete: (Int, EnqueuedJob) async throws -> Void
+    delete: (Int, EnqueueReceipt) async throws -> Void
 ) async throws {
     for (row, text) in outbox {
-        let job = try await client.enqueue(ThumbnailRequest(json: text))
+        let job = try await client.enqueue(ThumbnailRequest(parsing: text.utf8))
         try await delete(row, job)
     }
 }
 
-func retrySlowSources(_ client: Client) async throws -> ChangedJobs {
-    let slow = JobSelection(codes: ["source.timeout"], source: "https://shop.example/")
+func retrySlowSources(_ client: Client) async throws -> BulkProgress {
+    var slow = JobFilter()
+    slow.codes = [.sourceTimeout]
+    slow.sourcePrefix = "https://shop.example/"
     let meant = try await client.retry(slow, .dryRun)
     let done = try await client.retry(slow, limit: 1_000)
     print(done.changed, "of", meant.matched, "jobs are available again")
@@ -94,7 +92,7 @@ func retrySlowSources(_ client: Client) async throws -> ChangedJobs {
 }
 
 func slowImports(_ client: Client) async throws {
-    try await client.limit(queue: "imports", toRate: StartRate(300, per: .seconds(60)))
+    try await client.limit(queue: "imports", toRate: try StartRate(300, per: .seconds(60)))
 }
 
 func stopAll(_ client: Client) async throws {

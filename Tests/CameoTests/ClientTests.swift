@@ -25,7 +25,7 @@ struct ClientTests {
             states.append(status.state)
             switch status.state {
             case .available: try await bench.work(worker) { Workbench.picture($0) }
-            case .completed: #expect(status.thumbnails[0].facts?.bytes == 4_000)
+            case .completed: #expect(status.thumbnails[0].bytes == 4_000)
             default: break
             }
         }
@@ -33,7 +33,7 @@ struct ClientTests {
         let thumbnail = try await client.thumbnails(for: job)[0]
         #expect(thumbnail.name == "64x64-cover" && thumbnail.uri == job.thumbnails[0].uri)
         #expect(try await client.data(for: thumbnail.uri) == Workbench.picture(0))
-        #expect(try await client.data(for: try #require(thumbnail.facts).blob) == Workbench.picture(0))
+        #expect(try await client.data(for: try #require(thumbnail.blob)) == Workbench.picture(0))
     }
 
     @Test func waitReturnsWhenTheJobHasEnded() async throws {
@@ -68,7 +68,7 @@ struct ClientTests {
         let status = try await waited
         #expect((status.id, status.state) == (second, .completed))
         let old = try await client.status(of: first)
-        #expect((old.state, old.failure?.code, old.supersededBy) == (.cancelled, "job.superseded", second))
+        #expect((old.state, old.failure?.code, old.supersededBy) == (.cancelled, .jobSuperseded, second))
         #expect(try await client.wait(for: first).id == second)
     }
 
@@ -76,7 +76,7 @@ struct ClientTests {
     /// its place is where it was itself.
     @Test func whoFollowsARowOfSQLIsToldOfTheJobThatTookItsPlace() async throws {
         let first = try #require(try await client.enqueue(request()).id)
-        try await bench.sql("INSERT INTO job(request) VALUES (json('\(request().json())'));")
+        try await bench.sql("INSERT INTO job(request) VALUES (json('\(request().json.canonicalText)'));")
         var told: [String] = []
         for try await status in client.events(of: first + 1) {
             told.append("\(status.id) \(status.state)")
@@ -122,7 +122,7 @@ struct ClientTests {
         try await bench.work(worker) { Workbench.picture($0) }
         let job = try await client.enqueue(request)
         #expect((job.outcome, job.id, job.state) == (.fresh, nil, .completed))
-        #expect(job.thumbnails[0].facts != nil)
+        #expect(job.thumbnails[0].blob != nil)
         for try await _ in client.events(of: job) { Issue.record("there is no job") }
         #expect(try await client.thumbnails(for: job) == job.thumbnails)
     }
@@ -131,7 +131,7 @@ struct ClientTests {
         let picture = Workbench.picture(1)
         let job = try await client.enqueue(data: picture, renditions: [Rendition(width: 64)])
         #expect(try await client.data(for: try #require(CameoURI(job.source))) == picture)
-        let again = try await client.enqueue(data: picture, renditions: [Rendition(width: 64, name: "other-name")])
+        let again = try await client.enqueue(data: picture, renditions: [Rendition(name: "other-name", width: 64)])
         #expect(again.thumbnails[0].uri == job.thumbnails[0].uri)
         let stored = ThumbnailRequest(source: try await client.store(picture), renditions: [Rendition(width: 64)])
         #expect(try await client.enqueue(stored).thumbnails[0].uri == job.thumbnails[0].uri)
@@ -152,14 +152,27 @@ struct ClientTests {
         #expect(jobs.map(\.state) == [.available, .scheduled])
     }
 
-    @Test func everyOptionCanBeGivenAsJSON() async throws {
+    @Test func anOptionIsTheSameInSwiftAndInJSON() async throws {
+        var rendition = Rendition(width: 320, height: 180, fit: .cover, gravity: .attention)
+        rendition.look.cornerRadius = .pixels(12)
+        var typed = ThumbnailRequest(source: "file:///a.jpg", renditions: [rendition])
+        (typed.timeout, typed.metadata) = (9.5, ["user": 7, "tags": ["cat", 0.5, true, nil]])
         let json = #"{"width":320,"height":180,"fit":"cover","gravity":"attention","cornerRadius":12}"#
-        let rendition = try Rendition(json: json)
-        let whole = try ThumbnailRequest(json: #"{"source":"file:///a.jpg","renditions":[\#(json)]}"#)
-        let jobs = try await client.enqueue([ThumbnailRequest(source: "file:///a.jpg", renditions: [rendition]), whole])
-        #expect(jobs[0].thumbnails[0].uri == jobs[1].thumbnails[0].uri)
-        #expect(throws: CameoError.self) { try Rendition(json: #"{"width":320,"nonsense":1}"#) }
-        #expect(throws: CameoError.self) { try Rendition(json: "{") }
+        let rest = #""timeout":9.5,"metadata":{"user":7,"tags":["cat",0.5,true,null]}"#
+        let parsed = try ThumbnailRequest(parsing: #"{"source":"file:///a.jpg","renditions":[\#(json)],\#(rest)}"#.utf8)
+        #expect(parsed == typed)
+        #expect(throws: InvalidRequest.self) { try ThumbnailRequest(parsing: #"{"source":"a","nonsense":1}"#.utf8) }
+        #expect(throws: InvalidRequest.self) { try ThumbnailRequest(parsing: "{".utf8) }
+        let job = try await client.status(of: try #require(try await client.enqueue(typed).id))
+        #expect(job.metadata == typed.metadata)
+    }
+
+    @Test func aFailureTellsWhetherAnotherAttemptMaySucceed() async throws {
+        let worker = try await bench.register()
+        let id = try #require(try await client.enqueue(request()).id)
+        try await bench.putOff(try await bench.begin(worker))
+        let failure = try #require(try await client.status(of: id).failure)
+        #expect((failure.code, failure.stage, failure.isRetryable) == (.sourceTimeout, .fetch, true))
     }
 
     @Test(arguments: ["text", "text/", "a b/c", "text/plain\r\nX: y", "text/plain; a=\u{7F}"])

@@ -14,6 +14,12 @@ struct ManyJobsTests {
         client = try Client(store: bench.path)
     }
 
+    private static func filter(_ change: (inout JobFilter) -> Void) -> JobFilter {
+        var filter = JobFilter()
+        change(&filter)
+        return filter
+    }
+
     /// Job 1 was discarded; 2 and 3 are of a batch, 4 is of a queue of its own.
     private func enqueueFour() async throws {
         let worker = try await bench.register()
@@ -40,48 +46,48 @@ struct ManyJobsTests {
 
     @Test(
         arguments: [
-            (JobSelection(states: [.discarded]), [1]), (JobSelection(codes: ["image.corrupt"]), [1]),
-            (JobSelection(codes: ["source.timeout"]), []), (JobSelection(queue: "web"), [4]),
-            (JobSelection(batch: "holiday"), [3, 2]), (JobSelection(source: "file:///x/"), [4, 1]),
-            (JobSelection(states: [.available], source: "file:///x/"), [4]), (JobSelection(), [4, 3, 2, 1]),
-        ] as [(JobSelection, [Int64])]
+            (Self.filter { $0.states = [.discarded] }, [1]), (Self.filter { $0.codes = [.imageCorrupt] }, [1]),
+            (Self.filter { $0.codes = [.sourceTimeout] }, []), (Self.filter { $0.queue = "web" }, [4]),
+            (Self.filter { $0.batch = "holiday" }, [3, 2]), (Self.filter { $0.sourcePrefix = "file:///x/" }, [4, 1]),
+            (Self.filter { ($0.states, $0.sourcePrefix) = ([.available], "file:///x/") }, [4]),
+            (JobFilter(), [4, 3, 2, 1]),
+        ] as [(JobFilter, [Int64])]
     )
-    func aSelectionMeetsWhatItNames(selection: JobSelection, ids: [Int64]) async throws {
+    func aFilterMeetsWhatItNames(filter: JobFilter, ids: [Int64]) async throws {
         try await enqueueFour()
-        #expect(try await client.jobs(selection).map(\.id) == ids)
+        #expect(try await client.jobs(filter).map(\.id) == ids)
     }
 
     @Test func manyAreCalledOffAndTheEndedStayAsTheyAre() async throws {
         try await enqueueFour()
-        let counted = try await client.cancel(JobSelection(source: "file:///"), .dryRun)
+        let counted = try await client.cancel(Self.filter { $0.sourcePrefix = "file:///" }, .dryRun)
         #expect((counted.matched, counted.changed, counted.passed) == (3, 0, 0))
         #expect(try await states() == [.discarded, .available, .available, .available])
-        #expect(try await client.cancel(JobSelection(source: "file:///"), limit: 1).changed == 1)
+        #expect(try await client.cancel(Self.filter { $0.sourcePrefix = "file:///" }, limit: 1).changed == 1)
         #expect(try await states() == [.discarded, .cancelled, .available, .available], "the oldest first")
-        let done = try await client.cancel(JobSelection(batch: "holiday"))
+        let done = try await client.cancel(Self.filter { $0.batch = "holiday" })
         #expect((done.matched, done.changed, done.passed) == (1, 1, 0))
         #expect(try await states() == [.discarded, .cancelled, .cancelled, .available])
     }
 
     @Test func manyAreRetriedAndOnlyTheDiscardedUnlessSaidOtherwise() async throws {
         try await enqueueFour()
-        try await client.cancel(JobSelection(batch: "holiday"))
-        #expect(try await client.retry(JobSelection(source: "file:///")).changed == 1)
+        try await client.cancel(Self.filter { $0.batch = "holiday" })
+        #expect(try await client.retry(Self.filter { $0.sourcePrefix = "file:///" }).changed == 1)
         #expect(try await states() == [.available, .cancelled, .cancelled, .available])
-        #expect(try await client.retry(JobSelection(states: [.cancelled]), limit: 9).changed == 2)
+        #expect(try await client.retry(Self.filter { $0.states = [.cancelled] }, limit: 9).changed == 2)
         #expect(try await states() == [.available, .available, .available, .available])
     }
 
     @Test(
         arguments: [
-            (JobSelection(), nil, "selection"), (JobSelection(states: [.completed]), nil, "states"),
-            (JobSelection(codes: ["source.tiemout"]), nil, "codes"), (JobSelection(queue: "web"), 0, "limit"),
-            (JobSelection(source: ""), nil, "source"),
-        ] as [(JobSelection, Int?, String)]
+            (JobFilter(), nil, "filter"), (Self.filter { $0.states = [.completed] }, nil, "states"),
+            (Self.filter { $0.queue = "web" }, 0, "limit"), (Self.filter { $0.sourcePrefix = "" }, nil, "sourcePrefix"),
+        ] as [(JobFilter, Int?, String)]
     )
-    func whatCannotBeMeantIsRefused(selection: JobSelection, limit: Int?, field: String) async throws {
+    func whatCannotBeMeantIsRefused(filter: JobFilter, limit: Int?, field: String) async throws {
         try await enqueueFour()
-        let error = await #expect(throws: CameoError.self) { try await client.cancel(selection, limit: limit) }
+        let error = await #expect(throws: CameoError.self) { try await client.cancel(filter, limit: limit) }
         guard case .invalidRequest(field, _) = try #require(error) else {
             Issue.record("\(String(describing: error))")
             return

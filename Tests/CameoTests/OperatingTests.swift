@@ -44,9 +44,9 @@ struct OperatingTests {
         try await bench.discard(try await bench.begin(worker))
         let batch = try await client.batch("holiday")
         #expect(batch.name == "holiday")
-        #expect(batch.jobs == [.completed: 1, .discarded: 1, .available: 1, .cancelled: 1])
+        #expect(batch.jobs.filter { $0.value > 0 } == [.completed: 1, .discarded: 1, .available: 1, .cancelled: 1])
         #expect((batch.total, batch.finished, batch.isFinished) == (4, 3, false))
-        #expect(batch.failures == ["image.corrupt": 1])
+        #expect(batch.failures.map(\.code) == [.imageCorrupt] && batch.failures[0].count == 1)
         #expect(try await work(worker) == 2)
         #expect(try await client.batch("holiday").isFinished)
         await #expect(throws: CameoError.noSuchBatch("other")) { try await client.batch("other") }
@@ -59,14 +59,14 @@ struct OperatingTests {
         try await bench.discard(try await bench.begin(worker))
         let failed = try await client.status(of: id)
         #expect((failed.state, failed.attempt, failed.maxAttempts) == (.discarded, 1, 3))
-        #expect(failed.failure?.code == "image.corrupt" && failed.finalizedAt != nil)
+        #expect(failed.failure?.code == .imageCorrupt && failed.finalizedAt != nil)
         #expect(try await client.retry(id) == .discarded)
         let again = try await client.status(of: id)
         #expect((again.state, again.attempt, again.finalizedAt) == (.available, 0, nil))
         let begun = try await bench.begin(worker)
         #expect(try await client.retry(id) == .running, "what runs goes on")
         try await bench.complete(begun, with: Workbench.picture(1))
-        #expect(try await client.thumbnails(for: id)[0].facts?.bytes == 4_000)
+        #expect(try await client.thumbnails(for: id)[0].bytes == 4_000)
         await #expect(throws: CameoError.noSuchJob(77)) { try await client.retry(77) }
     }
 
@@ -126,9 +126,9 @@ struct OperatingTests {
 
     @Test func aRateHoldsFromTheNextClaimOn() async throws {
         let worker = try await bench.register()
-        let rate = StartRate(2, per: .seconds(86_400))
+        let rate = try StartRate(2, per: .seconds(86_400))
         try await client.limit(queue: "web", toRate: rate)
-        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == rate)
+        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == "2/d")
         for name in ["a", "b", "c"] { _ = try await enqueue(name) { $0.queue = "web" } }
         #expect(try await work(worker) == 2)
         #expect(try await work(worker) == 0)
@@ -138,7 +138,7 @@ struct OperatingTests {
         for name in ["d", "e"] {
             _ = try await enqueue(name) { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 9) }
         }
-        try await client.limit(concurrencyKey: "tenant", toRate: StartRate(1, per: .seconds(86_400)))
+        try await client.limit(concurrencyKey: "tenant", toRate: try StartRate(1, per: .seconds(86_400)))
         #expect(try await work(worker) == 1)
         #expect(try await work(worker) == 0)
         try await client.limit(concurrencyKey: "tenant", toRate: nil)
@@ -166,18 +166,12 @@ struct OperatingTests {
             try await client.limit(concurrencyKey: "tenant", to: -1)
         }
         try await expectInvalid("queue") { () async throws(CameoError) in try await client.limit(queue: "We b", to: 1) }
-        let rates = [
-            StartRate(0, per: .seconds(1)), StartRate(1_000_001, per: .seconds(1)), StartRate(1, per: .zero),
-            StartRate(1, per: .seconds(86_401)), StartRate(1, per: .seconds(Int64.max)),
-            StartRate(1, per: .seconds(-1)),
+        let rates: [(Int, Duration)] = [
+            (0, .seconds(1)), (1_000_001, .seconds(1)), (1, .zero), (1, .seconds(86_401)), (1, .seconds(Int64.max)),
+            (1, .seconds(-1)),
         ]
-        for rate in rates {
-            try await expectInvalid("rate") { () async throws(CameoError) in
-                try await client.limit(queue: "web", toRate: rate)
-            }
-            try await expectInvalid("rate") { () async throws(CameoError) in
-                try await client.limit(concurrencyKey: "tenant", toRate: rate)
-            }
+        for (count, period) in rates {
+            #expect(throws: InvalidRequest.self) { try StartRate(count, per: period) }
         }
     }
 
@@ -189,8 +183,8 @@ struct OperatingTests {
         }
         async let waited = client.wait(forBatch: "holiday", timeout: .seconds(300))
         #expect(try await work(worker) == 2)
-        let jobs = try await waited.jobs
-        #expect(jobs == [.completed: 2])
+        let completed = try await waited.count(.completed)
+        #expect(completed == 2)
         await #expect(throws: CameoError.noSuchBatch("other")) { try await client.wait(forBatch: "other") }
     }
 
@@ -202,14 +196,14 @@ struct OperatingTests {
         try await client.pause(queue: "web")
         let begun = try await bench.begin(worker)
         let status = try await client.status()
-        #expect(status.jobs == [.available: 2, .running: 1])
+        #expect(status.jobs.filter { $0.value > 0 } == [.available: 2, .running: 1])
         #expect(status.queues.map(\.name) == ["default", "web"])
         let web = status.queues[1]
-        #expect(web.jobs == [.available: 2] && web.isPaused && web.maxRunning == 2 && web.longestWait != nil)
+        #expect(web.jobs[.available] == 2 && web.paused && web.maxRunning == 2 && web.oldestWaitingSeconds != nil)
         #expect(status.workers.map(\.id) == [worker] && status.workers[0].running == 1)
         try await bench.complete(begun, with: Workbench.picture(1))
         let after = try await client.status()
-        #expect((after.completedLastMinute, after.thumbnails, after.blobBytes) == (1, 1, 4_000))
+        #expect((after.finishedLastMinute.completed, after.thumbnails, after.blobs.bytes) == (1, 1, 4_000))
     }
 
     @Test func aWorkerIsAskedToEnd() async throws {
@@ -230,9 +224,9 @@ struct OperatingTests {
         #expect((backup.jobs, backup.blobs, backup.damaged) == (1, 1, []))
         let other = try Client(store: copy)
         #expect(try await other.data(for: uri) == picture)
-        #expect(try await other.check().allSatisfy { $0.severity != .damaged })
+        #expect(try await other.check().allSatisfy { $0.severity != .error })
         try await bench.damage(picture)
-        let damaged = try await client.check().filter { $0.severity == .damaged }
+        let damaged = try await client.check().filter { $0.severity == .error }
         #expect(damaged.map(\.subject) == ["blobs"])
         let error = await #expect(throws: CameoError.self) { try await client.backUp(to: copy) }
         #expect(error?.description.hasPrefix("path: ") == true, "\(String(describing: error))")
@@ -250,22 +244,23 @@ struct OperatingTests {
         #expect(try await enqueue("d") { $0.uniqueKey = "profile of 7" } == keyed)
         let again = try await enqueue("b") { $0.refresh = .always }
         #expect(again != urgent)
-        let waiting = try await enqueue("e") { $0.retry = ThumbnailRequest.Retry(base: 100, cap: 100, jitter: 0) }
+        let waiting = try await enqueue("e") { $0.retry = RetryWish(base: 100, cap: 100, jitter: 0) }
         #expect(try await client.status(of: waiting).state == .available)
     }
 
     /// Killed before it deletes the row, a program enqueues it again.
     @Test func aRequestKeptAsJSONIsEnqueuedAsItWas() async throws {
-        var request = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(width: 64, name: "small")])
+        var request = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(name: "small", width: 64)])
         (request.queue, request.batch, request.headers) = ("web", "b", ["authorization": "Bearer 1"])
-        let text = try request.json()
-        #expect(try ThumbnailRequest(json: text) == request && !text.contains("\n"))
-        var jobs: [EnqueuedJob] = []
+        let text = request.json.canonicalText
+        #expect(try ThumbnailRequest(parsing: text.utf8) == request && !text.contains("\n"))
+        var jobs: [EnqueueReceipt] = []
         try await empty([(1, text), (1, text)], client) { _, job in jobs.append(job) }
         #expect(jobs.map(\.outcome) == [.accepted, .joined] && jobs[0].id == jobs[1].id)
         request.maxAttempts = 0
         let refused = request
-        try await expectInvalid("maxAttempts") { () async throws(CameoError) in _ = try refused.json() }
+        let error = #expect(throws: InvalidRequest.self) { () throws in try refused.validate() }
+        #expect(error?.path == "maxAttempts")
     }
 
     /// The program has it open while a newer one brings the tables up to date.

@@ -1,4 +1,3 @@
-import CameoModel
 import Foundation
 import FoundationNetworking
 import TestSupport
@@ -39,12 +38,12 @@ struct ReadingTests {
     @Test(arguments: Load.allCases)
     func aLoadOfItsBytesIsAReading(load: Load) async throws {
         let job = try await client.enqueue(
-            Cameo.ThumbnailRequest(source: "https://example.com/a.jpg", renditions: [Cameo.Rendition(width: 64)])
+            ThumbnailRequest(source: "https://example.com/a.jpg", renditions: [Rendition(width: 64)])
         )
         try await bench.work(try await bench.register()) { _ in Workbench.picture(1) }
         try await bench.keep("https://example.com/a.jpg", Workbench.picture(2), freshFor: 60)
         let made = try #require(try await client.thumbnails(for: job).first)
-        let blob = try #require(made.facts?.blob)
+        let blob = try #require(made.blob)
         // It was made long ago, and readings have been noted ever since.
         let age = "UPDATE thumbnail SET updated_at = 1; UPDATE epoch SET since = 1;"
         let aged = try await run("sqlite3", ["\(bench.path)/cameo.sqlite"], input: Data(age.utf8))
@@ -56,7 +55,7 @@ struct ReadingTests {
         #expect(try await client.store.prunable(retention).thumbnails == (load.isReading ? 0 : 1))
     }
 
-    private func perform(_ load: Load, _ uri: Cameo.CameoURI, _ blob: Cameo.CameoURI, _ job: Int64) async throws {
+    private func perform(_ load: Load, _ uri: CameoURI, _ blob: CameoURI, _ job: Int64) async throws {
         let session = URLSession.cameo(client)
         var request = URLRequest(url: uri.url)
         switch load {
@@ -78,7 +77,7 @@ struct ReadingTests {
             await #expect(throws: CameoURLError.self) { try await session.data(from: other) }
         case .readOnly: _ = try await Client(reading: bench.path).data(for: uri)
         case .cachedOriginal:
-            let name = CameoModel.CameoURI.source("https://example.com/a.jpg").text
+            let name = CameoURI.source("https://example.com/a.jpg").text
             _ = try await session.data(from: try #require(URL(string: name)))
         }
     }

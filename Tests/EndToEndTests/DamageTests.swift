@@ -38,8 +38,8 @@ extension EndToEnd {
             return (deployment, jobs)
         }
 
-        private static func damage(_ blob: String, _ damage: Damage, _ deployment: Deployment) async throws {
-            let hex = String(blob.suffix(64))
+        private static func damage(_ blob: CameoURI, _ damage: Damage, _ deployment: Deployment) async throws {
+            let hex = String(blob.text.suffix(64))
             let file = URL(filePath: "\(deployment.store)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
             switch damage {
             case .fileIsGone: try FileManager.default.removeItem(at: file)
@@ -56,7 +56,7 @@ extension EndToEnd {
         @Test(arguments: Damage.allCases)
         func aContactSheetAndAnExportGoOnWithoutWhatCannotBeRead(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
-            let uri = jobs[1].thumbnails[0].uri
+            let uri = jobs[1].thumbnails[0].uri.text
             let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
             #expect(sheet.exitStatus == 1)
             let lines = sheet.errorText.split(separator: "\n")
@@ -81,10 +81,10 @@ extension EndToEnd {
         func aDamagedPictureIsNoSourceOfAFurtherJob(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
             let thumbnail = jobs[1].thumbnails[0]
-            let good = try #require(jobs[0].thumbnails[0].blob)
+            let good = try #require(jobs[0].thumbnails[0].blob).text
             let receipts = try await deployment.enqueue(
-                try #require(thumbnail.blob),
-                thumbnail.uri,
+                try #require(thumbnail.blob).text,
+                thumbnail.uri.text,
                 good,
                 "--overlay",
                 good,
@@ -94,7 +94,7 @@ extension EndToEnd {
             let overlaid = try await deployment.enqueue(
                 good,
                 "--overlay",
-                try #require(thumbnail.blob),
+                try #require(thumbnail.blob).text,
                 "--size",
                 "16x16",
                 "--max-attempts",
@@ -119,7 +119,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let size = damage == .rowIsChanged ? "32x32:png" : "2400x2400:png"
             let request = ["initials:Ada%20Lovelace", "--size", size, "--blur", "20", "--refresh", refresh]
-            let uri = try #require(try await deployment.enqueue(request).first).thumbnails[0].uri
+            let uri = try #require(try await deployment.enqueue(request).first).thumbnails[0].uri.text
             #expect(try await deployment.drain().exitStatus == 0)
             #expect(try await deployment.enqueue(request).first?.id == nil, "it is there, and sound")
             try await Self.damage(try #require(try await deployment.job(1).thumbnails[0].blob), damage, deployment)
@@ -136,7 +136,7 @@ extension EndToEnd {
             #expect(check.exitStatus == 1 && check.outputText.contains("error\t"), "\(check.outputText)")
             _ = try await deployment.command("cameo-admin", ["retry", "2"])
             #expect(try await deployment.drain().exitStatus == 0)
-            let bytes = try await deployment.command("cameo-status", ["cat", jobs[1].thumbnails[0].uri])
+            let bytes = try await deployment.command("cameo-status", ["cat", jobs[1].thumbnails[0].uri.text])
             #expect(bytes.exitStatus == 0, "\(bytes.errorText)")
             try await deployment.expectSound()
             #expect(try await deployment.command("cameo-status", ["sheet", "-"]).exitStatus == 0)

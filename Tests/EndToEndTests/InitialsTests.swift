@@ -37,7 +37,7 @@ extension EndToEnd {
             #expect(jobs[1].thumbnails[0].uri != first.uri)
             #expect(jobs[1].thumbnails[0].blob == first.blob)
 
-            let bytes = try await deployment.command("cameo-status", ["cat", first.uri]).standardOutput
+            let bytes = try await deployment.command("cameo-status", ["cat", first.uri.text]).standardOutput
             #expect(bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]))
             let text = try await deployment.command("cameo-status", ["job", "1"]).outputText
             #expect(text.contains("512x512 initials"), "\(text)")

@@ -37,7 +37,7 @@ extension EndToEnd {
         @Test func aQueueIsShownAsItThenIs() async throws {
             _ = try await deployment.enqueue("a.jpg", "--queue", "imports")
             let paused = try await queue("pause", "imports")
-            #expect((paused.name, paused.paused, paused.jobs["available"]) == ("imports", true, 1))
+            #expect((paused.name, paused.paused, paused.jobs[.available]) == ("imports", true, 1))
             #expect(try await queue("pause", "imports").paused, "it was already")
             #expect(try await !queue("resume", "imports").paused)
             let new = try await queue("pause", "exports", "--create")

@@ -35,8 +35,11 @@ extension EndToEnd {
                 #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
                 #expect(job.thumbnails[0].width == 64 && job.thumbnails[0].height == 64)
                 for thumbnail in job.thumbnails {
-                    let byName = try await deployment.command("cameo-status", ["cat", thumbnail.uri])
-                    let byDigest = try await deployment.command("cameo-status", ["cat", try #require(thumbnail.blob)])
+                    let byName = try await deployment.command("cameo-status", ["cat", thumbnail.uri.text])
+                    let byDigest = try await deployment.command(
+                        "cameo-status",
+                        ["cat", try #require(thumbnail.blob).text]
+                    )
                     #expect(byName.standardOutput == byDigest.standardOutput)
                     #expect(byName.standardOutput.count == thumbnail.bytes)
                 }
@@ -104,7 +107,7 @@ extension EndToEnd {
             let first = try #require(try await deployment.enqueue("pictures/photo.jpg", "--size", "100x100:png").first)
             #expect(try await deployment.drain().exitStatus == 0)
             let second = try #require(
-                try await deployment.enqueue(first.thumbnails[0].uri, "--size", "20x20:cover").first
+                try await deployment.enqueue(first.thumbnails[0].uri.text, "--size", "20x20:cover").first
             )
             #expect(try await deployment.drain().exitStatus == 0)
             let job = try await deployment.job(second.jobID)

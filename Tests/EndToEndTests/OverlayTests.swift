@@ -46,7 +46,7 @@ extension EndToEnd {
         }
 
         private func bytes(_ thumbnail: RequestedThumbnail) async throws -> Data {
-            try await deployment.command("cameo-status", ["cat", thumbnail.uri]).standardOutput
+            try await deployment.command("cameo-status", ["cat", thumbnail.uri.text]).standardOutput
         }
 
         @Test func overlaysOfEveryKindAreDrawn() async throws {

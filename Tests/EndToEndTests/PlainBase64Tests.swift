@@ -28,7 +28,7 @@ extension EndToEnd {
             let bytes = try #require(Data(base64Encoded: text))
             let blob = CameoURI.blob(SHA256.digest(of: bytes)).text
 
-            var uris: [String] = []
+            var uris: [CameoURI] = []
             for arguments in [
                 size + [text, urlSafe, "data:image/jpeg;base64,\(text)", blob], ["--request", path],
             ] {

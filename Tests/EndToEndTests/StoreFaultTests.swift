@@ -17,7 +17,7 @@ extension EndToEnd {
             for name in ["cameo.sqlite-wal", "cameo.sqlite-shm"] {
                 try FileManager.default.removeItem(atPath: "\(deployment.store)/\(name)")
             }
-            let uri = receipt.thumbnails[0].uri
+            let uri = receipt.thumbnails[0].uri.text
             let result = try await MountNamespace.run(
                 """
                 mount --bind "$CAMEO_STORE" "$CAMEO_STORE" && mount -o remount,bind,ro "$CAMEO_STORE"

@@ -19,7 +19,7 @@ extension EndToEnd {
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.status().count(.completed) == 0 }
             #expect(try await deployment.status().count(.discarded) == 1)
-            let cat = try await deployment.command("cameo-status", ["cat", receipt.thumbnails[0].uri])
+            let cat = try await deployment.command("cameo-status", ["cat", receipt.thumbnails[0].uri.text])
             #expect(cat.exitStatus == 0 && !cat.standardOutput.isEmpty)
             #expect(try await deployment.command("cameo-status", ["job", "\(receipt.jobID)"]).exitStatus == 1)
             worker.send(SIGTERM)
@@ -38,8 +38,9 @@ extension EndToEnd {
         func aThumbnailThatNobodyReadsGoesAndIsMadeAnewWhenAskedFor(refresh: String) async throws {
             let deployment = try Deployment()
             let photo = try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            let made = try #require(try await deployment.enqueue(photo).first).thumbnails[0].uri
+            let made = try #require(try await deployment.enqueue(photo).first).thumbnails[0].uri.text
             let other = try #require(try await deployment.enqueue(photo, "--size", "32x32").first).thumbnails[0].uri
+                .text
             #expect(try await deployment.drain().exitStatus == 0)
             _ = try await deployment.enqueue(made, "--size", "16x16", "--in", "1d")
             try await age(deployment)
@@ -63,7 +64,7 @@ extension EndToEnd {
             let receipt = try #require(
                 try await deployment.enqueue(photo, "--size", "32x32", "--refresh", refresh).first
             )
-            #expect(receipt.outcome == .accepted && receipt.thumbnails[0].uri == other)
+            #expect(receipt.outcome == .accepted && receipt.thumbnails[0].uri.text == other)
             let second = try deployment.startWorker()
             defer { second.killGroup() }
             try await deployment.waitUntil { try await $0.job(receipt.jobID).state == .completed }

@@ -1,6 +1,5 @@
 internal import CameoHTTPCache
 internal import Foundation
-internal import FoundationNetworking
 
 extension Answer {
     /// A whole answer, kept or just loaded, as the requester wants it.

@@ -1,8 +1,6 @@
 internal import CameoHTTPCache
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
-internal import FoundationNetworking
 
 /// A request as the cache sees it.
 struct CacheRequest: Sendable {

@@ -1,7 +1,6 @@
 internal import CameoHTTPCache
 internal import Dispatch
 internal import Foundation
-internal import FoundationNetworking
 internal import Synchronization
 
 /// One request and what came back, without any redirect having been followed.

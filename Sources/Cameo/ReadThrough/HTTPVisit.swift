@@ -1,7 +1,6 @@
 internal import CameoHTTPCache
 internal import CameoModel
 internal import Foundation
-internal import FoundationNetworking
 
 /// The way through redirects to an answer.
 struct HTTPVisit: Sendable {

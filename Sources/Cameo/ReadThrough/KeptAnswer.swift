@@ -1,5 +1,4 @@
 internal import CameoHTTPCache
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
 

@@ -1,8 +1,6 @@
 internal import CameoHTTPCache
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
-internal import FoundationNetworking
 
 /// `http:` and `https:` through the store.
 ///

@@ -1,8 +1,6 @@
 internal import CameoHTTPCache
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
-internal import FoundationNetworking
 
 /// The store's source cache, as a reader of URLs uses it. Its trouble is told in words, for the `Cache-Status`.
 struct SourceShelf: Sendable {

@@ -1,6 +1,5 @@
 internal import CameoHTTPCache
 internal import Foundation
-internal import FoundationNetworking
 
 /// What a configuration says about transfers. Two that say the same are equal, and share one session.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import FoundationNetworking
 
 /// What a session's client is told.
 struct Answer: Sendable {

@@ -1,6 +1,4 @@
-internal import CameoModel
 internal import Foundation
-public import FoundationNetworking
 
 /// Loads `cameo:` URLs in a `URLSession`, and, for sessions that read through, `http:` and `https:` URLs.
 ///

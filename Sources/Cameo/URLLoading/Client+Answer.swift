@@ -1,7 +1,5 @@
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
-internal import FoundationNetworking
 
 extension Client {
     /// Answers a request for a `cameo:` URL as an HTTP server would (RFC 9110): GET and HEAD, `If-None-Match`, one

@@ -1,5 +1,4 @@
 internal import CameoStore
-internal import FoundationNetworking
 internal import Synchronization
 
 // DESIGN. A session instantiates its protocol by class, with a request and nothing else, so the class must know the

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import FoundationNetworking
 
 /// Bytes that can be served whole, in part or not at all, as a request's conditions have it (RFC 9110).
 struct Representation: Sendable {

@@ -1,5 +1,4 @@
 public import Foundation
-public import FoundationNetworking
 
 /// A request and how to read its answer: what is loaded is a value of the program's own type.
 public struct Resource<Value: Sendable>: Sendable {

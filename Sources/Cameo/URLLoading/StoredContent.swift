@@ -1,4 +1,3 @@
-internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
@@ -44,13 +43,13 @@ struct StoredContent: Sendable {
 
 extension Client {
     /// What a reader is told, who is counted as one also when it has the bytes already.
-    func content(of uri: CameoModel.CameoURI) async throws(StoreError) -> StoredContent {
+    func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         let content = try await contentNow(of: uri)
         store.noteReading(of: uri)
         return content
     }
 
-    private func contentNow(of uri: CameoModel.CameoURI) async throws(StoreError) -> StoredContent {
+    private func contentNow(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
             let thumbnail = try await store.thumbnail(id)
@@ -79,7 +78,7 @@ extension Client {
     }
 
     /// As ``content(of:)``, and waits for what is not there yet, so many seconds at most.
-    func content(of uri: CameoModel.CameoURI, waiting seconds: Double) async throws -> StoredContent {
+    func content(of uri: CameoURI, waiting seconds: Double) async throws -> StoredContent {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
             let version = try await changes.current()

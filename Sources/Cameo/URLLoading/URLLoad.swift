@@ -1,5 +1,4 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import Synchronization
 
 /// One load of a protocol instance, which ends once: by an answer, by an error, or because the session stopped it.

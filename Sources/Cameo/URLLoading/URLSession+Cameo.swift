@@ -1,5 +1,4 @@
 internal import Foundation
-public import FoundationNetworking
 
 extension URLSessionConfiguration {
     /// A configuration whose sessions also load `cameo:` URLs, from this client's store. It is a copy of `base`. Any

@@ -1,14 +1,14 @@
 extension Rendition {
     /// How the pixels become bytes, besides `format` and `quality`.
-    package struct Encoding: Hashable, Sendable {
+    public struct Encoding: Hashable, Sendable {
         /// How coarsely colour is stored beside brightness.
-        package enum ChromaSubsampling: String, CaseIterable, Sendable {
+        public enum ChromaSubsampling: String, CaseIterable, Sendable {
             case full = "4:4:4"
             case quarter = "4:2:0"
         }
 
         /// What a thumbnail may keep of the source's metadata. Everything else goes.
-        package enum Metadata: String, CaseIterable, Sendable {
+        public enum Metadata: String, CaseIterable, Sendable {
             /// Copyright and artist (EXIF).
             case copyright
             /// All of EXIF but the place, the orientation (applied) and the embedded preview.
@@ -26,23 +26,25 @@ extension Rendition {
 
         /// WebP and AVIF: every pixel as it was (WebP: exactly, but for what full transparency hides; AVIF: within 1 of 255,
         /// since libheif stores YCbCr).
-        package var lossless = false
+        public var lossless = false
         /// 1 (fast) to 9 (small): PNG, WebP, AVIF, GIF; nil for the format's default.
-        package var effort: Int?
+        public var effort: Int?
         /// JPEG: shows coarse at first when it loads slowly.
-        package var progressive = false
+        public var progressive = false
         /// JPEG and AVIF; nil: 4:2:0, from quality 90 on 4:4:4.
-        package var chromaSubsampling: ChromaSubsampling?
+        public var chromaSubsampling: ChromaSubsampling?
         /// PNG: at most 256 colours.
-        package var palette = false
+        public var palette = false
         /// The quality is lowered until the thumbnail has at most this many bytes.
-        package var maxBytes: Int?
+        public var maxBytes: Int?
         /// All frames instead of one: GIF and WebP.
-        package var animated = false
+        public var animated = false
         /// Keeps the source's colour space, with its profile embedded, instead of converting to sRGB.
-        package var keepProfile = false
-        package var keep: Set<Metadata> = []
+        public var keepProfile = false
+        /// What of the source's metadata is kept.
+        public var keep: Set<Metadata> = []
 
-        package init() {}
+        /// The format's defaults.
+        public init() {}
     }
 }

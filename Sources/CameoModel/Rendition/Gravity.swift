@@ -1,6 +1,6 @@
 extension Rendition {
     /// A place in a rectangle.
-    package enum Gravity: Hashable, Sendable {
+    public enum Gravity: Hashable, Sendable {
         case center, north, northeast, east, southeast, south, southwest, west, northwest
         /// The part with the most detail (`cover` only).
         case entropy
@@ -43,13 +43,14 @@ extension Rendition {
 
     /// A point of a picture, as shares of its width and height: (0, 0) is the left upper corner, (1, 1) the right lower
     /// one.
-    package struct FocalPoint: Hashable, Sendable {
+    public struct FocalPoint: Hashable, Sendable {
         package static let range = 0.0...1.0
 
-        package var x: Double
-        package var y: Double
+        /// Shares, 0…1 each.
+        public var x, y: Double
 
-        package init(x: Double, y: Double) {
+        /// From the left upper corner.
+        public init(x: Double, y: Double) {
             self.x = x
             self.y = y
         }

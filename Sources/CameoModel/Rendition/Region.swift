@@ -1,20 +1,21 @@
 extension Rendition {
     /// A part of a picture.
-    package struct CropArea: Hashable, Sendable {
-        package enum Unit: String, CaseIterable, Sendable {
+    public struct CropArea: Hashable, Sendable {
+        /// What its numbers count.
+        public enum Unit: String, CaseIterable, Sendable {
             /// Whole pixels of the source.
             case pixels
             /// Shares of the picture's width and height, 0…1.
             case fraction
         }
 
-        package var left: Double
-        package var top: Double
-        package var width: Double
-        package var height: Double
-        package var unit: Unit
+        /// Where it begins and how large it is.
+        public var left, top, width, height: Double
+        /// What these count.
+        public var unit: Unit
 
-        package init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
+        /// From its left upper corner.
+        public init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
             self.left = left
             self.top = top
             self.width = width
@@ -24,7 +25,7 @@ extension Rendition {
     }
 
     /// Degrees clockwise.
-    package enum Rotation: Int, CaseIterable, Sendable {
+    public enum Rotation: Int, CaseIterable, Sendable {
         case none = 0
         case quarter = 90
         case half = 180
@@ -35,7 +36,7 @@ extension Rendition {
     }
 
     /// How a picture is mirrored.
-    package enum Flip: String, CaseIterable, Sendable {
+    public enum Flip: String, CaseIterable, Sendable {
         /// Left and right are exchanged.
         case horizontal
         /// Top and bottom are exchanged.

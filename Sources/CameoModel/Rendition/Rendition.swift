@@ -4,9 +4,9 @@
 /// Widths and heights are in pixels of the upright picture, after its EXIF orientation was applied. The JSON form is
 /// `proto-json/thumbnail-request.schema.json`; its defaults are frozen as version 1, since thumbnail ids leave out
 /// every field that equals its default.
-package struct Rendition: Hashable, Sendable {
+public struct Rendition: Hashable, Sendable {
     /// How a picture of another shape meets the box, in sharp's words.
-    package enum Fit: String, CaseIterable, Sendable {
+    public enum Fit: String, CaseIterable, Sendable {
         /// As large as fits inside the box, nothing cut.
         case inside
         /// Fills the box, what juts out is cut (by `gravity`).
@@ -21,7 +21,7 @@ package struct Rendition: Hashable, Sendable {
 
     /// What is written. `auto` is WebP in this version: small, keeps alpha and animation, read everywhere. `source` is
     /// the source's own format where thumbnails can be written in it (``written(for:)``).
-    package enum Format: String, CaseIterable, Sendable {
+    public enum Format: String, CaseIterable, Sendable {
         case auto, source, jpeg, png, webp, avif, gif
     }
 
@@ -32,40 +32,44 @@ package struct Rendition: Hashable, Sendable {
     package static let pageRange = 0...99_999
 
     /// What the requester calls it; unique within a request. Not part of the thumbnail's id.
-    package var name: String
-    /// The box in pixels; one of the two may be nil and then follows from the picture's shape.
-    package var width: Int?
-    package var height: Int?
-    package var fit: Fit
+    public var name: String
+    /// The box in pixels, 1…16383; one of the two may be nil and then follows from the picture's shape.
+    public var width, height: Int?
+    /// How a picture of another shape meets the box.
+    public var fit: Fit
     /// Keeps a picture that is smaller than the box at its own size. Drawings (SVG, PDF) have no size of their own and
     /// are always drawn as large as the box wants them.
-    package var withoutEnlargement: Bool
+    public var withoutEnlargement: Bool
     /// Which part stays when `cover` cuts, and where the picture stands when `contain` pads.
-    package var gravity: Gravity
+    public var gravity: Gravity
     /// Device pixel ratio: multiplies every length in pixels of this rendition (box, corner radius, overlay's margin).
-    package var dpr = 1.0
+    public var dpr = 1.0
     /// The page or frame of a source that has several, from 0.
-    package var page = 0
+    public var page = 0
     /// Cuts away uniform borders first: how far, of 255, a pixel may differ from the left upper one and still be
     /// border.
-    package var trim: Int?
+    public var trim: Int?
     /// The part of the (upright, trimmed) picture to work on.
-    package var crop: CropArea?
+    public var crop: CropArea?
     /// Turns the cropped picture, before it meets the box.
-    package var rotate = Rotation.none
+    public var rotate = Rotation.none
     /// Mirrors it after turning.
-    package var flip: Flip?
+    public var flip: Flip?
     /// Shown through transparent pixels, in `contain`'s padding and behind round corners. Nil: nothing (formats without
     /// alpha: white).
-    package var background: Color?
-    package var look = Look()
-    package var format: Format
+    public var background: Color?
+    /// What is done to the pixels after they have their size.
+    public var look = Look()
+    /// What is written.
+    public var format: Format
     /// 1…100, or nil for the format's default (JPEG 80, WebP 80, AVIF 50, PNG with a palette 100; GIF and other PNG have
     /// none).
-    package var quality: Int?
-    package var encoding = Encoding()
+    public var quality: Int?
+    /// How the pixels become bytes, besides `format` and `quality`.
+    public var encoding = Encoding()
 
-    package init(
+    /// Checked with the request. Without a `name` it has one that is made of box, fit and format.
+    public init(
         name: String? = nil,
         width: Int? = nil,
         height: Int? = nil,

@@ -13,7 +13,7 @@ extension SQLiteStore {
                 schemaVersion: try Schema.version(of: db, at: directory.path),
                 jobs: Dictionary(
                     uniqueKeysWithValues: JobState.allCases.map { state in
-                        (state, queues.reduce(0) { $0 + ($1.jobs[state.rawValue] ?? 0) })
+                        (state, queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) })
                     }
                 ),
                 queues: queues,
@@ -40,7 +40,7 @@ extension SQLiteStore {
         return try await read { db in
             try Self.queues(db, now: now).filter { !$0.paused && (wanted?.contains(ExactText($0.name)) ?? true) }
                 .reduce(0) { sum, queue in
-                    sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
+                    sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
                 }
         }
     }

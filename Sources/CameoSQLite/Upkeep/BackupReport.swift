@@ -1,11 +1,13 @@
 internal import CameoStore
 
 /// What a backup holds.
-package struct BackupReport: Hashable, Codable, Sendable {
-    package let jobs: Int
-    package let blobs: Int
-    /// Of the database and of the blobs beside it.
-    package let bytes: Int
+public struct BackupReport: Hashable, Codable, Sendable {
+    /// Jobs of any state.
+    public let jobs: Int
+    /// Pictures and thumbnails.
+    public let blobs: Int
+    /// The length of the database and of the blobs beside it.
+    public let bytes: Int
     /// Digests of blobs that the store itself no longer has whole. They are missing in the copy too.
-    package let damaged: [String]
+    public let damaged: [String]
 }

@@ -1,19 +1,20 @@
 internal import CameoStore
 
 /// One thing that a check looked at.
-package struct CheckFinding: Hashable, Codable, Sendable {
+public struct CheckFinding: Hashable, Codable, Sendable {
     /// How bad it is.
-    package enum Severity: String, Codable, Sendable {
+    public enum Severity: String, Codable, Sendable {
         case ok, warning, error
         /// It was bad, and a repair has just put it right.
         case mended
     }
 
     /// What was looked at, as `blobs`.
-    package let subject: String
-    package let severity: Severity
+    public let subject: String
+    /// Whether anything has to be done.
+    public let severity: Severity
     /// What was found and, unless all is well, how to mend it.
-    package let message: String
+    public let message: String
 
     init(_ subject: String, _ severity: Severity, _ message: String) {
         self.subject = subject

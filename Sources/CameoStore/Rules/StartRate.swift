@@ -1,16 +1,30 @@
+public import CameoModel
+
 /// How many jobs may start within a time, over all workers. Text form: `10/s`, `300/m`, `2/h`, `5/30s`.
-package struct StartRate: Hashable, Sendable, CustomStringConvertible {
-    package let count: Int
-    /// Milliseconds.
-    package let period: Int64
+public struct StartRate: Hashable, Sendable, CustomStringConvertible {
+    /// Jobs, 1 to a million.
+    public let count: Int
+    /// Milliseconds, up to a day.
+    public let period: Int64
 
     package init(count: Int, period: Int64) {
         self.count = count
         self.period = period
     }
 
+    /// 10 a second: `StartRate(10, per: .seconds(1))`.
+    ///
+    /// - Throws: for a count or a period, 1 ms to a day, that is out of bounds.
+    public init(_ count: Int, per period: Duration) throws(InvalidRequest) {
+        guard (1...1_000_000).contains(count), (.milliseconds(1) ... .seconds(86_400)).contains(period) else {
+            let reason = "must be 1 to 1000000 jobs in 1 ms to 1 day, not \(count) in \(period)"
+            throw InvalidRequest(path: "rate", reason: reason)
+        }
+        self.init(count: count, period: Int64(period.milliseconds))
+    }
+
     /// Nil unless it is a number of jobs from 1 to a million, `/`, and a time from 1 ms to a day.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].first != "+", let count = Int(parts[0]), (1...1_000_000).contains(count) else {
             return nil
@@ -24,7 +38,8 @@ package struct StartRate: Hashable, Sendable, CustomStringConvertible {
         self.init(count: count, period: times * milliseconds)
     }
 
-    package var description: String {
+    /// The text form.
+    public var description: String {
         let units: [(String, Int64)] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         for (unit, milliseconds) in units where period % milliseconds == 0 {
             return period == milliseconds ? "\(count)/\(unit)" : "\(count)/\(period / milliseconds)\(unit)"

@@ -1,12 +1,13 @@
 /// What was forgotten of a source.
-package struct ForgottenSource: Hashable, Sendable {
+public struct ForgottenSource: Hashable, Sendable {
     /// Cached answers, of all credentials.
-    package let originals: Int
+    public let originals: Int
     /// Failures that were remembered.
-    package let failures: Int
-    package let thumbnails: Int
+    public let failures: Int
+    /// Thumbnails whose names stand for nothing now.
+    public let thumbnails: Int
     /// Of the cached answers.
-    package let bytes: Int
+    public let bytes: Int
 
     package init(originals: Int, failures: Int, thumbnails: Int, bytes: Int) {
         self.originals = originals
@@ -19,7 +20,7 @@ package struct ForgottenSource: Hashable, Sendable {
 }
 
 /// How much is forgotten with a source.
-package enum ForgottenExtent: Sendable {
+public enum ForgottenExtent: Sendable {
     /// What was fetched; the thumbnails stay.
     case originals
     /// Also every thumbnail that was made of it: their URIs stand for nothing until they are made anew.

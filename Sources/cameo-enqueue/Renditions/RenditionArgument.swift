@@ -1,6 +1,7 @@
-internal import ArgumentParser
-internal import CameoModel
+public import ArgumentParser
+public import CameoModel
 
+extension Refresh: ExpressibleByArgument {}
 extension Rendition.Fit: ExpressibleByArgument {}
 extension Rendition.Format: ExpressibleByArgument {}
 extension Rendition.Rotation: ExpressibleByArgument {}

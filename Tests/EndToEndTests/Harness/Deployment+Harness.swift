@@ -85,7 +85,7 @@ extension Deployment {
         let made = Set(try await sql("SELECT id FROM thumbnail;").split(separator: "\n").map(String.init))
         for receipt in receipts {
             for thumbnail in receipt.thumbnails {
-                #expect(made.contains(String(thumbnail.uri.suffix(32))), sourceLocation: sourceLocation)
+                #expect(made.contains(String(thumbnail.uri.text.suffix(32))), sourceLocation: sourceLocation)
             }
         }
         try await expectSound(sourceLocation: sourceLocation)

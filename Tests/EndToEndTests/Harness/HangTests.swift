@@ -190,7 +190,7 @@ extension EndToEnd {
             let store = try SQLiteStore(at: deployment.store)
             let made = try await deployment.enqueueDistinct(1, in: store)
             #expect(try await deployment.drain().exitStatus == 0)
-            let source = made[0].thumbnails[0].uri
+            let source = made[0].thumbnails[0].uri.text
             let receipts = try await store.enqueue([
                 ThumbnailRequest(source: source, renditions: [Rendition(width: 20)])
             ])
