@@ -60,7 +60,7 @@ static const int looks[] = {
 #endif
 };
 
-// No path is a link, as far as realpath(3) can tell: a folder's real name is nobody's business, and Landlock follows links.
+// No path is a link, as far as realpath(3) can tell: Landlock follows them, and where they lead is not shown.
 static const int links[] = {
     SYS_readlinkat,
 #ifdef __x86_64__
@@ -145,7 +145,8 @@ int cameo_restrict_calls(bool generates_code) {
     };
     // clang-format on
 
-    struct sock_filter program[COUNT(entry) + 2 * (COUNT(plain_calls) + COUNT(looks) + COUNT(links)) + COUNT(conditional)];
+    enum { LISTED = COUNT(plain_calls) + COUNT(looks) + COUNT(links) };
+    struct sock_filter program[COUNT(entry) + 2 * LISTED + COUNT(conditional)];
     size_t length = COUNT(entry);
     memcpy(program, entry, sizeof entry);
     length += answer_all(program + length, plain_calls, COUNT(plain_calls), SECCOMP_RET_ALLOW);

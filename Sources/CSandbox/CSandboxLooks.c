@@ -10,11 +10,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// DESIGN: stat(2), access(2) and their kin take a path, which a filter cannot read, and Landlock has no right for them: with
-// them a renderer would see size, owner and times of every file of the machine. Yet fontconfig looks at its folders so,
-// and glibc up to 2.38 at open files. So the filter sends a signal instead of calling the kernel, and the handler answers
-// by what Landlock does judge: it opens the path to read, and looks at the descriptor. Who took the renderer over may
-// take the handler away, and gains nothing: the calls stay closed.
+// DESIGN: stat(2), access(2) and their kin take a path, which a filter cannot read, and Landlock has no right for them:
+// with them a renderer would see size, owner and times of every file of the machine. Yet fontconfig looks at its folders
+// so, and glibc up to 2.38 at open files. So the filter sends a signal instead of calling the kernel, and the handler
+// answers by what Landlock does judge: it opens the path to read, and looks at the descriptor. Who took the renderer over
+// may take the handler away, and gains nothing: the calls stay closed.
 //
 // What is left: whether a name exists, by the error of openat(2) (ENOENT or EACCES).
 
