@@ -15,8 +15,10 @@ static const struct {
     long number;
 } calls[] = {
 #ifdef __x86_64__
-    NUMBER(fork), NUMBER(vfork),
+    NUMBER(fork), NUMBER(vfork), NUMBER(access), NUMBER(lstat), NUMBER(readlink), NUMBER(stat),
 #endif
+    NUMBER(faccessat), NUMBER(getxattr), NUMBER(name_to_handle_at), NUMBER(newfstatat), NUMBER(readlinkat),
+    NUMBER(statfs), NUMBER(statx),
     NUMBER(accept), NUMBER(bind), NUMBER(bpf), NUMBER(chdir), NUMBER(clone), NUMBER(clone3), NUMBER(execve),
     NUMBER(execveat), NUMBER(fcntl), NUMBER(io_uring_setup), NUMBER(ioctl), NUMBER(keyctl), NUMBER(kill),
     NUMBER(listen), NUMBER(madvise), NUMBER(memfd_create), NUMBER(mmap), NUMBER(mount), NUMBER(openat2),

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CSandbox.h"
+#include "CSandboxLooks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,10 +36,7 @@ int cameo_restrict_calls(bool generates_code) {
 static const int plain_calls[] = {
     // The worker's socket, sources, fonts.
     SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_recvmsg, SYS_sendmsg, SYS_close, SYS_lseek,
-    SYS_fstat, SYS_newfstatat, SYS_fstatfs, SYS_statfs, SYS_faccessat, SYS_readlinkat, SYS_getdents64, SYS_fadvise64,
-#ifdef __x86_64__
-    SYS_access, SYS_readlink, SYS_stat, SYS_lstat,
-#endif
+    SYS_fstat, SYS_fstatfs, SYS_getdents64, SYS_fadvise64,
     // Memory.
     SYS_brk, SYS_munmap, SYS_mremap,
     // Threads, and waiting for each other.
@@ -49,6 +47,25 @@ static const int plain_calls[] = {
     // What time it is (where the vDSO has no clock) and what machine this is.
     SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_umask,
     SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
+};
+
+// Answered by `cameo_answer_looks`.
+static const int looks[] = {
+    SYS_newfstatat, SYS_faccessat,
+#ifdef SYS_faccessat2
+    SYS_faccessat2,
+#endif
+#ifdef __x86_64__
+    SYS_access, SYS_lstat, SYS_stat,
+#endif
+};
+
+// No path is a link, as far as realpath(3) can tell: Landlock follows them, and where they lead is not shown.
+static const int links[] = {
+    SYS_readlinkat,
+#ifdef __x86_64__
+    SYS_readlink,
+#endif
 };
 
 // DESIGN: the program compares the call's number with one after the other; the kernel (5.11) remembers which numbers
@@ -66,11 +83,20 @@ static const int plain_calls[] = {
 #define ALLOW ANSWER(SECCOMP_RET_ALLOW)
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
 
-#define PLAIN_COUNT (sizeof plain_calls / sizeof *plain_calls)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
-#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY))
+// O_PATH opens what Landlock does not judge, to look at.
+#define MORE_THAN_READING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_PATH)
 #define NEW_NAMESPACES                                                                                                 \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+static size_t answer_all(struct sock_filter *program, const int calls[], size_t count, uint32_t action) {
+    for (size_t i = 0; i < count; i++) {
+        *program++ = (struct sock_filter)SKIP_UNLESS_EQUAL(calls[i], 1);
+        *program++ = (struct sock_filter)ANSWER(action);
+    }
+    return 2 * count;
+}
 
 int cameo_restrict_calls(bool generates_code) {
     // clang-format off
@@ -91,7 +117,7 @@ int cameo_restrict_calls(bool generates_code) {
         SKIP_UNLESS_ANY_BIT(CLONE_THREAD, 2), SKIP_IF_ANY_BIT(NEW_NAMESPACES, 1), ALLOW, REFUSE,
 
         // Reading only. Landlock says which files.
-        SKIP_UNLESS_EQUAL(SYS_openat, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(WRITING, 1), ALLOW, REFUSE,
+        SKIP_UNLESS_EQUAL(SYS_openat, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(MORE_THAN_READING, 1), ALLOW, REFUSE,
 
         // No memory becomes code, and no file is loaded as code.
         SKIP_UNLESS_EQUAL(SYS_mprotect, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(PROT_EXEC, 1), ALLOW, REFUSE,
@@ -119,18 +145,17 @@ int cameo_restrict_calls(bool generates_code) {
     };
     // clang-format on
 
-    enum { ENTRY = sizeof entry / sizeof *entry, CONDITIONAL = sizeof conditional / sizeof *conditional };
-    struct sock_filter program[ENTRY + 2 * PLAIN_COUNT + CONDITIONAL];
-    size_t length = 0;
+    enum { LISTED = COUNT(plain_calls) + COUNT(looks) + COUNT(links) };
+    struct sock_filter program[COUNT(entry) + 2 * LISTED + COUNT(conditional)];
+    size_t length = COUNT(entry);
     memcpy(program, entry, sizeof entry);
-    length += ENTRY;
-    for (size_t i = 0; i < PLAIN_COUNT; i++) {
-        program[length++] = (struct sock_filter)SKIP_UNLESS_EQUAL(plain_calls[i], 1);
-        program[length++] = (struct sock_filter)ALLOW;
-    }
+    length += answer_all(program + length, plain_calls, COUNT(plain_calls), SECCOMP_RET_ALLOW);
+    length += answer_all(program + length, looks, COUNT(looks), SECCOMP_RET_TRAP);
+    length += answer_all(program + length, links, COUNT(links), SECCOMP_RET_ERRNO | EINVAL);
     memcpy(program + length, conditional, sizeof conditional);
-    length += CONDITIONAL;
+    length += COUNT(conditional);
 
+    if (cameo_answer_looks() != 0) return -1;
     struct sock_fprog filter = {.len = (unsigned short)length, .filter = program};
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
 }

@@ -8,7 +8,8 @@
     enum BreakOut {
         /// The words are `open FLAGS PATH`, `call NAME NUMBER…` (a system call), `spawn PATH`, `connect PATH`,
         /// `tcp PORT`, `code mapped` or `code protected` (memory that may be executed), `append` (to the source's file),
-        /// `descriptors`, `environment` or `threads NUMBER`. The answer is the end of a sentence: `was done`,
+        /// `look CALL WORD…` (a system call; PATH stands for the last word, BUFFER for room), `descriptors`, `environment` or
+        /// `threads NUMBER`. The answer is the end of a sentence: `was done`,
         /// `was refused: 1 Operation not permitted`, or what there is to see.
         static func attempt(_ words: String, _ file: OpenFile) -> String {
             let words = words.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -19,6 +20,7 @@
             case "call":
                 let arguments = numbers + [Int](repeating: 0, count: 6)
                 return outcome(cameo_try_call(words[1], arguments))
+            case "look": return look(words[1], words[2...])
             case "spawn": return spawn(words[1])
             case "connect": return connect(to: words[1])
             case "tcp": return connectByTCP(to: numbers[0])
@@ -29,6 +31,25 @@
             case "threads": return threads(numbers[0])
             default: return "is no attempt that is known"
             }
+        }
+
+        private static func look(_ call: String, _ words: ArraySlice<String>) -> String {
+            let (path, buffer) = (
+                strdup(words.last ?? ""), UnsafeMutableRawPointer.allocate(byteCount: 4_096, alignment: 16)
+            )
+            defer {
+                free(path)
+                buffer.deallocate()
+            }
+            let arguments = words.dropLast().map { word in
+                switch word {
+                case "PATH": Int(bitPattern: path)
+                case "BUFFER": Int(bitPattern: buffer)
+                default: Int(word) ?? 0
+                }
+            }
+            errno = 0
+            return outcome(cameo_try_call(call, arguments + [Int](repeating: 0, count: 6)))
         }
 
         private static func outcome(_ result: some BinaryInteger) -> String {

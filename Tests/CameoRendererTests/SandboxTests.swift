@@ -58,6 +58,60 @@ struct SandboxTests {
         }
     }
 
+    /// Size, owner and times of a file, and what lies where: without Landlock too, which has no right for them, they are had
+    /// by opening a file to read, or not at all.
+    @Test func whatIsNotReadIsNotLookedAtEither() async throws {
+        let folder = try TemporaryFolder()
+        let secret = try folder.write(Data("secret".utf8), to: "secret")
+        let link = folder.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: secret)
+        let (here, emptyPath, noFollow) = (AT_FDCWD, 0x1000, AT_SYMLINK_NOFOLLOW)
+        var looks = [
+            "newfstatat \(here) PATH BUFFER 0", "newfstatat \(here) PATH BUFFER \(emptyPath)",
+            "newfstatat \(here) PATH BUFFER \(noFollow)", "newfstatat 3 PATH BUFFER 0", "faccessat \(here) PATH 0",
+            "faccessat \(here) PATH \(R_OK)", "statfs PATH BUFFER", "statx \(here) PATH 0 0 BUFFER",
+            "getxattr PATH BUFFER BUFFER 64", "name_to_handle_at \(here) PATH BUFFER BUFFER 0",
+        ]
+        var links = ["readlinkat \(here) PATH BUFFER 64"]
+        #if arch(x86_64)
+            looks += ["stat PATH BUFFER", "lstat PATH BUFFER", "access PATH 0", "access PATH \(R_OK)"]
+            links += ["readlink PATH BUFFER 64"]
+        #endif
+        try await Jail.with { jail in
+            for look in looks {
+                for path in [secret, "/etc/shadow", "/etc/passwd", "/root", "/proc/self/status"] {
+                    expectDenied(try await jail.attempt("look \(look) \(path)"), "\(look) \(path)")
+                }
+            }
+            // Opened to look at alone, which is no reading to Landlock.
+            expectDenied(try await jail.attempt("open \(0o10_000_000) \(secret)"), "O_PATH")
+            for look in links {
+                let answer = try await jail.attempt("look \(look) \(link)")
+                expectAnswer(answer, "was refused: \(EINVAL) \(Errno(EINVAL))")
+            }
+            // What is left: that there is nothing of a name.
+            let missing = try await jail.attempt("look \(looks[0]) \(folder.path("none"))")
+            expectAnswer(missing, "was refused: \(ENOENT) \(Errno(ENOENT))")
+        }
+    }
+
+    /// As fontconfig does, and glibc with an open file.
+    @Test func whatIsReadIsLookedAt() async throws {
+        try await Jail.with { jail in
+            for path in ["/etc/fonts/fonts.conf", "/usr/share/fonts"] {
+                expectAnswer(try await jail.attempt("look newfstatat \(AT_FDCWD) PATH BUFFER 0 \(path)"), Self.done)
+                expectAnswer(try await jail.attempt("look faccessat \(AT_FDCWD) PATH \(R_OK) \(path)"), Self.done)
+                expectDenied(try await jail.attempt("look faccessat \(AT_FDCWD) PATH \(W_OK) \(path)"), path)
+            }
+            // A source, by an empty path.
+            expectAnswer(try await jail.attempt("look newfstatat 5 0 BUFFER \(0x1000) x"), Self.done)
+            expectAnswer(
+                try await jail.attempt("look newfstatat 999 0 BUFFER \(0x1000) x"),
+                "was refused: \(EBADF) \(Errno(EBADF))"
+            )
+        }
+    }
+
     /// So that the test above proves Landlock, and not that the file cannot be read anyway.
     @Test func theSecretIsReadableWithoutLandlock() async throws {
         let folder = try TemporaryFolder()

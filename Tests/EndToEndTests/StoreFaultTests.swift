@@ -25,11 +25,12 @@ extension EndToEnd {
                 "$BIN/cameo-status" cat \(uri) | wc -c
                 "$BIN/cameo-enqueue" \(deployment.pictures)/photo.jpg; echo "enqueue $?"
                 "$BIN/cameo-worker" --drain; echo "worker $?"
+                "$BIN/cameo-admin" check > /dev/null; echo "check $?"
                 """,
                 deployment
             )
             let size = try #require(try await deployment.job(receipt.jobID).thumbnails[0].bytes)
-            #expect(result.outputText == "read\n\(size)\nenqueue 4\nworker 4\n", "\(result.errorText)")
+            #expect(result.outputText == "read\n\(size)\nenqueue 4\nworker 4\ncheck 0\n", "\(result.errorText)")
             #expect(result.errorText.contains("read-only"))
         }
 

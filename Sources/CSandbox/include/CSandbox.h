@@ -23,7 +23,8 @@ int cameo_restrict_files(const char *const folders[], size_t count);
 
 /// seccomp: the system calls of a renderer, and no other. Those not listed fail with EPERM (which libraries live with;
 /// being killed would hide the signals that tell a truncated source from a crash), clone3 with ENOSYS (so that glibc
-/// starts threads by clone, whose flags a filter can see). A call of another architecture kills the process.
+/// starts threads by clone, whose flags a filter can see). A call of another architecture kills the process. What looks at
+/// a path is answered by a handler of SIGSYS, for what Landlock lets be read (CSandboxLooks.h).
 /// `generates_code`: anonymous memory may be executable.
 /// -1 with ENOSYS on an architecture whose list nobody has written.
 int cameo_restrict_calls(bool generates_code);

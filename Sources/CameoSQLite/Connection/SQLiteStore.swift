@@ -20,7 +20,7 @@ package final class SQLiteStore: Store {
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     private let watcher: DatabaseQueue
-    private let readAccess: Connection.Access
+    let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 

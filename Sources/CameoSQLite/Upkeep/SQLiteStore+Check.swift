@@ -15,7 +15,7 @@ extension SQLiteStore {
     package func check(
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
-        let database = [try await read(Self.sqliteVersion), try await read(Self.journal), try await integrity()]
+        let database = [try await read(Self.sqliteVersion), try await journal(), try await integrity()]
         do throws(StoreError) {
             return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
         } catch {
@@ -48,10 +48,12 @@ extension SQLiteStore {
     }
 
     /// Whoever opens the store for writing puts it right.
-    private static func journal(_ db: Database) throws -> CheckFinding {
-        CheckFinding(
+    private func journal() async throws(StoreError) -> CheckFinding {
+        // A file that nobody can change has no log, whatever it says.
+        let isOn = readAccess == .immutable ? true : try await read(Schema.hasLogAhead)
+        return CheckFinding(
             "journal",
-            try Schema.hasLogAhead(db) ? [] : ["the write-ahead log is off"],
+            isOn ? [] : ["the write-ahead log is off"],
             ok: "the database has a write-ahead log",
             mend:
                 "Another program set PRAGMA journal_mode; the next command that writes, or worker, turns the log on again"
