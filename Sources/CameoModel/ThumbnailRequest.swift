@@ -91,8 +91,8 @@ public struct ThumbnailRequest: Hashable, Sendable {
 
     /// The sources of all overlays, each once, in the order of the renditions.
     package var overlaySources: [String] {
-        var seen: Set<String> = []
-        return renditions.compactMap(\.look.overlay?.source).filter { seen.insert($0).inserted }
+        var seen: Set<ExactText> = []
+        return renditions.compactMap(\.look.overlay?.source).filter { seen.insert(ExactText($0)).inserted }
     }
 
     /// The ids of the thumbnails that the request asks for, in the order of its renditions.
