@@ -1,4 +1,5 @@
 internal import CameoFetch
+internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -30,7 +31,7 @@ struct StoredSource: Sendable {
         }
         do {
             let cached = try await store.cachedSource(original)
-            let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
+            let age = max(0, store.clock.now().timeIntervalSince(cached.head.responseTime))
             return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
                 .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
         } catch StoreError.notFound {

@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -120,20 +121,14 @@ struct Workbench {
     ) async throws {
         let source = CachedSource(
             key: SourceKey(uri: uri, scope: RequestScope(headers: headers)),
-            variant: "",
             finalURL: uri,
-            status: 200,
-            fields: [],
-            hops: [],
+            head: CacheableResponse(status: 200, requestTime: Date(), responseTime: Date()),
             mediaType: mediaType,
             textEncoding: textEncoding,
-            requestTime: Date(),
-            responseTime: Date(),
             freshUntil: Date(timeIntervalSinceNow: seconds),
             blob: SHA256.digest(of: data),
             bytes: data.count,
-            sourceSeen: try await store.nextSourceSeen(),
-            isPinned: false
+            sourceSeen: try await store.nextSourceSeen()
         )
         try await store.keep(source, data: data, budget: nil)
     }

@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -12,13 +13,15 @@ extension CachedSource {
             key: key,
             variant: row["variant"],
             finalURL: row["final_url"],
-            status: row["status"],
-            fields: try JSONDecoder().decode([Field].self, from: Data((row["fields"] as String).utf8)),
-            hops: try JSONDecoder().decode([Hop].self, from: Data((row["hops"] as String).utf8)),
+            head: CacheableResponse(
+                status: row["status"],
+                fields: try JSONDecoder().decode(HTTPFields.self, from: Data((row["fields"] as String).utf8)),
+                requestTime: Date(milliseconds: row["requested_at"]),
+                responseTime: Date(milliseconds: row["responded_at"])
+            ),
+            redirects: try JSONDecoder().decode([CacheableResponse].self, from: Data((row["hops"] as String).utf8)),
             mediaType: row["media_type"],
             textEncoding: row["text_encoding"],
-            requestTime: Date(milliseconds: row["requested_at"]),
-            responseTime: Date(milliseconds: row["responded_at"]),
             freshUntil: Date(milliseconds: row["fresh_until"]),
             blob: blob,
             bytes: row["size"],
@@ -31,9 +34,10 @@ extension CachedSource {
     var headArguments: [(any DatabaseValueConvertible)?] {
         get throws {
             [
-                finalURL, status, String(decoding: try JSONEncoder().encode(fields), as: UTF8.self),
-                String(decoding: try JSONEncoder().encode(hops), as: UTF8.self), mediaType, textEncoding,
-                requestTime.wholeMilliseconds, responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
+                finalURL, head.status, String(decoding: try JSONEncoder().encode(head.fields), as: UTF8.self),
+                String(decoding: try JSONEncoder().encode(redirects), as: UTF8.self), mediaType, textEncoding,
+                head.requestTime.wholeMilliseconds, head.responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds,
+                sourceSeen,
             ]
         }
     }
