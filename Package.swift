@@ -44,6 +44,10 @@ let package = Package(
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
+        .target(
+            name: "CameoRenderService",
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
+        ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(
             name: "CameoWorker",
@@ -83,10 +87,7 @@ let package = Package(
                 argumentParser, logging, lifecycle, signals,
             ]
         ),
-        .executableTarget(
-            name: "cameo-renderer",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
-        ),
+        .executableTarget(name: "cameo-renderer", dependencies: ["CameoRenderService"]),
 
         .target(
             name: "TestSupport",
@@ -121,7 +122,17 @@ let package = Package(
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
             name: "CameoRendererTests",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]
+            dependencies: [
+                "CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer",
+                "cameo-renderer-hooked",
+            ]
+        ),
+        // A renderer that tests make crash, hang, or try its walls from the inside.
+        .target(name: "CAttempt", path: "Tests/CAttempt"),
+        .executableTarget(
+            name: "cameo-renderer-hooked",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderService", "CAttempt"],
+            path: "Tests/HookedRenderer"
         ),
         // For deploy/bench.
         .executableTarget(
@@ -141,7 +152,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
-                "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status",
+                "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-renderer-hooked", "cameo-status",
                 "cameo-admin",
             ],
             exclude: ["Harness/own_tables.py", "seccomp_run.py"]
