@@ -34,13 +34,20 @@ let package = Package(
 
         // The rooms, in the order in which a request passes through them.
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
-        .target(name: "CameoStore", dependencies: ["CameoModel", "CLinux"]),
-        .target(name: "CameoSQLite", dependencies: ["CameoModel", "CameoStore", "CLinux", "CSQLiteConfig", grdb]),
+        .target(name: "CameoHTTPCache", dependencies: ["CameoModel"]),
+        .target(name: "CameoStore", dependencies: ["CameoModel", "CameoHTTPCache", "CLinux"]),
+        .target(
+            name: "CameoSQLite",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CSQLiteConfig", grdb]
+        ),
         .target(name: "CameoEngine", dependencies: ["CameoStore", "CameoSQLite"]),
-        .target(name: "CameoHTTPCache"),
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
+        .target(
+            name: "CameoRenderService",
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
+        ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(
             name: "CameoWorker",
@@ -80,10 +87,7 @@ let package = Package(
                 argumentParser, logging, lifecycle, signals,
             ]
         ),
-        .executableTarget(
-            name: "cameo-renderer",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
-        ),
+        .executableTarget(name: "cameo-renderer", dependencies: ["CameoRenderService"]),
 
         .target(
             name: "TestSupport",
@@ -95,12 +99,15 @@ let package = Package(
         // What every engine has to keep; each engine's own tests run it.
         .target(
             name: "StoreConformance",
-            dependencies: ["CameoModel", "CameoStore"],
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"],
             path: "Tests/StoreConformance"
         ),
         .testTarget(
             name: "CameoSQLiteTests",
-            dependencies: ["CLinux", "CameoModel", "CameoStore", "CameoSQLite", "StoreConformance", "TestSupport"]
+            dependencies: [
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "StoreConformance",
+                "TestSupport",
+            ]
         ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
         .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
@@ -115,7 +122,17 @@ let package = Package(
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
             name: "CameoRendererTests",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer"]
+            dependencies: [
+                "CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer",
+                "cameo-renderer-hooked",
+            ]
+        ),
+        // A renderer that tests make crash, hang, or try its walls from the inside.
+        .target(name: "CAttempt", path: "Tests/CAttempt"),
+        .executableTarget(
+            name: "cameo-renderer-hooked",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderService", "CAttempt"],
+            path: "Tests/HookedRenderer"
         ),
         // For deploy/bench.
         .executableTarget(
@@ -127,13 +144,16 @@ let package = Package(
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
         .testTarget(
             name: "CameoTests",
-            dependencies: ["Cameo", "CameoModel", "CameoStore", "CameoSQLite", "TestSupport", "cameo-example"]
+            dependencies: [
+                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "TestSupport", "cameo-example",
+            ]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
-                "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-status", "cameo-admin",
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
+                "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-renderer-hooked", "cameo-status",
+                "cameo-admin",
             ],
             exclude: ["Harness/own_tables.py", "seccomp_run.py"]
         ),

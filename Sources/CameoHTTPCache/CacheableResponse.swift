@@ -1,7 +1,7 @@
 package import Foundation
 
 /// An answer as a cache judges it, without its body.
-package struct CacheableResponse: Hashable, Sendable {
+package struct CacheableResponse: Hashable, Codable, Sendable {
     package let status: Int
     package let fields: HTTPFields
     /// When the request was sent.
@@ -9,7 +9,7 @@ package struct CacheableResponse: Hashable, Sendable {
     /// When the head of the answer came.
     package let responseTime: Date
 
-    package init(status: Int, fields: HTTPFields, requestTime: Date, responseTime: Date) {
+    package init(status: Int, fields: HTTPFields = HTTPFields(), requestTime: Date, responseTime: Date) {
         self.status = status
         self.fields = fields
         self.requestTime = requestTime

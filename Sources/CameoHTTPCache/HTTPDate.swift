@@ -1,9 +1,10 @@
+internal import CameoModel
 package import Foundation
 
 /// Times as HTTP writes them (RFC 9110, section 5.6.7).
 package enum HTTPDate {
-    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    private static let longDays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// Reads the three forms, `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
@@ -22,7 +23,7 @@ package enum HTTPDate {
                 let year = scanner.number(digits: 2), scanner.skip(" "),
                 let time = scanner.timeOfDay(), scanner.skip(" GMT"), scanner.isAtEnd
             else { return nil }
-            let centuries = CivilDate(daysSince1970: wholeSeconds(now).days).year / 100
+            let centuries = utc(now).year / 100
             // The 50 years are of 365.2425 days.
             let latest = now.addingTimeInterval(50 * 31_556_952)
             return [centuries + 1, centuries, centuries - 1].lazy
@@ -48,28 +49,21 @@ package enum HTTPDate {
     /// The form that senders use, `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to the second and kept in the years 0 to
     /// 9999, for which it has room.
     package static func text(of date: Date) -> String {
-        let (days, second) = wholeSeconds(date)
-        let civil = CivilDate(daysSince1970: days)
-        func digits(_ number: Int, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(count - text.utf8.count, 0)) + text
-        }
-        let time = [second / 3_600, second / 60 % 60, second % 60].map { digits($0, 2) }.joined(separator: ":")
-        let weekday = Self.days[(days % 7 + 7) % 7]
-        return "\(weekday), \(digits(civil.day, 2)) \(months[civil.month - 1]) \(digits(civil.year, 4)) \(time) GMT"
+        let time = utc(date)
+        let day = "\(days[time.weekday]), \(time.day.text(digits: 2)) \(months[time.month - 1])"
+        return "\(day) \(time.year.text(digits: 4)) \(time.timeOfDay) GMT"
     }
 
     /// The month counts from zero.
     private static func date(_ year: Int, _ month: Int, _ day: Int, _ secondOfDay: Int) -> Date? {
-        guard let civil = CivilDate(year: year, month: month + 1, day: day) else { return nil }
-        return Date(timeIntervalSince1970: Double(civil.daysSince1970 * 86_400 + secondOfDay))
+        UTCTime(year: year, month: month + 1, day: day, second: secondOfDay)
+            .map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
     }
 
-    private static func wholeSeconds(_ date: Date) -> (days: Int, second: Int) {
+    /// Rounded down, in the years 0 to 9999.
+    private static func utc(_ date: Date) -> UTCTime {
         let time = date.timeIntervalSince1970
-        // The years 0 to 9999.
-        let seconds = time.isNaN ? 0 : Int(min(max(time, -62_167_219_200), 253_402_300_799).rounded(.down))
-        let second = (seconds % 86_400 + 86_400) % 86_400
-        return ((seconds - second) / 86_400, second)
+        let seconds = time.isNaN ? 0 : min(max(time, -62_167_219_200), 253_402_300_799).rounded(.down)
+        return UTCTime(secondsSince1970: Int(seconds))
     }
 }

@@ -14,3 +14,13 @@ extension HTTPFields {
         return HTTPFields(lines.filter { !excluded.contains($0.name.asciiLowercased) })
     }
 }
+
+extension CacheableResponse {
+    /// As it is kept: without what was for its connection, without cookies, which are for one client, and without what
+    /// describes the bytes as they were encoded on the way, for they are kept decoded.
+    package var kept: CacheableResponse {
+        var fields = self.fields.storable
+        for name in ["Set-Cookie", "Content-Encoding", "Content-Length"] { fields.set(name, nil) }
+        return CacheableResponse(status: status, fields: fields, requestTime: requestTime, responseTime: responseTime)
+    }
+}

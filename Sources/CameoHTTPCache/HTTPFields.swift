@@ -42,3 +42,10 @@ package struct HTTPFields: Hashable, Sendable {
         lines.append(Line(name: name, value: value))
     }
 }
+
+// As their lines alone.
+extension HTTPFields: Codable {
+    package init(from decoder: any Decoder) throws { self.init(try [Line](from: decoder)) }
+
+    package func encode(to encoder: any Encoder) throws { try lines.encode(to: encoder) }
+}

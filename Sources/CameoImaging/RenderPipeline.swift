@@ -8,7 +8,10 @@ protocol PreparationStep: SendableMetatype {
 
 /// A step that is taken for every rendition, and for each of its frames.
 protocol RenditionStep: SendableMetatype {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture
+    /// What the message of a failure calls it.
+    static var name: String { get }
+    /// Nil where libvips failed.
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture?
 }
 
 /// The order of all steps, written once.
@@ -58,7 +61,12 @@ enum RenderPipeline {
         _ plan: RenditionPlan
     ) throws(ImagingError) -> VipsPicture {
         var picture = picture
-        for step in steps { picture = try step.apply(to: picture, plan) }
+        for step in steps {
+            guard let next = step.apply(to: picture, plan) else {
+                throw .processingFailed(step: step.name, detail: VipsLibrary.takeErrorText())
+            }
+            picture = next
+        }
         return picture
     }
 }

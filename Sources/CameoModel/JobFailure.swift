@@ -86,7 +86,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
 
 extension JobFailure.Code {
     /// The one place that decides whether a failure is worth another attempt. `source.httpStatus` is decided by its
-    /// status where it is made, `render.crashed` by how often it happened (``RetryPolicy``).
+    /// status where it is made, `render.crashed` by how often it happened (`RetryPolicy`).
     public var isRetryable: Bool {
         switch self {
         case .sourceTimeout, .sourceUnreachable, .sourceChanged, .sourceHTTPStatus: true

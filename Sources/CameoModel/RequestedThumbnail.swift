@@ -4,7 +4,7 @@
 public struct RequestedThumbnail: Hashable, Codable, Sendable {
     /// What the thumbnail was made of.
     public struct Source: Hashable, Codable, Sendable {
-        /// A ``PictureFormat``, or one of a newer version.
+        /// `jpeg`, `heif`, …
         public let format: String
         /// Pixels of the first page, upright.
         public let width, height: Int

@@ -49,7 +49,8 @@ public struct ThumbnailRequest: Hashable, Sendable {
     public var concurrencyLimit: Int?
     /// A label that jobs share, to ask for their progress together.
     public var batch: String?
-    /// Sent with the HTTP request for the source. They scope the thumbnails (see ``RequestScope``).
+    /// Sent with the HTTP request for the source. Requests with different headers have
+    /// different thumbnails, so that what one tenant may see never answers another's request.
     public var headers: [String: String]
     /// Comes back unchanged in every report on the job: `["user": 7]`.
     public var metadata: [String: JSONValue]

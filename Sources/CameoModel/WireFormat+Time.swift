@@ -9,17 +9,10 @@ extension WireFormat {
         let range = -62_167_219_200_000.0...253_402_300_799_999.0
         let rounded = (date.timeIntervalSince1970 * 1_000).rounded()
         let milliseconds = Int(min(max(rounded, range.lowerBound), range.upperBound))
-        let (days, rest) = milliseconds.flooredQuotientAndRemainder(dividingBy: 86_400_000)
-        let (year, month, day) = CivilDay.date(ofDay: days)
-        let (seconds, fraction) = rest.quotientAndRemainder(dividingBy: 1_000)
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        let time = "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-        return "\(date)T\(time).\(padded(fraction, 3))Z"
-    }
-
-    private static func padded(_ number: Int, _ count: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, count - digits.count)) + digits
+        let fraction = (milliseconds % 1_000 + 1_000) % 1_000
+        let time = UTCTime(secondsSince1970: (milliseconds - fraction) / 1_000)
+        let date = "\(time.year.text(digits: 4))-\(time.month.text(digits: 2))-\(time.day.text(digits: 2))"
+        return "\(date)T\(time.timeOfDay).\(fraction.text(digits: 3))Z"
     }
 
     /// Reads an RFC 3339 time with any offset, with or without a fraction of up to nine digits; `T` and `Z` in upper
@@ -27,14 +20,14 @@ extension WireFormat {
     package static func date(from text: String) -> Date? {
         var reader = TimeReader(text.utf8)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2, in: 1...12), reader.skip("-"),
-            let day = reader.number(2, in: 1...CivilDay.count(ofMonth: month, in: year)), reader.skip("T"),
+            let day = reader.number(2, in: 1...31), reader.skip("T"),
             let hour = reader.number(2, in: 0...23), reader.skip(":"),
             let minute = reader.number(2, in: 0...59), reader.skip(":"),
             let second = reader.number(2, in: 0...59), let fraction = reader.fraction(),
-            let offset = reader.offset(), reader.isAtEnd
+            let offset = reader.offset(), reader.isAtEnd,
+            let time = UTCTime(year: year, month: month, day: day, second: hour * 3_600 + minute * 60 + second)
         else { return nil }
-        let seconds = CivilDay.day(ofYear: year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset
-        return Date(timeIntervalSince1970: Double(seconds) + fraction)
+        return Date(timeIntervalSince1970: Double(time.secondsSince1970 - offset) + fraction)
     }
 }
 
@@ -81,39 +74,4 @@ private struct TimeReader {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-}
-
-/// Days of the Gregorian calendar, counted from 1 January 1970.
-/// https://howardhinnant.github.io/date_algorithms.html
-private enum CivilDay {
-    static func count(ofMonth month: Int, in year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    static func day(ofYear year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = year.flooredQuotientAndRemainder(dividingBy: 400)
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
-        let (era, dayOfEra) = (day + 719_468).flooredQuotientAndRemainder(dividingBy: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
-    }
-}
-
-extension Int {
-    fileprivate func flooredQuotientAndRemainder(dividingBy divisor: Int) -> (Int, Int) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
 }

@@ -32,10 +32,10 @@ package struct ContactSheet {
         let failure =
             job.state == .completed
             ? ""
-            : "<p class=\"failure\">\(Self.escaped(job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue))</p>"
+            : "<p class=\"failure\">\((job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue).escapedForMarkup)</p>"
         cards.append(
             """
-            <section><h2>\(Self.escaped(heading(of: job)))</h2>\(pictures.joined())\(failure)</section>
+            <section><h2>\((heading(of: job)).escapedForMarkup)</h2>\(pictures.joined())\(failure)</section>
             """
         )
     }
@@ -49,7 +49,7 @@ package struct ContactSheet {
             <html lang="en"><head><meta charset="utf-8">
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(Self.escaped(title))</title>
+            <title>\(title.escapedForMarkup)</title>
             <style>
             body { font: 14px/1.4 system-ui, sans-serif; margin: 2rem; background: #f4f4f2; color: #222; }
             h1 { font-size: 1.3rem; } main { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
@@ -60,7 +60,7 @@ package struct ContactSheet {
               background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
             figcaption { font-size: .75rem; color: #666; overflow-wrap: anywhere; } small { color: #888; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
             .unreadable { border: 1px dashed #a11; border-radius: 6px; padding: .8rem; }
-            </style></head><body><h1>\(Self.escaped(title))</h1><p>\(head)</p><main>
+            </style></head><body><h1>\(title.escapedForMarkup)</h1><p>\(head)</p><main>
             \(cards.joined(separator: "\n"))
             </main></body></html>
 
@@ -81,15 +81,15 @@ package struct ContactSheet {
         let options = rendition.map(RenditionText.options) ?? ""
         return """
             <figure><img src="data:\(type);base64,\(data.base64EncodedString())" width="\(thumbnail.width ?? 0)" \
-            style="height:auto\(Self.background(of: thumbnail))" alt=""><figcaption>\(Self.escaped(caption))\
-            <br><small>\(Self.escaped(options))</small></figcaption></figure>
+            style="height:auto\(Self.background(of: thumbnail))" alt=""><figcaption>\(caption.escapedForMarkup)\
+            <br><small>\(options.escapedForMarkup)</small></figcaption></figure>
             """
     }
 
     private static func figure(of unreadable: UnreadableThumbnail) -> String {
         """
-        <figure class="unreadable"><figcaption>\(escaped(unreadable.thumbnail.name)) · \(escaped(unreadable.thumbnail.uri.text))</figcaption>\
-        <p class="failure">\(escaped(unreadable.reason.description))</p></figure>
+        <figure class="unreadable"><figcaption>\(unreadable.thumbnail.name.escapedForMarkup) · \(unreadable.thumbnail.uri.text.escapedForMarkup)</figcaption>\
+        <p class="failure">\(unreadable.reason.description.escapedForMarkup)</p></figure>
         """
     }
 
@@ -97,20 +97,5 @@ package struct ContactSheet {
     private static func background(of thumbnail: RequestedThumbnail) -> String {
         guard thumbnail.hasAlpha == false, let color = thumbnail.dominantColor.flatMap(Color.init) else { return "" }
         return ";background:\(color)"
-    }
-
-    static func escaped(_ text: String) -> String {
-        var safe = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": safe += "&amp;"
-            case "<": safe += "&lt;"
-            case ">": safe += "&gt;"
-            case "\"": safe += "&quot;"
-            case "'": safe += "&#39;"
-            default: safe.unicodeScalars.append(character)
-            }
-        }
-        return safe
     }
 }

@@ -1,5 +1,5 @@
-package import CameoFetch
-internal import CameoHTTPCache
+internal import CameoFetch
+package import CameoHTTPCache
 package import CameoModel
 package import CameoStore
 package import Foundation
@@ -18,18 +18,18 @@ package struct StoredAnswers: SourceCache {
         self.logger = logger
     }
 
-    package func answers(for key: SourceKey) async -> [CachedAnswer] {
+    package func answers(for key: SourceKey) async -> [CachedSource] {
         await reported("cannot look into the source cache", key) { () throws(StoreError) in
-            try await store.cachedSources(key).compactMap(CachedAnswer.init)
+            try await store.cachedSources(key)
         } ?? []
     }
 
     /// Between the look-up and this, another process may have evicted it.
-    package func bytes(of answer: CachedAnswer) async -> Data? {
+    package func bytes(of answer: CachedSource) async -> Data? {
         do throws(StoreError) {
-            let data = try await store.data(of: answer.digest)
+            let data = try await store.data(of: answer.blob)
             await reported("cannot note the use of a cached source", answer.key) { () throws(StoreError) in
-                try await store.touch(CachedSource(answer))
+                try await store.touch(answer)
             }
             return data
         } catch {
@@ -45,26 +45,26 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
-    package func keep(_ answer: CachedAnswer, bytes: Data) async {
+    package func keep(_ answer: CachedSource, bytes: Data) async {
         await reported("cannot keep a source in the cache", answer.key) { () throws(StoreError) in
-            guard try await store.keep(CachedSource(answer), data: bytes, budget: budget) == .tooLarge else { return }
+            guard try await store.keep(answer, data: bytes, budget: budget) == .tooLarge else { return }
             // The older answer, which this one would have replaced, has had its day.
-            for old in try await store.cachedSources(answer.key) where old.variant == answer.variant.text {
+            for old in try await store.cachedSources(answer.key) where old.variant == answer.variant {
                 try await store.dropCachedSource(old)
             }
         }
     }
 
-    package func freshen(_ answer: CachedAnswer) async {
+    package func freshen(_ answer: CachedSource) async {
         await reported("cannot freshen a cached source", answer.key) { () throws(StoreError) in
             // False: somebody dropped or replaced it meanwhile, and what he did stands.
-            _ = try await store.freshen(CachedSource(answer))
+            _ = try await store.freshen(answer)
         }
     }
 
-    package func drop(_ answer: CachedAnswer) async {
+    package func drop(_ answer: CachedSource) async {
         await reported("cannot drop a cached source", answer.key) { () throws(StoreError) in
-            try await store.dropCachedSource(CachedSource(answer))
+            try await store.dropCachedSource(answer)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CameoFetch
+internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -47,7 +48,7 @@ struct StoredSource: Sendable {
                 "\(SourceName.of(uri.text)) may not be used, as another worker fetched it: \(reason)"
             )
         }
-        let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
+        let age = max(0, store.clock.now().timeIntervalSince(cached.head.responseTime))
         return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
             .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
     }

@@ -33,7 +33,12 @@ package enum EnvironmentOptions {
         return result
     }
 
-    static func variable(_ option: String, _ prefix: String) -> String {
+    /// What the command's options are called in the environment.
+    package static func variables(of type: (some ParsableCommand).Type, prefix: String) throws -> [String] {
+        try options(of: type).map { variable($0.name, prefix) }
+    }
+
+    private static func variable(_ option: String, _ prefix: String) -> String {
         prefix + option.uppercased().replacingOccurrences(of: "-", with: "_")
     }
 

@@ -11,8 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Looks at the database's pages, indexes, references, attempts, counters and limits, at every blob, every file and \
             whatever else lies in blobs/, at workers that died, and at what this machine lacks: SQLite's version, the disk, \
-            the layers of the renderers' sandbox. Each finding says how to mend it. On standard error it names variables of \
-            the environment that begin with CAMEO_ and that no command knows.
+            the layers of the renderers' sandbox. Each finding says how to mend it.
 
             EXAMPLES
               cameo-admin check
@@ -38,9 +37,6 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        for line in CameoVariables.warnings(in: ProcessInfo.processInfo.environment) {
-            Output.error("cameo-admin: \(TerminalText.escaped(line))")
-        }
         if repair { try tell(try await mend()) }
         let findings = try await check()
         try tell(findings)

@@ -1,15 +1,3 @@
-internal import CameoImaging
-internal import CameoRenderMessages
-internal import Glibc
+internal import CameoRenderService
 
-if CommandLine.arguments.dropFirst() == ["--version"] {
-    _ = VipsLibrary.start()
-    print(RenderService.rendererVersion)
-    exit(0)
-}
-guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
-    Refusal.end("cameo-renderer is started by cameo-worker")
-}
-let sandbox = Startup.run(arguments)
-let channel = WorkerChannel(socket: RendererProtocol.socketDescriptor)
-RenderService(channel: channel, allowedFormats: arguments.allowedFormats).run(sandbox)
+RenderService.main()

@@ -39,6 +39,6 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     }
 
     static func main() async {
-        await CommandMain.run(Self.self, environmentPrefix: "CAMEO_")
+        await CommandMain.run(Self.self, environmentPrefix: CameoVariables.prefix)
     }
 }

@@ -22,7 +22,7 @@ struct WorkerApp {
         let drains = command.work.drain
         let showsProgress = drains && Output.errorIsTerminal
         let logger = command.log.logger(quiet: showsProgress)
-        warnOfUnknownVariables()
+        try warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
         let fetcher = try makeFetcher(store, logger)
@@ -113,9 +113,12 @@ struct WorkerApp {
     }
 
     /// Not quiet: it comes before the progress bar.
-    private func warnOfUnknownVariables() {
+    private func warnOfUnknownVariables() throws {
         let logger = command.log.logger(quiet: false)
-        for line in CameoVariables.warnings(in: ProcessInfo.processInfo.environment) { logger.warning("\(line)") }
+        let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)
+        for name in CameoVariables.unknown(in: ProcessInfo.processInfo.environment, options: options) {
+            logger.warning("the environment's \(name) has no effect: there is no such variable")
+        }
     }
 
     private func warnOfMissingLayers(_ renderer: RendererPool, _ logger: Logger) {

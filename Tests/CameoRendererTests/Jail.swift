@@ -14,7 +14,7 @@ struct Jail {
     ///
     /// - Returns: the path of a program that starts one.
     static func rendererWithout(_ layers: String, in folder: TemporaryFolder) throws -> String {
-        let script = "#!/bin/sh\nCAMEO_TEST_WITHOUT=\(layers) exec '\(Renderers.executable)' \"$@\"\n"
+        let script = "#!/bin/sh\nCAMEO_TEST_WITHOUT=\(layers) exec '\(Renderers.hooked)' \"$@\"\n"
         let path = try folder.write(Data(script.utf8), to: "cameo-renderer")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         return path

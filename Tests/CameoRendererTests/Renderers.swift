@@ -8,11 +8,13 @@ import Testing
 enum Renderers {
     /// The program that was built beside this test bundle.
     static let executable = Repository.builtProduct("cameo-renderer")
+    /// The same, but that some sources make it misbehave (`TestHook`).
+    static let hooked = Repository.builtProduct("cameo-renderer-hooked")
 
     /// For tests that do nothing to their renderer; lives as long as the process.
-    static let shared = Result { try RendererPool(configuration()) }
+    static let shared = Result { try RendererPool(configuration(executable)) }
 
-    static func configuration(processes: Int = 2) -> RendererConfiguration {
+    static func configuration(_ executable: String = hooked, processes: Int = 2) -> RendererConfiguration {
         RendererConfiguration(executable: executable, processes: processes)
     }
 

@@ -69,7 +69,7 @@ struct SandboxReportTests {
         let folder = try TemporaryFolder()
         let (loop, secret) = (folder.path("loop"), try folder.write(Data("secret".utf8), to: "secret"))
         #expect(symlink(loop, loop) == 0)
-        let script = "#!/bin/sh\nCAMEO_TEST_FOLDER=\(loop) exec '\(Renderers.executable)' \"$@\"\n"
+        let script = "#!/bin/sh\nCAMEO_TEST_FOLDER=\(loop) exec '\(Renderers.hooked)' \"$@\"\n"
         let path = try folder.write(Data(script.utf8), to: "cameo-renderer")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         try await Renderers.withPool(RendererConfiguration(executable: path, processes: 1)) { pool in

@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoStore
 import Foundation
@@ -106,13 +107,7 @@ struct FreshnessTests {
             key: SourceKey(uri: uri, scope: scope),
             variant: state == "varies" ? "accept" : "",
             finalURL: uri,
-            status: 200,
-            fields: [],
-            hops: [],
-            mediaType: nil,
-            textEncoding: nil,
-            requestTime: now,
-            responseTime: now,
+            head: CacheableResponse(status: 200, requestTime: now, responseTime: now),
             freshUntil: now.addingTimeInterval(state == "stale" || state == "pinned" ? 0 : 60),
             blob: SHA256.digest(of: bytes),
             bytes: bytes.count,

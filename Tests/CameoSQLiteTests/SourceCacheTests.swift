@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -72,7 +73,7 @@ struct SourceCacheTests {
         let fresh = StoreFixture.original(bytes, seen: seen, etag: "\"2\"")
         #expect(try await fixture.store.freshen(fresh) == isWritten)
         let found = try await fixture.store.cachedSource(StoreFixture.uri)
-        #expect(found.fields[0].value == (isWritten ? "\"2\"" : "\"1\""))
+        #expect(found.head.fields.lines[0].value == (isWritten ? "\"2\"" : "\"1\""))
         #expect(found.sourceSeen == max(seen, 1))
     }
 

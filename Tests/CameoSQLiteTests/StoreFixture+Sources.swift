@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -30,13 +31,15 @@ extension StoreFixture {
             key: SourceKey(uri: uri, scope: scope),
             variant: variant,
             finalURL: "\(uri)?final",
-            status: 200,
-            fields: [CachedSource.Field(name: "ETag", value: etag), CachedSource.Field(name: "Vary", value: "Accept")],
-            hops: [CachedSource.Hop(status: 302, fields: [], requestTime: time, responseTime: time + 0.25)],
+            head: CacheableResponse(
+                status: 200,
+                fields: HTTPFields([.init(name: "ETag", value: etag), .init(name: "Vary", value: "Accept")]),
+                requestTime: time,
+                responseTime: time + 0.5
+            ),
+            redirects: [CacheableResponse(status: 302, requestTime: time, responseTime: time + 0.25)],
             mediaType: "image/png",
             textEncoding: "utf-8",
-            requestTime: time,
-            responseTime: time + 0.5,
             freshUntil: time + 60,
             blob: SHA256.digest(of: bytes),
             bytes: bytes.count,

@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -120,21 +121,15 @@ struct Workbench {
     ) async throws {
         let source = CachedSource(
             key: SourceKey(uri: uri, scope: RequestScope(headers: headers)),
-            variant: "",
             finalURL: uri,
-            status: 200,
-            fields: [],
-            hops: [],
+            head: CacheableResponse(status: 200, requestTime: Date(), responseTime: Date()),
             mediaType: mediaType,
             textEncoding: textEncoding,
-            requestTime: Date(),
-            responseTime: Date(),
             freshUntil: Date(timeIntervalSinceNow: seconds),
             blob: SHA256.digest(of: data),
             bytes: data.count,
             sourceSeen: try await store.nextSourceSeen(),
-            peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))],
-            isPinned: false
+            peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))]
         )
         try await store.keep(source, data: data, budget: nil)
     }

@@ -1,4 +1,5 @@
 import CameoFetch
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore

@@ -1,4 +1,5 @@
 import CameoFetch
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -152,7 +153,7 @@ struct OfflineTests {
     @Test func neitherCookiesNorTheEncodingOfTheWayAreKept() async throws {
         try await answer("CC: max-age=60", "Set-Cookie: a=secret", "X-Kept: yes")
         _ = try await bench.fetch(uri)
-        let names = try await bench.store.cachedSource(uri).fields.map { $0.name.lowercased() }
+        let names = try await bench.store.cachedSource(uri).head.fields.lines.map { $0.name.lowercased() }
         #expect(names.contains("x-kept"))
         #expect(!names.contains("set-cookie"))
     }

@@ -70,7 +70,7 @@ extension EndToEnd {
         }
 
         @Test func aDrainThatIsStoppedSaysSo() async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             _ = try await deployment.enqueue("pictures/hang.jpg")
             let worker = try deployment.startWorker("--drain", "--grace", "0.1", "--render-timeout", "1h")

@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -109,21 +110,13 @@ extension EndToEnd {
             let bytes = Data("original".utf8)
             let source = CachedSource(
                 key: SourceKey(uri: uri, scope: nil),
-                variant: "",
                 finalURL: uri,
-                status: 200,
-                fields: [],
-                hops: [],
-                mediaType: nil,
-                textEncoding: nil,
-                requestTime: .now,
-                responseTime: .now,
+                head: CacheableResponse(status: 200, requestTime: .now, responseTime: .now),
                 freshUntil: .now,
                 blob: SHA256.digest(of: bytes),
                 bytes: bytes.count,
                 sourceSeen: 1,
-                peers: [Peer(origin: uri, .program)],
-                isPinned: false
+                peers: [Peer(origin: uri, .program)]
             )
             for arguments in [["forget"], ["forget", "--json"]] {
                 try await store.keep(source, data: bytes, budget: nil)

@@ -9,8 +9,11 @@ struct Deployment {
     let folder: TemporaryFolder
     let pictures: String
     let store: String
+    private let renderer: [String: String?]
 
-    init() throws {
+    /// The `renderer` is another program than the usual one: `cameo-renderer-hooked`, which some sources make misbehave.
+    init(renderer: String? = nil) throws {
+        self.renderer = try renderer.map { ["CAMEO_RENDERER": try Self.executable($0)] } ?? [:]
         folder = try TemporaryFolder()
         pictures = folder.path("pictures")
         store = folder.path("store")
@@ -35,7 +38,7 @@ struct Deployment {
             try Self.executable(name),
             arguments,
             input: input,
-            environment: ["CAMEO_STORE": store].merging(environment) { $1 },
+            environment: ["CAMEO_STORE": store].merging(renderer) { $1 }.merging(environment) { $1 },
             currentDirectory: folder.url,
             timeout: timeout
         )
@@ -72,7 +75,8 @@ struct Deployment {
         try ChildProcess(
             try Self.executable("cameo-worker"),
             ["--allow-root", pictures] + arguments,
-            environment: Self.patience.merging(["CAMEO_STORE": store]) { $1 }.merging(environment) { $1 },
+            environment: Self.patience.merging(["CAMEO_STORE": store]) { $1 }.merging(renderer) { $1 }
+                .merging(environment) { $1 },
             currentDirectory: folder.url
         )
     }

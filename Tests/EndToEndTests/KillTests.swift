@@ -35,9 +35,8 @@ extension EndToEnd {
         /// Not before it has become a renderer: until then it shows what its parent has open.
         private func hasOpen(_ name: String, _ pid: Int32) -> Bool {
             let (files, process) = (FileManager.default, "/proc/\(pid)")
-            guard (try? String(contentsOfFile: "\(process)/comm", encoding: .utf8)) == "cameo-renderer\n" else {
-                return false
-            }
+            let program = try? String(contentsOfFile: "\(process)/comm", encoding: .utf8)
+            guard program?.hasPrefix("cameo-renderer") == true else { return false }
             let open = (try? files.contentsOfDirectory(atPath: "\(process)/fd")) ?? []
             return open.contains { file in
                 (try? files.destinationOfSymbolicLink(atPath: "\(process)/fd/\(file)"))?.hasSuffix("/\(name)") == true
@@ -146,7 +145,7 @@ extension EndToEnd {
         }
 
         @Test func aRendererKilledFromOutsideCostsOnlyAnAttempt() async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
@@ -173,7 +172,7 @@ extension EndToEnd {
 
         @Test(arguments: [("CAMEO-TEST-CRASH", JobFailure.Code.renderCrashed), ("CAMEO-TEST-HANG", .renderTimedOut)])
         func aPictureThatKillsItsRendererCostsOnlyItsOwnJob(word: String, code: JobFailure.Code) async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             for index in 0..<10 { try deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
             try Data(word.utf8).write(to: URL(filePath: "\(deployment.pictures)/p3-bad.jpg"))
             let receipts = try await deployment.enqueue("pictures/*", "--size", "64x64")
@@ -189,7 +188,7 @@ extension EndToEnd {
         /// The request's own limit counts before the worker's.
         @Test(arguments: [(["--timeout", "1"], ["--job-timeout", "1h"]), ([], ["--job-timeout", "1"])])
         func anAttemptBeyondItsTimeIsTheNamedFailureOfItsJob(request: [String], worker: [String]) async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = ["pictures/hang.jpg", "--max-attempts", "1"]
             let receipt = try #require(try await deployment.enqueue(hang + request).first)
@@ -216,7 +215,7 @@ extension EndToEnd {
         }
 
         @Test func shutdownBeyondItsGraceGivesJobsBackUncharged() async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker("--grace", "0.2", "--render-timeout", "1h", "--job-timeout", "1h")
@@ -229,7 +228,7 @@ extension EndToEnd {
         }
 
         @Test func cancellingARunningJobStopsItAndLeavesNothing() async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker(

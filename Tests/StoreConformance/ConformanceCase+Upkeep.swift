@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoStore
 import Foundation
@@ -202,21 +203,14 @@ extension ConformanceCase {
         let time = Date(timeIntervalSince1970: 1_900_000_000)
         return CachedSource(
             key: key,
-            variant: "",
             finalURL: key.uri,
-            status: 200,
-            fields: [],
-            hops: [],
+            head: CacheableResponse(status: 200, requestTime: time, responseTime: time),
             mediaType: "image/png",
-            textEncoding: nil,
-            requestTime: time,
-            responseTime: time,
             freshUntil: time + 60,
             blob: SHA256.digest(of: Data(bytes.utf8)),
             bytes: bytes.utf8.count,
             sourceSeen: seen,
-            peers: [peer],
-            isPinned: false
+            peers: [peer]
         )
     }
 }

@@ -28,7 +28,3 @@ int cameo_restrict_files(const char *const folders[], size_t count);
 /// `generates_code`: anonymous memory may be executable.
 /// -1 with ENOSYS on an architecture whose list nobody has written.
 int cameo_restrict_calls(bool generates_code);
-
-/// syscall(2), variadic, by the call's name: for tests that try the walls. EDOM for a name that is not on its list.
-/// Defined in debug builds only.
-long cameo_try_call(const char *name, const long arguments[6]);

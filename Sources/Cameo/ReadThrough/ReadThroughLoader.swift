@@ -51,7 +51,9 @@ final class ReadThroughLoader: Sendable {
             guard let kept else { throw URLError(.resourceUnavailable) }
             return try answer(asked, with: kept, detail: nil)
         case .useProtocolCachePolicy:
-            if let kept, shelf.policy(for: asked).reuse(of: kept.chain, for: asked.selecting, at: Date()) == .fresh {
+            if let kept,
+                shelf.policy(for: asked).reuse(of: kept.source.chain, for: asked.selecting, at: Date()) == .fresh
+            {
                 return try answer(asked, with: kept, detail: nil)
             }
             return asked.fields.isOnlyIfCached ? try Answer(onlyIfCached: asked.url) : nil
@@ -61,8 +63,8 @@ final class ReadThroughLoader: Sendable {
 
     private func answer(_ asked: CacheRequest, with kept: KeptAnswer, detail: String?) throws -> Answer {
         let (policy, now) = (shelf.policy(for: asked), Date())
-        let ttl = policy.freshUntil(of: kept.chain).timeIntervalSince(now)
-        let head = kept.head
+        let ttl = policy.freshUntil(of: kept.source.chain).timeIntervalSince(now)
+        let head = kept.source.head
         var fields = head.fields
         fields.set("Age", "\(max(0, policy.currentAge(of: head, at: now).components.seconds))")
         return try Answer(
@@ -86,7 +88,7 @@ final class ReadThroughLoader: Sendable {
         _ detail: String
     ) throws -> Answer? {
         guard let kept,
-            shelf.policy(for: asked).mayServeStale(kept.chain, for: asked.selecting, after: trouble, at: Date())
+            shelf.policy(for: asked).mayServeStale(kept.source.chain, for: asked.selecting, after: trouble, at: Date())
         else { return nil }
         return try answer(asked, with: kept, detail: detail)
     }
@@ -136,8 +138,8 @@ final class ReadThroughLoader: Sendable {
         by visit: HTTPVisit,
         _ number: Result<Int64, StoreError>
     ) async throws -> Answer? {
-        guard kept.head.isNamed(by: visit.last.head) else { return nil }
-        let head = shelf.policy(for: asked).freshened(kept.head, by: visit.last.head)
+        guard kept.source.head.isNamed(by: visit.last.head) else { return nil }
+        let head = shelf.policy(for: asked).freshened(kept.source.head, by: visit.last.head)
         let keeping = await shelf.freshen(kept, asked, visit.redirects + [head], head, number)
         return try Answer(
             asked,
@@ -188,7 +190,7 @@ final class ReadThroughLoader: Sendable {
         while true {
             // An entity tag says something to the server alone that gave it.
             let isValidating = kept?.source.finalURL == url.absoluteString
-            let validators = isValidating ? kept?.head.validators : nil
+            let validators = isValidating ? kept?.source.head.validators : nil
             let request = asked.request(to: url, sending: validators.map { fields.conditional(on: $0) } ?? fields)
             let exchange = try await transfers.perform(request)
             settings.storeCookies(of: exchange)

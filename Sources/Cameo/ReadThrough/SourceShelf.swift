@@ -118,24 +118,19 @@ struct SourceShelf: Sendable {
             guard last.body.count <= rules.maximumBytes else {
                 return .notKept(detail: "\(last.body.count) bytes are more than \(rules.maximumBytes)")
             }
-            let head = last.head.kept
             let source = CachedSource(
                 key: asked.key,
                 variant: variant.text,
                 finalURL: last.url.absoluteString,
-                status: head.status,
-                fields: head.storedFields,
-                hops: visit.redirects.map(\.hop),
+                head: last.head.kept,
+                redirects: visit.redirects.map(\.kept),
                 mediaType: last.response.mimeType?.lowercased(),
                 textEncoding: last.response.textEncodingName?.lowercased(),
-                requestTime: head.requestTime,
-                responseTime: head.responseTime,
                 freshUntil: policy.freshUntil(of: visit.chain),
                 blob: SHA256.digest(of: last.body),
                 bytes: last.body.count,
                 sourceSeen: try number.get(),
-                peers: visit.peers,
-                isPinned: false
+                peers: visit.peers
             )
             switch try await store.keep(source, data: last.body, budget: rules.budget) {
             case .kept: return .kept
@@ -164,25 +159,9 @@ struct SourceShelf: Sendable {
                 try await store.dropCachedSource(kept.source)
                 return .notKept(detail: nil)
             }
-            let old = kept.source
-            let source = CachedSource(
-                key: old.key,
-                variant: old.variant,
-                finalURL: old.finalURL,
-                status: head.status,
-                fields: head.kept.storedFields,
-                hops: chain.dropLast().map(\.hop),
-                mediaType: old.mediaType,
-                textEncoding: old.textEncoding,
-                requestTime: head.requestTime,
-                responseTime: head.responseTime,
-                freshUntil: policy.freshUntil(of: chain),
-                blob: old.blob,
-                bytes: old.bytes,
-                sourceSeen: try number.get(),
-                peers: old.peers,
-                isPinned: false
-            )
+            var source = kept.source
+            (source.head, source.redirects) = (head.kept, chain.dropLast().map(\.kept))
+            (source.freshUntil, source.sourceSeen) = (policy.freshUntil(of: chain), try number.get())
             // False: somebody replaced or forgot it meanwhile, and what they did stands.
             return try await store.freshen(source) ? .kept : .notKept(detail: nil)
         } catch {

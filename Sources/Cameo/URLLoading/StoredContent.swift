@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoStore
 internal import Foundation
 

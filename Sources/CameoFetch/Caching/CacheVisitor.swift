@@ -14,7 +14,7 @@ struct CacheVisitor: Sendable {
 
 /// A kept answer that is for a request, and what that request sends along the answer's redirects.
 struct CandidateAnswer: Sendable {
-    let answer: CachedAnswer
+    let answer: CachedSource
     let sent: HTTPFields
 }
 
@@ -24,20 +24,6 @@ extension HTTPFields {
     init(sentTo stops: [HTTPStop]) {
         var seen: Set<Line> = []
         self.init(stops.flatMap(\.sent.lines).filter { seen.insert($0).inserted })
-    }
-}
-
-extension CacheableResponse {
-    /// As it is kept: without what was for its connection, without cookies, which are for one client, and without what
-    /// describes the bytes as they were encoded on the way, for they are kept decoded.
-    var kept: CacheableResponse {
-        var fields = self.fields.storable
-        fields.set("Set-Cookie", nil)
-        if fields["Content-Encoding"] != nil {
-            fields.set("Content-Encoding", nil)
-            fields.set("Content-Length", nil)
-        }
-        return CacheableResponse(status: status, fields: fields, requestTime: requestTime, responseTime: responseTime)
     }
 }
 

@@ -76,7 +76,9 @@ final class CachedHTTPSource: SourceProvider {
                 let stops = try? origin.route(of: visitor.request, through: answer.redirects)
             else { return nil }
             let sent = HTTPFields(sentTo: stops)
-            guard answer.isPinned || answer.variant.matches(sent, digest: Self.digest) else { return nil }
+            guard answer.isPinned || Variant(text: answer.variant)?.matches(sent, digest: Self.digest) == true else {
+                return nil
+            }
             return CandidateAnswer(answer: answer, sent: sent)
         }
     }
@@ -95,7 +97,7 @@ final class CachedHTTPSource: SourceProvider {
             answer.isPinned || visitor.policy.reuse(of: answer.chain, for: candidate.sent, at: time) == .fresh
         guard isFresh, let data = await cache.bytes(of: answer) else { return nil }
         let age = visitor.policy.currentAge(of: answer.head, at: time)
-        return try source(of: answer, data).seen(answer.number, .cached(age: answer.isPinned ? .zero : age))
+        return try source(of: answer, data).seen(answer.sourceSeen, .cached(age: answer.isPinned ? .zero : age))
     }
 
     /// What was found out a moment ago. A job's later attempt is a wish to have it tried again.
@@ -123,12 +125,12 @@ final class CachedHTTPSource: SourceProvider {
             let data = await cache.bytes(of: answer)
         else { return nil }
         let age = visitor.policy.currentAge(of: answer.head, at: time)
-        return try source(of: answer, data).seen(answer.number, .stale(age: age, trouble: failure.message))
+        return try source(of: answer, data).seen(answer.sourceSeen, .stale(age: age, trouble: failure.message))
     }
 
-    private func source(of answer: CachedAnswer, _ data: Data) throws(JobFailure) -> FetchedSource {
+    private func source(of answer: CachedSource, _ data: Data) throws(JobFailure) -> FetchedSource {
         do throws(Errno) {
-            return FetchedSource(try Download.Body(data, digest: answer.digest), mediaType: answer.mediaType)
+            return FetchedSource(try Download.Body(data, digest: answer.blob), mediaType: answer.mediaType)
         } catch {
             throw .fetch(SourceName.of(answer.key.uri), lacking: error)
         }
@@ -219,10 +221,10 @@ final class CachedHTTPSource: SourceProvider {
         _ head: CacheableResponse,
         _ visit: HTTPVisit,
         _ source: FetchedSource,
-        like kept: CachedAnswer?,
+        like kept: CachedSource?,
         from peers: [Peer],
         _ visitor: CacheVisitor
-    ) throws(JobFailure) -> CachedAnswer? {
+    ) throws(JobFailure) -> CachedSource? {
         let chain = visit.redirects + [head]
         let stops = try origin.route(of: visitor.request, through: visit.redirects)
         let sent = HTTPFields(sentTo: stops)
@@ -231,20 +233,19 @@ final class CachedHTTPSource: SourceProvider {
         guard keeping.storing(chain, of: sent) == .allowed,
             let variant = Variant(of: chain.map(\.fields), for: sent, digest: Self.digest)
         else { return nil }
-        return CachedAnswer(
+        return CachedSource(
             key: visitor.key,
-            variant: variant,
+            variant: variant.text,
             finalURL: visit.finalURL,
             head: head.kept,
             redirects: visit.redirects.map(\.kept),
             mediaType: kept?.mediaType ?? visit.mediaType,
             textEncoding: kept?.textEncoding ?? visit.textEncoding,
             freshUntil: visitor.policy.freshUntil(of: chain),
-            digest: source.digest,
+            blob: source.digest,
             bytes: source.bytes,
-            number: visitor.ticket.number,
-            peers: peers,
-            isPinned: false
+            sourceSeen: visitor.ticket.number,
+            peers: peers
         )
     }
 

@@ -29,13 +29,11 @@ final class OverlayPicture {
     }
 
     /// At a size; the latest is kept, since all frames of an animation ask for the same.
-    func resized(to size: PixelSize) throws(ImagingError) -> VipsPicture {
+    func resized(to size: PixelSize) -> VipsPicture? {
         if latest?.width != size.width || latest?.height != size.height {
-            let resized = try Resampling.resize(picture.sharingReference(), to: size)
-            latest = resized.materialized()
+            latest = Resampling.resize(picture.sharingReference(), to: size)?.materialized()
         }
-        guard let shared = latest?.sharingReference() else { throw Self.failure }
-        return shared
+        return latest?.sharingReference()
     }
 
     /// The size to decode it to.

@@ -2,7 +2,9 @@ internal import CameoModel
 
 /// `brightness`, `contrast` and `saturation`, in this order, in one pass.
 enum AdjustColor: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "color adjustment"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         let look = plan.rendition.look
         let matrix = ColorMatrix(
             brightness: look.brightness,
@@ -10,10 +12,7 @@ enum AdjustColor: RenditionStep {
             saturation: look.saturation
         )
         guard !matrix.changesNothing else { return picture }
-        guard let adjusted = picture.changingColors({ adjusted($0, matrix) }) else {
-            throw .processingFailed(step: "color adjustment", detail: VipsLibrary.takeErrorText())
-        }
-        return adjusted
+        return picture.changingColors { adjusted($0, matrix) }
     }
 
     private static func adjusted(_ colors: borrowing VipsPicture, _ matrix: ColorMatrix) -> VipsPicture? {

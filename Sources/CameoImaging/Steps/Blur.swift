@@ -9,12 +9,11 @@ enum Blur: RenditionStep {
     /// Pixels of the smaller picture's shorter edge, at least: edges continue outwards, which must stay true to the shape.
     private static let shortestEdge = 16
 
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "blur"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let sigma = plan.rendition.look.blur else { return picture }
-        guard let blurred = blurred(picture, sigma: plan.devicePixels(sigma)) else {
-            throw .processingFailed(step: "blur", detail: VipsLibrary.takeErrorText())
-        }
-        return blurred
+        return blurred(picture, sigma: plan.devicePixels(sigma))
     }
 
     private static func blurred(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {

@@ -3,14 +3,13 @@ internal import CameoModel
 
 /// Cuts what juts out of the box.
 enum Cut: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "cut"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.geometry.isCut else { return picture }
         let box = plan.geometry.final
         let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
-        guard let cut = picture.cropped(left: place.left, top: place.top, width: box.width, height: box.height) else {
-            throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText())
-        }
-        return cut
+        return picture.cropped(left: place.left, top: place.top, width: box.width, height: box.height)
     }
 
     /// Where the pixels of the first frame say that all frames are to be cut; nil where the request says it.
@@ -25,7 +24,7 @@ enum Cut: RenditionStep {
         // The search looks at every pixel several times.
         guard let pixels = resized.materialized(),
             let cut = pixels.smartCropped(width: box.width, height: box.height, by: interest)
-        else { throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText()) }
+        else { throw .processingFailed(step: name, detail: VipsLibrary.takeErrorText()) }
         return Placement(left: -cut.offset.x, top: -cut.offset.y)
     }
 }

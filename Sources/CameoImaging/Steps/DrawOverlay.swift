@@ -3,7 +3,9 @@ internal import CameoModel
 
 /// `overlay`: a second picture over the first. Grey thumbnails become sRGB; one without alpha stays without.
 enum DrawOverlay: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "overlay"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let request = plan.rendition.look.overlay, let overlay = plan.overlay else { return picture }
         let place = OverlayPlace(
             of: overlay.namedSize,
@@ -11,11 +13,8 @@ enum DrawOverlay: RenditionStep {
             request,
             margin: Int(plan.devicePixels(Double(request.margin)).rounded())
         )
-        let resized = try overlay.resized(to: place.size)
-        guard let drawn = drawn(resized, opacity: request.opacity, at: place, on: picture) else {
-            throw .processingFailed(step: "overlay", detail: VipsLibrary.takeErrorText())
-        }
-        return drawn
+        guard let resized = overlay.resized(to: place.size) else { return nil }
+        return drawn(resized, opacity: request.opacity, at: place, on: picture)
     }
 
     /// Only the part under the overlay is computed anew; every other pixel stays as it is.

@@ -3,22 +3,22 @@ internal import CameoModel
 
 /// Fills the box around a picture that does not reach its edges.
 enum Pad: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "padding"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.geometry.isPadded else { return picture }
         let box = plan.geometry.final
         let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
         // A translucent background comes later, behind padding and picture alike (``ShowBackground``).
         let background = plan.background.alpha < 255 ? Color.transparent : plan.background
-        guard let ready = prepared(picture, for: background),
-            let padded = ready.embedded(
-                left: place.left,
-                top: place.top,
-                width: box.width,
-                height: box.height,
-                background: numbers(of: background, for: ready)
-            )
-        else { throw .processingFailed(step: "padding", detail: VipsLibrary.takeErrorText()) }
-        return padded
+        guard let ready = prepared(picture, for: background) else { return nil }
+        return ready.embedded(
+            left: place.left,
+            top: place.top,
+            width: box.width,
+            height: box.height,
+            background: numbers(of: background, for: ready)
+        )
     }
 
     /// With the bands that the background needs: colour, alpha.

@@ -1,12 +1,9 @@
 /// Resizing to an exact size, shared by the steps that do it. Lanczos 3 with a box shrink before it, as libvips chooses.
 enum Resampling {
-    static func resize(_ picture: consuming VipsPicture, to size: PixelSize) throws(ImagingError) -> VipsPicture {
+    /// Nil where libvips failed.
+    static func resize(_ picture: consuming VipsPicture, to size: PixelSize) -> VipsPicture? {
         guard picture.width != size.width || picture.height != size.height else { return picture }
-        guard let resized = picture.hasAlpha ? resizedPremultiplied(picture, to: size) : scaled(picture, to: size)
-        else {
-            throw .processingFailed(step: "resize", detail: VipsLibrary.takeErrorText())
-        }
-        return resized
+        return picture.hasAlpha ? resizedPremultiplied(picture, to: size) : scaled(picture, to: size)
     }
 
     /// The colour of transparent pixels must not bleed into visible ones (dark fringes).

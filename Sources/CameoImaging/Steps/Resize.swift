@@ -1,6 +1,8 @@
 /// From the shared size to the rendition's own.
 enum Resize: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
-        try Resampling.resize(picture, to: plan.geometry.resized)
+    static let name = "resize"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        Resampling.resize(picture, to: plan.geometry.resized)
     }
 }

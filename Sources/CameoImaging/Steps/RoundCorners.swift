@@ -3,7 +3,9 @@ internal import CameoModel
 
 /// `cornerRadius` and `corners`: what is outside becomes transparent.
 enum RoundCorners: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "corners"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         let look = plan.rendition.look
         guard let cornerRadius = look.cornerRadius else { return picture }
         let size = PixelSize(picture.width, picture.height)
@@ -16,10 +18,8 @@ enum RoundCorners: RenditionStep {
                 mask(of: size, radius: min(limit, share * 2 * limit), look.corners)
             case .circle: disc(in: size)
             }
-        guard let mask, let rounded = masked(picture, by: mask) else {
-            throw .processingFailed(step: "corners", detail: VipsLibrary.takeErrorText())
-        }
-        return rounded
+        guard let mask else { return nil }
+        return masked(picture, by: mask)
     }
 
     /// 255 inside, 0 outside; only the corners themselves take memory.

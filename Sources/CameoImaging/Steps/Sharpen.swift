@@ -2,12 +2,11 @@ internal import CameoModel
 
 /// `sharpen`: an unsharp mask on lightness that leaves flat areas alone.
 enum Sharpen: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "sharpen"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let sigma = plan.rendition.look.sharpen else { return picture }
-        guard let sharpened = sharpened(picture, sigma: plan.devicePixels(sigma)) else {
-            throw .processingFailed(step: "sharpen", detail: VipsLibrary.takeErrorText())
-        }
-        return sharpened
+        return sharpened(picture, sigma: plan.devicePixels(sigma))
     }
 
     private static func sharpened(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {

@@ -3,15 +3,10 @@ internal import CameoModel
 
 /// Lets the background show through transparent pixels. Formats without alpha end on white at the latest.
 enum ShowBackground: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
-        guard picture.hasAlpha else { return picture }
-        guard let shown = shown(picture, plan) else {
-            throw .processingFailed(step: "background", detail: VipsLibrary.takeErrorText())
-        }
-        return shown
-    }
+    static let name = "background"
 
-    private static func shown(_ picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        guard picture.hasAlpha else { return picture }
         let background = plan.background
         if background.alpha == 255 { return flattened(picture, on: background) }
         var result = picture

@@ -5,6 +5,9 @@ enum ShrinkToShared: PreparationStep {
         _ preparation: Preparation
     ) throws(ImagingError) -> VipsPicture {
         guard let size = preparation.sharedSize else { return picture }
-        return try Resampling.resize(picture, to: size)
+        guard let resized = Resampling.resize(picture, to: size) else {
+            throw .processingFailed(step: "resize", detail: VipsLibrary.takeErrorText())
+        }
+        return resized
     }
 }

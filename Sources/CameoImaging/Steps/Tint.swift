@@ -4,12 +4,11 @@ internal import CameoModel
 /// `tint`: every hue from one colour (``TintTable``). A translucent colour tints as far as it is opaque. What comes out
 /// is sRGB.
 enum Tint: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "tint"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let tint = plan.rendition.look.tint else { return picture }
-        guard let tinted = picture.changingColors({ tinted($0, tint) }) else {
-            throw .processingFailed(step: "tint", detail: VipsLibrary.takeErrorText())
-        }
-        return tinted
+        return picture.changingColors { tinted($0, tint) }
     }
 
     private static func tinted(_ colors: borrowing VipsPicture, _ tint: Color) -> VipsPicture? {

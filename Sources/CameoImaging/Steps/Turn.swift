@@ -3,20 +3,20 @@ internal import CameoModel
 
 /// `rotate`, then `flip`.
 enum Turn: RenditionStep {
-    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
+    static let name = "turn"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         var result = picture
         if let angle = angle(of: plan.rendition.rotate) {
-            guard let rotated = result.rotated(by: angle) else { throw failure }
+            guard let rotated = result.rotated(by: angle) else { return nil }
             result = rotated
         }
         for direction in directions(of: plan.rendition.flip) {
-            guard let flipped = result.flipped(direction) else { throw failure }
+            guard let flipped = result.flipped(direction) else { return nil }
             result = flipped
         }
         return result
     }
-
-    private static var failure: ImagingError { .processingFailed(step: "turn", detail: VipsLibrary.takeErrorText()) }
 
     private static func angle(of rotation: Rendition.Rotation) -> VipsAngle? {
         switch rotation {

@@ -6,7 +6,7 @@ extension VipsPicture {
     /// ink. The colour is opaque (emoji have their own), the font's size is pixels of an em. Nil if nothing was drawn.
     init?(text: String, color: Color, fontSize: Double) {
         let digits = "\(color)".dropLast(2)
-        let markup = "<span foreground=\"\(digits)\">\(VipsText.escaped(text))</span>"
+        let markup = "<span foreground=\"\(digits)\">\(text.escapedForMarkup)</span>"
         self.init { cameo_vips_text($0, markup, "sans bold \(fontSize)") }
     }
 }

@@ -20,7 +20,7 @@ public struct Rendition: Hashable, Sendable {
     }
 
     /// What is written. `auto` is WebP in this version: small, keeps alpha and animation, read everywhere. `source` is
-    /// the source's own format where thumbnails can be written in it (``written(for:)``).
+    /// the source's own format where thumbnails can be written in it.
     public enum Format: String, CaseIterable, Sendable {
         case auto, source, jpeg, png, webp, avif, gif
     }

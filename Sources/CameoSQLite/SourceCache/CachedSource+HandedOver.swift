@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -7,15 +8,9 @@ extension CachedSource {
     init(handedOver blob: PreparedBlob, under key: CacheKey, at time: Date, sourceSeen: Int64) {
         self.init(
             key: SourceKey(uri: key.text, scope: nil),
-            variant: "",
             finalURL: key.uri,
-            status: 200,
-            fields: [],
-            hops: [],
+            head: CacheableResponse(status: 200, requestTime: time, responseTime: time),
             mediaType: blob.mediaType,
-            textEncoding: nil,
-            requestTime: time,
-            responseTime: time,
             freshUntil: .distantFuture,
             blob: blob.digest,
             bytes: blob.size,

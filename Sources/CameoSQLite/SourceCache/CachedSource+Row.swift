@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -12,13 +13,15 @@ extension CachedSource {
             key: key,
             variant: row["variant"],
             finalURL: row["final_url"],
-            status: row["status"],
-            fields: try [Field].from(stored: row["fields"]),
-            hops: try [Hop].from(stored: row["hops"]),
+            head: CacheableResponse(
+                status: row["status"],
+                fields: try JSONDecoder().decode(HTTPFields.self, from: Data((row["fields"] as String).utf8)),
+                requestTime: Date(milliseconds: row["requested_at"]),
+                responseTime: Date(milliseconds: row["responded_at"])
+            ),
+            redirects: try [CacheableResponse].from(stored: row["hops"]),
             mediaType: row["media_type"],
             textEncoding: row["text_encoding"],
-            requestTime: Date(milliseconds: row["requested_at"]),
-            responseTime: Date(milliseconds: row["responded_at"]),
             freshUntil: Date(milliseconds: row["fresh_until"]),
             blob: blob,
             bytes: row["size"],
@@ -32,8 +35,10 @@ extension CachedSource {
     var headArguments: [(any DatabaseValueConvertible)?] {
         get throws {
             [
-                finalURL, status, try fields.stored, try hops.stored, mediaType, textEncoding,
-                requestTime.wholeMilliseconds, responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
+                finalURL, head.status, String(decoding: try JSONEncoder().encode(head.fields), as: UTF8.self),
+                try redirects.stored, mediaType, textEncoding,
+                head.requestTime.wholeMilliseconds, head.responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds,
+                sourceSeen,
             ]
         }
     }

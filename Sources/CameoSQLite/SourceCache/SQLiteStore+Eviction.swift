@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoModel
 package import CameoStore
 internal import Foundation

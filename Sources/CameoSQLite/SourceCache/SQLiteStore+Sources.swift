@@ -1,3 +1,4 @@
+package import CameoHTTPCache
 package import CameoModel
 package import CameoStore
 package import Foundation

@@ -107,7 +107,7 @@ extension EndToEnd {
 
         @Test(arguments: [86_400, -86_400])
         func aClockThatJumpsEndsNoLeaseAndFreezesNone(seconds: Int) async throws {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             let disk = try await FaultyDisk(in: deployment)
             let environment = disk.environment.merging(["CAMEO_TEST_LEASE_MS": "8000"]) { $1 }
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))

@@ -1,17 +1,34 @@
 internal import CameoImaging
-internal import CameoModel
-internal import CameoRenderMessages
+package import CameoModel
+package import CameoRenderMessages
 internal import Glibc
 
 /// Serves one job after another until the worker hangs up.
-struct RenderService {
+package struct RenderService {
     let channel: WorkerChannel
     let allowedFormats: Set<PictureFormat>
+    /// Answers in the place of the pictures' own renderer, for the sources that it wants: how tests make it misbehave.
+    let hook: (OpenFile) -> RefusalMessage?
 
     static var rendererVersion: String { "\(RendererProtocol.imagingVersion) libvips-\(VipsLibrary.version)" }
 
+    /// The whole program, from its arguments to its end.
+    package static func main(hook: @escaping (OpenFile) -> RefusalMessage? = { _ in nil }) {
+        if CommandLine.arguments.dropFirst() == ["--version"] {
+            _ = VipsLibrary.start()
+            print(rendererVersion)
+            exit(0)
+        }
+        guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
+            Refusal.end("cameo-renderer is started by cameo-worker")
+        }
+        let sandbox = Startup.run(arguments)
+        let channel = WorkerChannel(socket: RendererProtocol.socketDescriptor)
+        RenderService(channel: channel, allowedFormats: arguments.allowedFormats, hook: hook).run(sandbox)
+    }
+
     /// - Parameter sandbox: what the hello says of it.
-    func run(_ sandbox: SandboxReport) {
+    private func run(_ sandbox: SandboxReport) {
         do {
             try channel.send(HelloMessage(rendererVersion: Self.rendererVersion, sandbox: sandbox))
             while let (job, source, overlays) = try channel.receiveJob() {
@@ -23,9 +40,7 @@ struct RenderService {
     }
 
     private func answer(_ job: JobMessage, _ source: OpenFile, _ overlays: [OpenFile]) throws {
-        #if DEBUG
-            if let answer = TestHook.obey(source) { return try channel.send(answer) }
-        #endif
+        if let answer = hook(source) { return try channel.send(answer) }
         let made: RenderedSet
         do throws(ImagingError) {
             let mapping = try SourceMapping(source.descriptor, holding: job.kinds[0])

@@ -1,0 +1,4 @@
+internal import CameoRenderService
+
+// cameo-renderer, but that some sources make it misbehave.
+RenderService.main(hook: TestHook.obey)
