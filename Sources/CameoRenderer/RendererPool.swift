@@ -104,6 +104,10 @@ package final class RendererPool: Sendable {
 
     package var statistics: RendererStatistics { desk.statistics }
 
+    /// From now on a child that somebody else's signal ends costs its picture nothing: `render` throws
+    /// `CancellationError`. Whoever stops a worker may stop all its processes at once.
+    package func expectEnd() { desk.expectEnd() }
+
     /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw
     /// `CancellationError`.
     package func shutdown() async {

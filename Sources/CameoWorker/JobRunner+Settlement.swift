@@ -41,7 +41,8 @@ extension JobRunner {
     }
 
     /// A store that refuses to take a result is not the job's fault: a service waits until it does. A worker that is to
-    /// end tries a few times, then fails the job by name.
+    /// end tries a few times; then one that was stopped gives the job back, and a drain, which nobody follows, fails it by
+    /// name.
     private func complete(_ job: ClaimedJob, _ product: JobProduct, _ progress: AttemptProgress) async
         -> JobOutcome.Kind
     {
@@ -59,10 +60,10 @@ extension JobRunner {
                 case .refused, .notFound: return await fail(job, failure(for: error), progress)
                 default: break
                 }
-                if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
+                if isEnding, tries >= 3 { return await yield(job, to: error, progress) }
                 warn(ofWaiting: job, for: error, tries)
                 await pause(delay)
-                delay = isEnding() ? delay : min(delay * 2, .seconds(5))
+                delay = isEnding ? delay : min(delay * 2, .seconds(5))
             }
         }
     }
@@ -91,7 +92,8 @@ extension JobRunner {
         switch error {
         case .leaseLost: return .leaseLost
         case .full, .busy, .readOnly:
-            if isEnding() { return await fail(job, failure(for: error), progress) }
+            if phase.isStopping { return await release(job) }
+            if configuration.drains { return await fail(job, failure(for: error), progress) }
             await pause(.seconds(1))
             return await release(job)
         default: return await fail(job, failure(for: error), progress)
@@ -148,7 +150,7 @@ extension JobRunner {
             } catch {
                 if case .leaseLost = error { return .leaseLost }
                 if case .refused(let reason) = error { return .unrecorded(reason: reason) }
-                if isEnding(), started.duration(to: .now) > configuration.patience {
+                if isEnding, started.duration(to: .now) > configuration.patience {
                     return .unrecorded(reason: error.description)
                 }
                 tries += 1

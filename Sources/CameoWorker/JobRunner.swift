@@ -16,8 +16,10 @@ struct JobRunner: Sendable {
     let logger: Logger
     /// Waits for the writes of other jobs, if there are any.
     let meetOthers: @Sendable () async -> Void
+    let phase: WorkerPhase
+
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
-    let isEnding: @Sendable () -> Bool
+    var isEnding: Bool { configuration.drains || phase.isStopping }
 
     /// A fetch that begins within this of its claim has begun with it.
     private static let promptness = Duration.milliseconds(50)

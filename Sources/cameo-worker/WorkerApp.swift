@@ -83,11 +83,16 @@ struct WorkerApp {
                         failureTerminationBehavior: .cancelGroup
                     )
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet
             )
         )
-        try await group.run()
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let listener = WorkerSignals(worker: worker, group: group, logger: logger)
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { await listener.listen(to: signals) }
+            defer { tasks.cancelAll() }
+            try await group.run()
+        }
     }
 
     private func makeFetcher(_ store: any Store, _ logger: Logger) throws -> Fetcher {

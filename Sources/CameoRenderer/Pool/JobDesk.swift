@@ -21,6 +21,10 @@ final class JobDesk: Sendable {
 
     func shutDown() { carryOut(state.withLock { $0.shutDown() }) }
 
+    func expectEnd() { state.withLock { $0.isEnding = true } }
+
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
     var isReady: Bool { state.withLock { $0.isReady } }
 
     var brokenReason: String? { state.withLock { $0.brokenReason } }

@@ -65,6 +65,7 @@ extension RenderAttempt {
         _ filesBefore: [FileState]
     ) -> (Result<RenderedPicture, any Error>, Fate) {
         let end = child.reap()
+        if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
         let failure = RenderFailure.died(
             end,
             source: ticket.name,
