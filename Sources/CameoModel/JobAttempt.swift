@@ -24,7 +24,9 @@ package struct JobAttempt: Hashable, Codable, Sendable {
     package let finishedAt: Date?
     package let outcome: Outcome
     package let failure: JobFailure?
-    /// Milliseconds spent on fetching the source and the overlays, rendering, and storing.
+    /// Milliseconds spent waiting for a place to work in: at the source's host, in memory, for a renderer.
+    package let waitMilliseconds: Int?
+    /// Milliseconds spent on fetching the source and the overlays, rendering, and storing, without waiting.
     package let fetchMilliseconds: Int?
     package let renderMilliseconds: Int?
     package let storeMilliseconds: Int?
@@ -46,6 +48,7 @@ package struct JobAttempt: Hashable, Codable, Sendable {
         self.finishedAt = finishedAt
         self.outcome = outcome
         self.failure = failure
+        waitMilliseconds = timings.waitMilliseconds
         fetchMilliseconds = timings.fetchMilliseconds
         renderMilliseconds = timings.renderMilliseconds
         storeMilliseconds = timings.storeMilliseconds
@@ -56,6 +59,7 @@ package struct JobAttempt: Hashable, Codable, Sendable {
 
 /// Where the time of one try went (milliseconds) and what it moved (bytes); nil for a step not reached.
 package struct AttemptTimings: Hashable, Sendable {
+    package var waitMilliseconds: Int?
     package var fetchMilliseconds: Int?
     package var renderMilliseconds: Int?
     package var storeMilliseconds: Int?

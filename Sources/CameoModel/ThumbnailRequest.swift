@@ -32,7 +32,7 @@ package struct ThumbnailRequest: Hashable, Sendable {
     package var maxAttempts: Int
     /// How long to wait between attempts; nil: the worker's policy.
     package var retry: RetryWish?
-    /// Seconds that one attempt may take from its claim to its end; nil: the worker's default.
+    /// Seconds that one attempt may work (``WorkClock``); nil: the worker's default.
     package var timeout: Double?
     /// When thumbnails that exist already are made anew.
     package var refresh: Refresh

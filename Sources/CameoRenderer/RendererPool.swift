@@ -48,6 +48,7 @@ package final class RendererPool: Sendable {
     ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
     ///   - name: what messages call the source.
     ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
+    ///   - clock: told of the wait for a renderer.
     /// - Returns: the renditions in the order asked for.
     /// - Throws: `JobFailure` of stage `render`; `CancellationError` when the task is cancelled or the pool shut down
     ///   (the child is killed at once).
@@ -57,9 +58,11 @@ package final class RendererPool: Sendable {
         holding kind: SourceKind = .file,
         overlays: [RenderOverlay] = [],
         named name: String,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        clock: WorkClock = WorkClock()
     ) async throws -> RenderedPicture {
         let id = desk.announce()
+        clock.beginWait()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let ticket = RenderTicket(
@@ -70,6 +73,7 @@ package final class RendererPool: Sendable {
                     overlays: overlays,
                     name: name,
                     timeout: timeout,
+                    clock: clock,
                     continuation: continuation
                 )
                 desk.submit(ticket)

@@ -1,3 +1,4 @@
+internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -24,6 +25,7 @@ extension JobRunner {
             case .shutdown: return await release(job)
             case nil: break
             }
+            if let busy = error as? HostBusy { return await postpone(job, for: busy) }
             if let error = error as? StoreError { return await yield(job, to: error, progress) }
             // Nobody stopped it, so this is a cancellation from above: the worker is being torn down.
             if error is CancellationError { return await release(job) }
@@ -131,6 +133,15 @@ extension JobRunner {
             try await store.settle(job.claim, as: .release, timings: AttemptTimings())
         } outcome: {
             .released
+        }
+    }
+
+    private func postpone(_ job: ClaimedJob, for busy: HostBusy) async -> JobOutcome.Kind {
+        let time = store.clock.now().addingTimeInterval(busy.delay.seconds)
+        return await record(job) { () throws(StoreError) in
+            try await store.settle(job.claim, as: .postpone(until: time), timings: AttemptTimings())
+        } outcome: {
+            .postponed(busy.delay)
         }
     }
 

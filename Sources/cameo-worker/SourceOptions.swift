@@ -29,7 +29,7 @@ struct SourceOptions: ParsableArguments {
     )
     var allowNetwork: [String] = []
 
-    @Option(help: ArgumentHelp("Fetches under way at once.", valueName: "number"))
+    @Option(help: ArgumentHelp("Transfers at once; and reads of files and of the store.", valueName: "number"))
     var fetchConcurrency = 8
 
     @Option(help: ArgumentHelp("Transfers at once from one host.", valueName: "number"))
@@ -79,6 +79,7 @@ struct SourceOptions: ParsableArguments {
             return range
         }
         configuration.maximumBytes = maxSourceBytes
+        configuration.maximumTransfers = fetchConcurrency
         configuration.maximumConnectionsPerHost = hostConcurrency
         configuration.totalTimeout = fetchTimeout.duration
         configuration.connectTimeout = connectTimeout.duration

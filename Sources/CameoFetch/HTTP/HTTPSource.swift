@@ -40,7 +40,7 @@ final class HTTPSource: SourceProvider {
     /// Asks the target, and whereto it redirects. A `validation` makes the request a conditional one (RFC 9110, section
     /// 13.1), where it is about.
     ///
-    /// - Throws: `JobFailure` when no answer came, or one that may not be taken; `CancellationError`.
+    /// - Throws: `JobFailure` when no answer came, or one that may not be taken; ``HostBusy``; `CancellationError`.
     func visit(_ request: SourceRequest, validating validation: Validation? = nil) async throws -> HTTPVisit {
         var hop = try HTTPHop(to: request.target, headers: request.headers)
         var budget = configuration.totalTimeout
@@ -48,7 +48,8 @@ final class HTTPSource: SourceProvider {
         while true {
             // Asked of any other URL, a validator would be about other bytes.
             let validators = validation.flatMap { $0.url == hop.url.text ? $0.fields : nil }
-            let result = try await transfers.perform(try transfer(for: hop, adding: validators, budget: budget))
+            let transfer = try transfer(for: hop, adding: validators, budget: budget)
+            let result = try await transfers.perform(transfer, request.clock)
             let answer = try HTTPAnswer(
                 result,
                 of: hop,

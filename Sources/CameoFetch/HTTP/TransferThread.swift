@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 internal import Glibc
 internal import Synchronization
@@ -18,14 +19,17 @@ final class TransferThread: Sendable {
         thread.start()
     }
 
-    /// - Throws: `CancellationError` when the task is cancelled or the thread was shut down.
-    func perform(_ request: TransferRequest) async throws -> TransferResult {
+    /// The wait for a place counts as such on `clock`.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the thread was shut down; ``HostBusy``.
+    func perform(_ request: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
         let cancellation = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let arrival = Mailbox.Arrival(
                     request: request,
                     cancellation: cancellation,
+                    clock: clock,
                     continuation: continuation
                 )
                 guard mailbox.withLock({ $0.post(arrival) }) else {

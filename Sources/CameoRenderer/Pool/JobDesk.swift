@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoRenderMessages
 internal import Synchronization
 
@@ -87,6 +88,9 @@ final class JobDesk: Sendable {
 
     private func carryOut(_ action: DeskState.Action) {
         for slot in action.ring { doorbells[slot].ring() }
-        for (ticket, error) in action.refuse { ticket.continuation.resume(throwing: error) }
+        for (ticket, error) in action.refuse {
+            ticket.clock.endWait()
+            ticket.continuation.resume(throwing: error)
+        }
     }
 }

@@ -12,6 +12,8 @@ struct RenderTicket: Sendable {
     let overlays: [RenderOverlay]
     let name: String
     let timeout: Duration?
+    /// Of whoever waits; told when a renderer takes the picture.
+    let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>
 
     /// The source and its overlays, in the order in which a job's descriptors travel.

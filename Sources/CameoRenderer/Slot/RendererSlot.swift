@@ -57,6 +57,7 @@ struct RendererSlot: ~Copyable {
 
     private mutating func serve(_ ticket: RenderTicket) {
         guard var child = current.take() else { return }
+        ticket.clock.endWait()
         let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)
         let (outcome, fate) = attempt.run(with: &child)
         failedStarts = 0
