@@ -30,6 +30,8 @@ package struct FetchConfiguration: Sendable {
     package var maximumConnectionsPerHost = 6
     /// How long somebody waits for a host before all but a few of those behind are sent away (``HostBusy``).
     package var hostPatience: Duration = .seconds(1)
+    /// Of what is in memory; others may take from it too.
+    package var budget = ByteBudget()
     package var userAgent = "Cameo/1.0"
     /// Sent to the origins that they name. Of one origin each name at most once.
     package var hostHeaders: [HostHeader] = []

@@ -38,6 +38,7 @@ package final class Fetcher: Sendable {
     ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
     ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same,
     ///     and the cache is asked and told.
+    ///   - purpose: an overlay waits for no room in memory.
     ///   - clock: told of every wait for a place.
     /// - Returns: its bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`; ``HostBusy`` when it would have to wait for its host for long;
@@ -47,6 +48,7 @@ package final class Fetcher: Sendable {
         _ source: String,
         headers: [String: String] = [:],
         ticket: FetchTicket? = nil,
+        for purpose: FetchPurpose = .source,
         clock: WorkClock = WorkClock()
     ) async throws -> FetchedSource {
         try Task.checkCancellation()
@@ -54,10 +56,18 @@ package final class Fetcher: Sendable {
         do {
             let provider = try provider(for: target)
             let request = { @Sendable (clock: WorkClock) in
-                SourceRequest(uri: source, target: target, headers: headers, ticket: ticket, clock: clock)
+                SourceRequest(
+                    uri: source,
+                    target: target,
+                    headers: headers,
+                    ticket: ticket,
+                    purpose: purpose,
+                    clock: clock
+                )
             }
             guard let ticket, provider.sharesFetches else { return try await provider.open(request(clock)) }
-            return try await shared.fetch(SharedFetchKey(source: source, headers: headers), ticket, clock) { clock in
+            let key = SharedFetchKey(source: source, headers: headers, purpose: purpose)
+            return try await shared.fetch(key, ticket, clock) { clock in
                 try await provider.open(request(clock))
             }
         } catch let failure as JobFailure where target != source {

@@ -71,9 +71,11 @@ struct JobRunner: Sendable {
 
     private func request(of job: ClaimedJob, _ clock: WorkClock) async throws -> ThumbnailRequest {
         do {
-            // Within the limit of fetches: an upload can have 100 MiB.
-            if job.hasUpload { return try await fetchLimiter.run(clock) { try await store.absorbUpload(job) } }
-            return try job.parsedRequest()
+            // Within the limits of fetches: an upload can have 100 MiB, and SQLite hands out a copy.
+            guard let bytes = job.uploadedBytes else { return try job.parsedRequest() }
+            let reservation = try await configuration.budget.reserve(2 * bytes, clock)
+            defer { reservation.shrink(to: 0) }
+            return try await fetchLimiter.run(clock) { try await store.absorbUpload(job) }
         } catch let error as InvalidRequest {
             throw JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
         }
@@ -190,4 +192,5 @@ struct JobRunner: Sendable {
     private static func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await body() }.value
     }
+            budget: configuration.budget,
 }

@@ -9,6 +9,7 @@ struct SourceResolver: Sendable {
     let fetcher: Fetcher
     /// For what does not cross the network.
     let limiter: Limiter
+    let budget: ByteBudget
     /// Of one source that the store holds, and of all overlays of a request together.
     let maximumBytes: Int
 
@@ -21,7 +22,7 @@ struct SourceResolver: Sendable {
         _ ticket: FetchTicket,
         _ clock: WorkClock
     ) async throws -> FetchedPictures {
-        let source = try await open(request.source, headers: request.headers, ticket, clock)
+        let source = try await open(request.source, headers: request.headers, for: .source, ticket, clock)
         var overlays: [FetchedOverlay] = []
         for uri in request.overlaySources {
             let overlay = try await fetchOverlay(uri, ticket, clock)
@@ -39,7 +40,7 @@ struct SourceResolver: Sendable {
         _ clock: WorkClock
     ) async throws -> FetchedOverlay {
         do {
-            return FetchedOverlay(uri: uri, file: try await open(uri, headers: [:], ticket, clock))
+            return FetchedOverlay(uri: uri, file: try await open(uri, headers: [:], for: .overlay, ticket, clock))
         } catch let failure as JobFailure {
             throw failure.ofOverlay
         }
@@ -48,19 +49,19 @@ struct SourceResolver: Sendable {
     private func open(
         _ uri: String,
         headers: [String: String],
+        for purpose: FetchPurpose,
         _ ticket: FetchTicket,
         _ clock: WorkClock
     ) async throws -> FetchedSource {
         if Initials.areNamed(by: uri) { return try DrawnSource(uri).open() }
         if fetcher.isRemote(uri) {
-            return try await fetcher.fetch(uri, headers: headers, ticket: ticket, clock: clock)
+            return try await fetcher.fetch(uri, headers: headers, ticket: ticket, for: purpose, clock: clock)
         }
-        return try await limiter.run(clock) {
-            guard let name = CameoURI(uri) else {
-                return try await fetcher.fetch(uri, headers: headers, ticket: ticket, clock: clock)
-            }
-            return try await StoredSource(store: store, maximumBytes: maximumBytes).open(name)
+        if let name = CameoURI(uri) {
+            let stored = StoredSource(store: store, limiter: limiter, budget: budget, maximumBytes: maximumBytes)
+            return try await stored.open(name, for: purpose, clock)
         }
+        return try await limiter.run(clock) { try await fetcher.fetch(uri, headers: headers, clock: clock) }
     }
 
     /// Each may be as large as a source; eight such would be more memory than an operator who set the limit expects.

@@ -10,65 +10,79 @@ internal import Foundation
 /// program, never of a job, and one that is named by a `cameo:` URI again is refused here.
 struct StoredSource: Sendable {
     let store: any SourceStore & BlobStore
+    let limiter: Limiter
+    let budget: ByteBudget
     let maximumBytes: Int
 
     /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.
-    func open(_ uri: CameoURI) async throws -> FetchedSource {
-        if case .source(let original) = uri { return try await openOriginal(original, named: uri) }
-        return try memory(try await data(of: uri), named: uri)
+    func open(_ uri: CameoURI, for purpose: FetchPurpose, _ clock: WorkClock) async throws -> FetchedSource {
+        if case .source(let original) = uri { try check(original, named: uri) }
+        let size = try await found(uri) { try await store.size(of: uri) }
+        guard size <= maximumBytes else {
+            let name = SourceName.of(uri.text)
+            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(maximumBytes)")
+        }
+        // Twice, for as long as they are copied.
+        let reservation = try await budget.reserve(2 * size, for: purpose, clock)
+        return try await limiter.run(clock) {
+            try await found(uri) {
+                guard case .source(let original) = uri else {
+                    return try memory(try await store.data(of: uri), named: uri, keeping: reservation)
+                }
+                // Fresh or not: who names the cached original asks for no other.
+                let cached = try await store.cachedSource(original)
+                let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
+                let data = try await store.data(of: cached.blob)
+                return try memory(data, named: uri, mediaType: cached.mediaType, keeping: reservation)
+                    .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
+            }
+        }
     }
 
-    /// Fresh or not: who names the cached original asks for no other.
-    private func openOriginal(_ original: String, named uri: CameoURI) async throws -> FetchedSource {
-        guard URIScheme.of(original) != "cameo" else {
-            throw JobFailure(
-                .sourceInvalid,
-                at: .fetch,
-                "\(SourceName.of(uri.text)) names \(SourceName.of(original)), which is in the store already: use that "
-                    + "as the source"
-            )
-        }
-        do {
-            let cached = try await store.cachedSource(original)
-            let age = max(0, store.clock.now().timeIntervalSince(cached.responseTime))
-            return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
-                .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
-        } catch StoreError.notFound {
-            throw JobFailure(
-                .sourceNotFound,
-                at: .fetch,
-                "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
-                    + "\(SourceName.of(original)) itself fetches it"
-            )
-        }
+    private func check(_ original: String, named uri: CameoURI) throws(JobFailure) {
+        guard URIScheme.of(original) == "cameo" else { return }
+        throw JobFailure(
+            .sourceInvalid,
+            at: .fetch,
+            "\(SourceName.of(uri.text)) names \(SourceName.of(original)), which is in the store already: use that as "
+                + "the source"
+        )
     }
 
     private func memory(
         _ data: Data,
         named uri: CameoURI,
-        mediaType: String? = nil
+        mediaType: String? = nil,
+        keeping reservation: ByteReservation
     ) throws(JobFailure) -> FetchedSource {
-        let name = SourceName.of(uri.text)
-        guard data.count <= maximumBytes else {
-            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(data.count) bytes, more than \(maximumBytes)")
-        }
         do throws(Errno) {
+            let file = try OpenFile.memory(containing: data, keeping: reservation)
+            reservation.shrink(to: data.count)
             return FetchedSource(
-                sealed: try OpenFile.memory(containing: data),
+                sealed: file,
                 bytes: data.count,
                 digest: SHA256.digest(of: data),
                 mediaType: mediaType
             )
         } catch {
+            let name = SourceName.of(uri.text)
             throw JobFailure(.sourceUnreachable, at: .fetch, "\(name): no memory for its \(data.count) bytes: \(error)")
         }
     }
 
     /// A thumbnail's URI may be used before it is made: then another attempt finds it.
-    private func data(of uri: CameoURI) async throws -> Data {
+    private func found<Value: Sendable>(_ uri: CameoURI, _ body: () async throws -> Value) async throws -> Value {
         do {
-            return try await store.data(of: uri)
+            return try await body()
         } catch StoreError.notFound {
+            if case .source(let original) = uri {
+                throw JobFailure(
+                    .sourceNotFound,
+                    at: .fetch,
+                    "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
+                        + "\(SourceName.of(original)) itself fetches it"
+                )
+            }
             let isPromised = if case .thumbnail = uri { true } else { false }
             let state = isPromised ? "is not made yet" : "is not in the store"
             throw JobFailure(.sourceNotFound, at: .fetch, "\(uri) \(state)", isRetryable: isPromised)

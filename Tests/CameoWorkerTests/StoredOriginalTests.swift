@@ -31,6 +31,7 @@ struct StoredOriginalTests {
             store: bench.store,
             fetcher: bench.fetcher,
             limiter: Limiter(limit: 1),
+            budget: ByteBudget(limit: 1),
             maximumBytes: 1_000
         )
         let number = try await bench.store.nextSourceSeen()

@@ -53,6 +53,23 @@ extension EndToEnd {
             #expect(try await deployment.sql("SELECT count(*) FROM attempt WHERE outcome <> 'completed';") == "0")
         }
 
+        /// Every source is larger than the budget: each goes alone, and an overlay beside its picture.
+        @Test func aBudgetOfOneByteHoldsNobodyUpForEver() async throws {
+            let origin = try await Origin.start(serving: deployment.pictures)
+            func url(_ n: Int) -> String { origin.url("/photo.jpg?file=photo.jpg&n=\(n)") }
+            _ = try await deployment.enqueue((0..<6).map(url) + ["pictures/photo.jpg", "--size", "20x"])
+            _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "30x", "--overlay", url(2)])
+            let photo = try Data(contentsOf: URL(filePath: "\(deployment.pictures)/photo.jpg"))
+            for width in 40..<44 { _ = try await deployment.enqueue("--data", "--size", "\(width)x", input: photo) }
+            let result = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
+            #expect(result.exitStatus == 0, "\(result.errorText)")
+            #expect(try await deployment.status().count(.completed) == 17)
+            // From the cache.
+            _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "50x", "--overlay", url(3)])
+            let again = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
+            #expect(again.exitStatus == 0, "\(again.errorText)")
+        }
+
         /// A picture waits for the only renderer for longer than its time limit.
         @Test func aTimeLimitCountsWorkAndNotWaiting() async throws {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))

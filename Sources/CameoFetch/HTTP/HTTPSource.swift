@@ -48,7 +48,7 @@ final class HTTPSource: SourceProvider {
         while true {
             // Asked of any other URL, a validator would be about other bytes.
             let validators = validation.flatMap { $0.url == hop.url.text ? $0.fields : nil }
-            let transfer = try transfer(for: hop, adding: validators, budget: budget)
+            let transfer = try transfer(for: hop, request.purpose, adding: validators, budget: budget)
             let result = try await transfers.perform(transfer, request.clock)
             let answer = try HTTPAnswer(
                 result,
@@ -99,6 +99,7 @@ final class HTTPSource: SourceProvider {
 
     private func transfer(
         for hop: HTTPHop,
+        _ purpose: FetchPurpose,
         adding validators: HTTPFields?,
         budget: Duration
     ) throws(JobFailure) -> TransferRequest {
@@ -116,7 +117,8 @@ final class HTTPSource: SourceProvider {
             credentials: hop.credentials,
             headers: HTTPFields(headers(for: hop).lines + (validators?.lines ?? [])),
             addressGuard: isGuarded ? addressGuard : nil,
-            budget: budget
+            budget: budget,
+            purpose: purpose
         )
     }
 

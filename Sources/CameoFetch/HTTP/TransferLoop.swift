@@ -31,6 +31,7 @@ struct TransferLoop: ~Copyable {
         endCancelled()
         startAdmitted()
         guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
+        goOnWhereThereIsRoom()
         settleFinished()
         startAdmitted()
         for (arrival, delay) in admission.sendAway() {
@@ -71,6 +72,12 @@ struct TransferLoop: ~Copyable {
             transfer.arrival.continuation.resume(throwing: CancellationError())
         }
         for arrival in admission.removeWaiting(where: \.cancellation.isSet) { arrival.refuse(CancellationError()) }
+    }
+
+    private mutating func goOnWhereThereIsRoom() {
+        for (token, transfer) in active where transfer.isPaused {
+            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, code: error.code) }
+        }
     }
 
     private mutating func settleFinished() {

@@ -12,8 +12,10 @@ internal import Synchronization
 /// cancellation comes before the request, during it or after it.
 final class TransferThread: Sendable {
     private let mailbox = Mutex(Mailbox())
+    private let budget: ByteBudget
 
     init(_ configuration: FetchConfiguration) {
+        budget = configuration.budget
         let thread = Thread { self.run(configuration) }
         thread.name = "cameo-transfers"
         thread.start()
@@ -66,6 +68,8 @@ final class TransferThread: Sendable {
         var loop = TransferLoop(configuration)
         let waker = loop.waker
         mailbox.withLock { $0.open(waking: waker) }
+        let listener = budget.listen { [weak self] in self?.mailbox.withLock { $0.wake() } }
+        defer { budget.takeBack(listener) }
         while let arrivals = mailbox.withLock({ $0.collect() }) {
             loop.turn(with: arrivals)
         }

@@ -4,6 +4,8 @@ internal import CameoModel
 struct SharedFetchKey: Hashable, Sendable {
     let source: String
     let headers: [String: String]
+    /// An overlay's job holds a picture already: it must not wait for one that waits for room.
+    let purpose: FetchPurpose
 }
 
 /// The downloads under way and who waits for each. A value under the lock of ``SharedFetches``.
