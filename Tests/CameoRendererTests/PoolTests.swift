@@ -222,6 +222,19 @@ struct PoolTests {
         }
     }
 
+    /// Before its worker, which would take all that runs with it.
+    @Test func kernelTakesARendererFirst() async throws {
+        try await Renderers.withPool { pool in
+            try await expectHealthy(pool)
+            let processes = pool.statistics.residentBytes.keys
+            #expect(!processes.isEmpty)
+            for process in processes {
+                let score = try String(contentsOfFile: "/proc/\(process)/oom_score_adj", encoding: .utf8)
+                #expect(score == "1000\n")
+            }
+        }
+    }
+
     @Test func answerThatCannotBeBelievedIsRefused() async throws {
         let babble = try await hook("BABBLE")
         try await Renderers.withPool { pool in
