@@ -47,6 +47,8 @@ package final class RendererPool: Sendable {
     ///   - kind: what the file holds.
     ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
     ///   - name: what messages call the source.
+    ///   - scopes: of the credentials that opened the source and the overlays. A renderer that has seen one's picture serves
+    ///     nobody else's after it.
     ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
     ///   - clock: told of the wait for a renderer.
     /// - Returns: the renditions in the order asked for.
@@ -58,6 +60,7 @@ package final class RendererPool: Sendable {
         holding kind: SourceKind = .file,
         overlays: [RenderOverlay] = [],
         named name: String,
+        scopes: Set<RequestScope> = [],
         timeout: Duration? = nil,
         clock: WorkClock = WorkClock()
     ) async throws -> RenderedPicture {
@@ -72,6 +75,7 @@ package final class RendererPool: Sendable {
                     kind: kind,
                     overlays: overlays,
                     name: name,
+                    scopes: scopes,
                     timeout: timeout,
                     clock: clock,
                     continuation: continuation

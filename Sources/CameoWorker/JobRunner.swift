@@ -114,6 +114,7 @@ struct JobRunner: Sendable {
                 holding: fetched.source.kind,
                 overlays: fetched.overlays.map(\.forRenderer),
                 named: SourceName.of(request.source),
+                scopes: Self.scopes(of: request),
                 clock: progress.clock
             )
         }
@@ -153,6 +154,14 @@ struct JobRunner: Sendable {
         return job.begun
     }
 
+    /// Of the credentials that open its pictures: the request's headers, and user names in URLs.
+    private static func scopes(of request: ThumbnailRequest) -> Set<RequestScope> {
+        let source = RequestScope(of: request.source, headers: request.headers)
+        return Set(
+            request.overlaySources.compactMap { RequestScope(of: $0, headers: [:]) } + [source].compactMap(\.self)
+        )
+    }
+
     /// Nobody promised that these are still the pictures that their servers have.
     private func warn(ofStale fetched: FetchedPictures, _ job: ClaimedJob) {
         for (uri, age, trouble) in fetched.stale {
@@ -183,6 +192,7 @@ struct JobRunner: Sendable {
             store: store,
             fetcher: fetcher,
             limiter: fetchLimiter,
+            budget: configuration.budget,
             maximumBytes: configuration.maximumSourceBytes
         )
     }
@@ -192,5 +202,4 @@ struct JobRunner: Sendable {
     private static func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await body() }.value
     }
-            budget: configuration.budget,
 }

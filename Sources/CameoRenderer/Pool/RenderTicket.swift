@@ -11,6 +11,8 @@ struct RenderTicket: Sendable {
     let kind: SourceKind
     let overlays: [RenderOverlay]
     let name: String
+    /// Whose credentials opened its pictures.
+    let scopes: Set<RequestScope>
     let timeout: Duration?
     /// Of whoever waits; told when a renderer takes the picture.
     let clock: WorkClock
