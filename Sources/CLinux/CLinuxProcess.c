@@ -40,12 +40,20 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     posix_spawn_file_actions_adddup2(&files, socket, 3);
     posix_spawn_file_actions_addclosefrom_np(&files, 4);
 
+    // A terminal signals its foreground group, a service manager or supervisor perhaps every process: how its children
+    // end is the parent's business. Blocked and not ignored by the child itself, so that there is no moment before.
     sigset_t signals;
     sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGQUIT);
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 
     int result = posix_spawn(pid, path, &files, &attributes, argv, envp);
 

@@ -22,10 +22,16 @@ package struct FetchConfiguration: Sendable {
     /// Whole seconds; libcurl counts no finer.
     package var lowSpeedTime: Duration = .seconds(10)
     package var maximumRedirects = 5
-    /// Transfers at one time; more wait their turn.
+    /// Connections open at one time, idle ones included.
     package var maximumConnections = 32
+    /// Transfers at one time; more wait their turn. Who waits for a host is not among them.
+    package var maximumTransfers = 32
     /// Transfers at one time for one scheme, host and port.
     package var maximumConnectionsPerHost = 6
+    /// How long somebody waits for a host before all but a few of those behind are sent away (``HostBusy``).
+    package var hostPatience: Duration = .seconds(1)
+    /// Of what is in memory; others may take from it too.
+    package var budget = ByteBudget()
     package var userAgent = "Cameo/1.0"
     /// Sent to the origins that they name. Of one origin each name at most once.
     package var hostHeaders: [HostHeader] = []
@@ -49,6 +55,7 @@ package struct FetchConfiguration: Sendable {
             ("total timeout", totalTimeout > .zero), ("low-speed limit", lowSpeedBytesPerSecond >= 0),
             ("low-speed time", lowSpeedTime > .zero), ("number of redirects", maximumRedirects >= 0),
             ("number of connections", maximumConnections > 0),
+            ("number of transfers", maximumTransfers > 0),
             ("number of connections for each host", maximumConnectionsPerHost > 0),
             ("time that an answer is kept", caching.lifetimes.allSatisfy { $0.lifetime >= .zero }),
             ("time that an answer is served beyond its own", caching.staleIfError >= .zero),

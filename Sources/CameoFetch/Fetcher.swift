@@ -39,22 +39,37 @@ package final class Fetcher: Sendable {
     ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
     ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same,
     ///     and the cache is asked and told.
+    ///   - purpose: an overlay waits for no room in memory.
+    ///   - clock: told of every wait for a place.
     /// - Returns: its bytes, complete and hashed.
-    /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled (the transfer is
-    ///   aborted at once, unless others wait for it) or the fetcher was shut down.
+    /// - Throws: `JobFailure` at stage `fetch`; ``HostBusy`` when it would have to wait for its host for long;
+    ///   `CancellationError` when the task is cancelled (the transfer is aborted at once, unless others wait for it) or
+    ///   the fetcher was shut down.
     package func fetch(
         _ source: String,
         headers: [String: String] = [:],
-        ticket: FetchTicket? = nil
+        ticket: FetchTicket? = nil,
+        for purpose: FetchPurpose = .source,
+        clock: WorkClock = WorkClock()
     ) async throws -> FetchedSource {
         try Task.checkCancellation()
         let target = try rewriting.rewritten(source)
         do {
             let provider = try provider(for: target)
-            let request = SourceRequest(uri: source, target: target, headers: headers, ticket: ticket)
-            guard let ticket, provider.sharesFetches else { return try await provider.open(request) }
-            return try await shared.fetch(SharedFetchKey(source: source, headers: headers), ticket) {
-                try await provider.open(request)
+            let request = { @Sendable (clock: WorkClock) in
+                SourceRequest(
+                    uri: source,
+                    target: target,
+                    headers: headers,
+                    ticket: ticket,
+                    purpose: purpose,
+                    clock: clock
+                )
+            }
+            guard let ticket, provider.sharesFetches else { return try await provider.open(request(clock)) }
+            let key = SharedFetchKey(source: source, headers: headers, purpose: purpose)
+            return try await shared.fetch(key, ticket, clock) { clock in
+                try await provider.open(request(clock))
             }
         } catch let failure as JobFailure where target != source {
             throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")
@@ -63,6 +78,12 @@ package final class Fetcher: Sendable {
 
     /// Why the address guard would not have let this fetcher have what came from there; nil if it would.
     package func refusal(of peers: [Peer]) -> String? { http.refusal(of: peers) }
+
+    /// Whether a source is behind the network: such fetches have limits of their own, others take this machine's means
+    /// only.
+    package func isRemote(_ source: String) -> Bool {
+        (try? provider(for: rewriting.rewritten(source)).sharesFetches) ?? false
+    }
 
     /// Ends the threads; what is under way ends with `CancellationError`.
     package func shutdown() {

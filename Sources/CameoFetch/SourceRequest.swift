@@ -1,3 +1,5 @@
+package import CameoModel
+
 /// One wish for a source.
 package struct SourceRequest: Sendable {
     /// As it was asked for: what its answers are cached under.
@@ -8,4 +10,7 @@ package struct SourceRequest: Sendable {
     package let headers: [String: String]
     /// When the fetch began. Without one nothing is shared, nothing is taken from a cache and nothing kept in it.
     package let ticket: FetchTicket?
+    package let purpose: FetchPurpose
+    /// Told of every wait for a place.
+    package let clock: WorkClock
 }

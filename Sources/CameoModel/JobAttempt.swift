@@ -30,7 +30,9 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     public let outcome: Outcome
     /// Nil unless it failed.
     public let failure: JobFailure?
-    /// Time spent on fetching the source and the overlays, rendering, and storing.
+    /// Time spent waiting for a place to work in: at the source's host, in memory, for a renderer.
+    public let waitMilliseconds: Int?
+    /// Time spent on fetching the source and the overlays, rendering, and storing, without waiting.
     public let fetchMilliseconds, renderMilliseconds, storeMilliseconds: Int?
     /// Bytes fetched, and bytes of the thumbnails.
     public let sourceBytes, outputBytes: Int?
@@ -50,6 +52,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         self.finishedAt = finishedAt
         self.outcome = outcome
         self.failure = failure
+        waitMilliseconds = timings.waitMilliseconds
         fetchMilliseconds = timings.fetchMilliseconds
         renderMilliseconds = timings.renderMilliseconds
         storeMilliseconds = timings.storeMilliseconds
@@ -60,6 +63,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
 
 /// Where the time of one try went (milliseconds) and what it moved (bytes); nil for a step not reached.
 package struct AttemptTimings: Hashable, Sendable {
+    package var waitMilliseconds: Int?
     package var fetchMilliseconds: Int?
     package var renderMilliseconds: Int?
     package var storeMilliseconds: Int?

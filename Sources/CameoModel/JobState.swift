@@ -6,7 +6,7 @@ public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sen
     case available
     /// A worker holds its claim token.
     case running
-    /// Failed, will be tried again after its back-off.
+    /// Failed, will be tried again after its back-off; or put off for a while because its host is busy.
     case retryable
     /// All its thumbnails are in the store.
     case completed

@@ -3,18 +3,20 @@ package import Foundation
 internal import Glibc
 
 extension OpenFile {
-    /// Anonymous memory as a file (memfd_create), empty and writable until it is ``seal()``ed.
-    ///
-    /// - Throws: the errno of memfd_create.
-    package static func memory() throws(Errno) -> OpenFile {
+    /// Anonymous memory as a file (memfd_create), empty and writable until it is ``seal()``ed. A companion lives for as
+    /// long as the memory. Throws the errno of memfd_create.
+    package static func memory(keeping companion: (any Sendable)? = nil) throws(Errno) -> OpenFile {
         let descriptor = cameo_memfd_create("cameo-source")
         guard descriptor >= 0 else { throw Errno() }
-        return OpenFile(adopting: descriptor)
+        return OpenFile(adopting: descriptor, keeping: companion)
     }
 
     /// A sealed memory file with these bytes.
-    package static func memory(containing data: Data) throws(Errno) -> OpenFile {
-        let file = try memory()
+    package static func memory(
+        containing data: Data,
+        keeping companion: (any Sendable)? = nil
+    ) throws(Errno) -> OpenFile {
+        let file = try memory(keeping: companion)
         // Data's withUnsafeBytes only rethrows untyped errors, so the error travels as a value.
         let failure = data.withUnsafeBytes { bytes -> Errno? in
             do throws(Errno) { try file.write(bytes) } catch { return error }

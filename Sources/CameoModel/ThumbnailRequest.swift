@@ -37,7 +37,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
     public var maxAttempts: Int
     /// How long to wait between attempts; nil: the worker's policy.
     public var retry: RetryWish?
-    /// Seconds, 1 to 3600, that one attempt may take from its claim to its end; nil: the worker's default.
+    /// Seconds, 1 to 3600, that one attempt may work, whatever it waits for; nil: the worker's default.
     public var timeout: Double?
     /// When thumbnails that exist already are made anew.
     public var refresh: Refresh

@@ -20,6 +20,7 @@ enum Startup {
             Refusal.end("cameo-renderer is started by cameo-worker")
         }
         guard cameo_die_with_parent(arguments.parent) == 0 else { Refusal.end("cameo-renderer lost its worker") }
+        offerToTheKernel()
         // Opens /proc/self/status, which no later step would allow.
         guard cameo_report_crashes() == 0 else { Refusal.end("cameo-renderer cannot open /proc/self/status") }
         // Loads libvips and its modules; leaves this one thread.
@@ -30,6 +31,14 @@ enum Startup {
             Refusal.end("cameo-renderer cannot decode \(format.name): this libvips has no loader for it")
         }
         return LockDown.begin { limit(arguments) }
+    }
+
+    /// Where memory runs out, a renderer goes before its worker: it costs one picture's attempt (proc(5), oom_score_adj).
+    /// Without /proc it is as likely as others.
+    private static func offerToTheKernel() {
+        guard let file = fopen("/proc/self/oom_score_adj", "we") else { return }
+        defer { fclose(file) }
+        fputs("1000", file)
     }
 
     private static func limit(_ arguments: RendererArguments) {

@@ -17,7 +17,7 @@ struct WorkerChannel {
         let count = cameo_receive_with_descriptors(socket, &start, start.count, &descriptors, &descriptorCount)
         guard count != 0 else { return nil }
         guard count > 0 else { throw Errno() }
-        let files = descriptors.prefix(descriptorCount).map(OpenFile.init(adopting:))
+        let files = descriptors.prefix(descriptorCount).map { OpenFile(adopting: $0) }
         guard let source = files.first else { throw MalformedMessage("a job came without its source's descriptor") }
         try receive(into: &start, from: count)
         let header = try FrameHeader(decoding: start)

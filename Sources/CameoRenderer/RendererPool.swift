@@ -47,7 +47,10 @@ package final class RendererPool: Sendable {
     ///   - kind: what the file holds.
     ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
     ///   - name: what messages call the source.
+    ///   - scopes: of the credentials that opened the source and the overlays. A renderer that has seen one's picture serves
+    ///     nobody else's after it.
     ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
+    ///   - clock: told of the wait for a renderer.
     /// - Returns: the renditions in the order asked for.
     /// - Throws: `JobFailure` of stage `render`; `CancellationError` when the task is cancelled or the pool shut down
     ///   (the child is killed at once).
@@ -57,9 +60,12 @@ package final class RendererPool: Sendable {
         holding kind: SourceKind = .file,
         overlays: [RenderOverlay] = [],
         named name: String,
-        timeout: Duration? = nil
+        scopes: Set<RequestScope> = [],
+        timeout: Duration? = nil,
+        clock: WorkClock = WorkClock()
     ) async throws -> RenderedPicture {
         let id = desk.announce()
+        clock.beginWait()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let ticket = RenderTicket(
@@ -69,7 +75,9 @@ package final class RendererPool: Sendable {
                     kind: kind,
                     overlays: overlays,
                     name: name,
+                    scopes: scopes,
                     timeout: timeout,
+                    clock: clock,
                     continuation: continuation
                 )
                 desk.submit(ticket)
@@ -103,6 +111,10 @@ package final class RendererPool: Sendable {
     package var rendererVersion: String? { desk.rendererVersion }
 
     package var statistics: RendererStatistics { desk.statistics }
+
+    /// From now on a child that somebody else's signal ends costs its picture nothing: `render` throws
+    /// `CancellationError`. Whoever stops a worker may stop all its processes at once.
+    package func expectEnd() { desk.expectEnd() }
 
     /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw
     /// `CancellationError`.

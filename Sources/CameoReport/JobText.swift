@@ -53,7 +53,8 @@ package enum JobText {
             line += " after \(AmountText.duration(max(0, end.timeIntervalSince(attempt.startedAt))))"
         }
         let steps = [
-            ("fetch", attempt.fetchMilliseconds), ("render", attempt.renderMilliseconds),
+            ("wait", attempt.waitMilliseconds), ("fetch", attempt.fetchMilliseconds),
+            ("render", attempt.renderMilliseconds),
             ("store", attempt.storeMilliseconds),
         ]
         let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }

@@ -12,6 +12,7 @@ final class AttemptProgress: Sendable {
     }
 
     private let state = Mutex(State())
+    let clock = WorkClock()
 
     var source: String? {
         get { state.withLock { $0.source } }
@@ -35,13 +36,16 @@ final class AttemptProgress: Sendable {
         set { state.withLock { $0.timings = newValue } }
     }
 
-    /// Runs a step and notes how long it took, also when it fails.
+    /// Runs a step and notes how long it worked, also when it fails.
     func timed<Value: Sendable>(
         _ step: any WritableKeyPath<AttemptTimings, Int?> & Sendable,
         _ body: () async throws -> Value
     ) async throws -> Value {
-        let started = ContinuousClock.now
-        defer { timings[keyPath: step] = started.duration(to: .now).milliseconds }
+        let before = clock.worked
+        defer { timings[keyPath: step] = max(.zero, clock.worked - before).milliseconds }
         return try await body()
     }
+
+    /// Notes for how long it waited, in all.
+    func noteWaiting() { timings.waitMilliseconds = clock.waited.milliseconds }
 }

@@ -15,6 +15,8 @@ package struct JobOutcome: Sendable {
         case discarded(JobFailure)
         /// Given back: at shutdown, or because a thumbnail that it was to keep has gone meanwhile.
         case released
+        /// As if it had not been claimed: its host has too many who wait for it.
+        case postponed(Duration)
         /// The job was cancelled, or another worker has it: nothing was written.
         case leaseLost
         /// The store refused to record the end; the next worker will run the job again.

@@ -1,3 +1,4 @@
+internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -24,6 +25,7 @@ extension JobRunner {
             case .shutdown: return await release(job)
             case nil: break
             }
+            if let busy = error as? HostBusy { return await postpone(job, for: busy) }
             if let error = error as? StoreError { return await yield(job, to: error, progress) }
             // Nobody stopped it, so this is a cancellation from above: the worker is being torn down.
             if error is CancellationError { return await release(job) }
@@ -41,7 +43,8 @@ extension JobRunner {
     }
 
     /// A store that refuses to take a result is not the job's fault: a service waits until it does. A worker that is to
-    /// end tries a few times, then fails the job by name.
+    /// end tries a few times; then one that was stopped gives the job back, and a drain, which nobody follows, fails it by
+    /// name.
     private func complete(_ job: ClaimedJob, _ product: JobProduct, _ progress: AttemptProgress) async
         -> JobOutcome.Kind
     {
@@ -59,10 +62,10 @@ extension JobRunner {
                 case .refused, .notFound: return await fail(job, failure(for: error), progress)
                 default: break
                 }
-                if isEnding(), tries >= 3 { return await fail(job, failure(for: error), progress) }
+                if isEnding, tries >= 3 { return await yield(job, to: error, progress) }
                 warn(ofWaiting: job, for: error, tries)
                 await pause(delay)
-                delay = isEnding() ? delay : min(delay * 2, .seconds(5))
+                delay = isEnding ? delay : min(delay * 2, .seconds(5))
             }
         }
     }
@@ -91,7 +94,8 @@ extension JobRunner {
         switch error {
         case .leaseLost: return .leaseLost
         case .full, .busy, .readOnly:
-            if isEnding() { return await fail(job, failure(for: error), progress) }
+            if phase.isStopping { return await release(job) }
+            if configuration.drains { return await fail(job, failure(for: error), progress) }
             await pause(.seconds(1))
             return await release(job)
         default: return await fail(job, failure(for: error), progress)
@@ -132,6 +136,15 @@ extension JobRunner {
         }
     }
 
+    private func postpone(_ job: ClaimedJob, for busy: HostBusy) async -> JobOutcome.Kind {
+        let time = store.clock.now().addingTimeInterval(busy.delay.seconds)
+        return await record(job) { () throws(StoreError) in
+            try await store.settle(job.claim, as: .postpone(until: time), timings: AttemptTimings())
+        } outcome: {
+            .postponed(busy.delay)
+        }
+    }
+
     /// Tries until it is written or the claim is lost; when the worker is to end, only as long as its patience lasts.
     private func record(
         _ job: ClaimedJob,
@@ -148,7 +161,7 @@ extension JobRunner {
             } catch {
                 if case .leaseLost = error { return .leaseLost }
                 if case .refused(let reason) = error { return .unrecorded(reason: reason) }
-                if isEnding(), started.duration(to: .now) > configuration.patience {
+                if isEnding, started.duration(to: .now) > configuration.patience {
                     return .unrecorded(reason: error.description)
                 }
                 tries += 1

@@ -16,8 +16,10 @@ struct JobRunner: Sendable {
     let logger: Logger
     /// Waits for the writes of other jobs, if there are any.
     let meetOthers: @Sendable () async -> Void
+    let phase: WorkerPhase
+
     /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
-    let isEnding: @Sendable () -> Bool
+    var isEnding: Bool { configuration.drains || phase.isStopping }
 
     /// A fetch that begins within this of its claim has begun with it.
     private static let promptness = Duration.milliseconds(50)
@@ -26,6 +28,7 @@ struct JobRunner: Sendable {
         let job = control.job
         let progress = AttemptProgress()
         let result = await attempt(control, progress)
+        progress.noteWaiting()
         let kind = await Self.uncancelled {
             await meetOthers()
             return await settle(job, result, control.stopReason, progress)
@@ -47,13 +50,13 @@ struct JobRunner: Sendable {
     ) async -> Result<JobProduct, any Error> {
         do {
             let product = try await control.run {
-                let request = try await request(of: control.job)
+                let request = try await request(of: control.job, progress.clock)
                 progress.source = request.source
                 progress.retry = request.retry
                 let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
                 return try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        try await Task.sleep(for: timeout)
+                        try await progress.clock.sleep(untilWorked: timeout)
                         control.stop(.timedOut)
                     }
                     defer { group.cancelAll() }
@@ -66,11 +69,13 @@ struct JobRunner: Sendable {
         }
     }
 
-    private func request(of job: ClaimedJob) async throws -> ThumbnailRequest {
+    private func request(of job: ClaimedJob, _ clock: WorkClock) async throws -> ThumbnailRequest {
         do {
-            // Within the limit of fetches: an upload can have 100 MiB.
-            if job.hasUpload { return try await fetchLimiter.run { try await store.absorbUpload(job) } }
-            return try job.parsedRequest()
+            // Within the limits of fetches: an upload can have 100 MiB, and SQLite hands out a copy.
+            guard let bytes = job.uploadedBytes else { return try job.parsedRequest() }
+            let reservation = try await configuration.budget.reserve(2 * bytes, clock)
+            defer { reservation.shrink(to: 0) }
+            return try await fetchLimiter.run(clock) { try await store.absorbUpload(job) }
         } catch let error as InvalidRequest {
             throw JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
         }
@@ -84,20 +89,18 @@ struct JobRunner: Sendable {
     ) async throws -> JobProduct {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
-        let (ticket, found) = try await fetchLimiter.run {
-            let begun = try await begin(job, claimedAt, request)
-            let ticket = FetchTicket(
-                number: begun.sourceSeen,
-                job: job.claim.jobID,
-                newestJob: begun.newestJob,
-                isFirstAttempt: begun.isFirstAttempt,
-                asksServer: request.refresh == .always
-            )
-            if request.refresh == .never, try await store.have(ids, as: nil) { return (ticket, FetchedPictures?.none) }
-            let fetched = try await progress.timed(\.fetchMilliseconds) { try await sources.fetch(request, ticket) }
-            return (ticket, fetched)
+        let begun = try await begin(job, claimedAt, request)
+        let ticket = FetchTicket(
+            number: begun.sourceSeen,
+            job: job.claim.jobID,
+            newestJob: begun.newestJob,
+            isFirstAttempt: begun.isFirstAttempt,
+            asksServer: request.refresh == .always
+        )
+        if request.refresh == .never, try await store.have(ids, as: nil) { return .kept(ids, nil) }
+        let fetched = try await progress.timed(\.fetchMilliseconds) {
+            try await sources.fetch(request, ticket, progress.clock)
         }
-        guard let fetched = found else { return .kept(ids, nil) }
         progress.timings.sourceBytes = fetched.bytes
         progress.arrival = fetched.source.arrival
         warn(ofStale: fetched, job)
@@ -111,7 +114,8 @@ struct JobRunner: Sendable {
                 holding: fetched.source.kind,
                 overlays: fetched.overlays.map(\.forRenderer),
                 named: SourceName.of(request.source),
-                timeout: nil
+                scopes: Self.scopes(of: request),
+                clock: progress.clock
             )
         }
         if let change = fetched.changeSinceOpened() { throw change }
@@ -150,6 +154,14 @@ struct JobRunner: Sendable {
         return job.begun
     }
 
+    /// Of the credentials that open its pictures: the request's headers, and user names in URLs.
+    private static func scopes(of request: ThumbnailRequest) -> Set<RequestScope> {
+        let source = RequestScope(of: request.source, headers: request.headers)
+        return Set(
+            request.overlaySources.compactMap { RequestScope(of: $0, headers: [:]) } + [source].compactMap(\.self)
+        )
+    }
+
     /// Nobody promised that these are still the pictures that their servers have.
     private func warn(ofStale fetched: FetchedPictures, _ job: ClaimedJob) {
         for (uri, age, trouble) in fetched.stale {
@@ -176,7 +188,13 @@ struct JobRunner: Sendable {
     }
 
     private var sources: SourceResolver {
-        SourceResolver(store: store, fetcher: fetcher, maximumBytes: configuration.maximumSourceBytes)
+        SourceResolver(
+            store: store,
+            fetcher: fetcher,
+            limiter: fetchLimiter,
+            budget: configuration.budget,
+            maximumBytes: configuration.maximumSourceBytes
+        )
     }
 
     /// A final write must survive the cancellation of the task that makes it. A task of its own is not cancelled with

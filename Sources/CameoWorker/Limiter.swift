@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Synchronization
 
 /// Lets a fixed number of operations run at once; the others wait in the order in which they came.
@@ -29,9 +30,14 @@ final class Limiter: Sendable {
         state = Mutex(State(free: limit))
     }
 
+    /// The wait counts as such on `clock`.
+    ///
     /// - Throws: CancellationError when cancelled while waiting, or what the operation throws.
-    func run<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
-        guard await acquire() else { throw CancellationError() }
+    func run<Value: Sendable>(_ clock: WorkClock, _ operation: () async throws -> Value) async throws -> Value {
+        clock.beginWait()
+        let isIn = await acquire()
+        clock.endWait()
+        guard isIn else { throw CancellationError() }
         defer { state.withLock { $0.release() }?.continuation.resume(returning: true) }
         return try await operation()
     }

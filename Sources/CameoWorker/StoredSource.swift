@@ -13,16 +13,47 @@ struct StoredSource: Sendable {
     let store: any SourceStore & BlobStore
     /// Whose address guard judges what others have fetched.
     let fetcher: Fetcher
+    let limiter: Limiter
+    let budget: ByteBudget
     let maximumBytes: Int
 
     /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.
-    func open(_ uri: CameoURI) async throws -> FetchedSource {
-        if case .source(let original) = uri { return try await openOriginal(original, named: uri) }
-        return try memory(try await data(of: uri), named: uri)
+    func open(_ uri: CameoURI, for purpose: FetchPurpose, _ clock: WorkClock) async throws -> FetchedSource {
+        try await found(uri) {
+            guard case .source(let original) = uri else {
+                let size = try await store.size(of: uri)
+                return try await copy(uri, size, for: purpose, clock) { try await store.data(of: uri) }
+            }
+            let cached = try await self.original(original, named: uri)
+            let age = max(0, store.clock.now().timeIntervalSince(cached.head.responseTime))
+            return try await copy(uri, cached.bytes, mediaType: cached.mediaType, for: purpose, clock) {
+                try await store.data(of: cached.blob)
+            }
+            .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
+        }
+    }
+
+    private func copy(
+        _ uri: CameoURI,
+        _ size: Int,
+        mediaType: String? = nil,
+        for purpose: FetchPurpose,
+        _ clock: WorkClock,
+        _ read: () async throws -> Data
+    ) async throws -> FetchedSource {
+        guard size <= maximumBytes else {
+            let name = SourceName.of(uri.text)
+            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(maximumBytes)")
+        }
+        // Twice, for as long as they are copied.
+        let reservation = try await budget.reserve(2 * size, for: purpose, clock)
+        return try await limiter.run(clock) {
+            try memory(try await read(), named: uri, mediaType: mediaType, keeping: reservation)
+        }
     }
 
     /// Fresh or not: who names the cached original asks for no other.
-    private func openOriginal(_ original: String, named uri: CameoURI) async throws -> FetchedSource {
+    private func original(_ original: String, named uri: CameoURI) async throws -> CachedSource {
         guard URIScheme.of(original) != "cameo" else {
             throw JobFailure(
                 .sourceInvalid,
@@ -32,14 +63,7 @@ struct StoredSource: Sendable {
             )
         }
         let kept = try await store.cachedSources(SourceKey(uri: original, scope: nil))
-        guard let newest = kept.first else {
-            throw JobFailure(
-                .sourceNotFound,
-                at: .fetch,
-                "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
-                    + "\(SourceName.of(original)) itself fetches it"
-            )
-        }
+        guard let newest = kept.first else { throw StoreError.notFound(uri: uri.text) }
         guard let cached = kept.first(where: { fetcher.refusal(of: $0.peers) == nil }) else {
             let reason = fetcher.refusal(of: newest.peers) ?? ""
             throw JobFailure(
@@ -48,37 +72,43 @@ struct StoredSource: Sendable {
                 "\(SourceName.of(uri.text)) may not be used, as another worker fetched it: \(reason)"
             )
         }
-        let age = max(0, store.clock.now().timeIntervalSince(cached.head.responseTime))
-        return try memory(try await store.data(of: cached.blob), named: uri, mediaType: cached.mediaType)
-            .seen(cached.sourceSeen, .cached(age: cached.isPinned ? .zero : .seconds(age)))
+        return cached
     }
 
     private func memory(
         _ data: Data,
         named uri: CameoURI,
-        mediaType: String? = nil
+        mediaType: String? = nil,
+        keeping reservation: ByteReservation
     ) throws(JobFailure) -> FetchedSource {
-        let name = SourceName.of(uri.text)
-        guard data.count <= maximumBytes else {
-            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(data.count) bytes, more than \(maximumBytes)")
-        }
         do throws(Errno) {
+            let file = try OpenFile.memory(containing: data, keeping: reservation)
+            reservation.shrink(to: data.count)
             return FetchedSource(
-                sealed: try OpenFile.memory(containing: data),
+                sealed: file,
                 bytes: data.count,
                 digest: SHA256.digest(of: data),
                 mediaType: mediaType
             )
         } catch {
+            let name = SourceName.of(uri.text)
             throw JobFailure(.sourceUnreachable, at: .fetch, "\(name): no memory for its \(data.count) bytes: \(error)")
         }
     }
 
     /// A thumbnail's URI may be used before it is made: then another attempt finds it.
-    private func data(of uri: CameoURI) async throws -> Data {
+    private func found<Value: Sendable>(_ uri: CameoURI, _ body: () async throws -> Value) async throws -> Value {
         do {
-            return try await store.data(of: uri)
+            return try await body()
         } catch StoreError.notFound {
+            if case .source(let original) = uri {
+                throw JobFailure(
+                    .sourceNotFound,
+                    at: .fetch,
+                    "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
+                        + "\(SourceName.of(original)) itself fetches it"
+                )
+            }
             let isPromised = if case .thumbnail = uri { true } else { false }
             let state = isPromised ? "is not made yet" : "is not in the store"
             throw JobFailure(.sourceNotFound, at: .fetch, "\(uri) \(state)", isRetryable: isPromised)

@@ -11,7 +11,8 @@ extension Worker {
         if let source = outcome.source { metadata["source"] = "\(SourceName.of(source))" }
         if let arrival = outcome.arrival { metadata["source_from"] = "\(arrival.name)" }
         for (key, value) in [
-            ("fetch_ms", outcome.timings.fetchMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
+            ("wait_ms", outcome.timings.waitMilliseconds), ("fetch_ms", outcome.timings.fetchMilliseconds),
+            ("render_ms", outcome.timings.renderMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),
         ] {
             if let value { metadata[key] = "\(value)" }
@@ -37,6 +38,9 @@ extension Worker {
             logger.error("discarded", metadata: metadata)
         case .released:
             logger.info("released", metadata: metadata)
+        case .postponed(let delay):
+            metadata["retry_in_ms"] = "\(delay.milliseconds)"
+            logger.info("put off: its host is busy", metadata: metadata)
         case .leaseLost:
             logger.warning("dropped: the job is no longer this worker's", metadata: metadata)
         case .unrecorded(let reason):

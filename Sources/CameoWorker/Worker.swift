@@ -15,6 +15,7 @@ package final class Worker: Service {
     let configuration: WorkerConfiguration
     let store: any WorkerStore & OperatorStore & SourceStore
     private let runner: JobRunner
+    private let renderer: RendererPool
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
@@ -36,6 +37,7 @@ package final class Worker: Service {
         self.id = id
         self.configuration = configuration
         self.store = store
+        self.renderer = renderer
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -50,7 +52,7 @@ package final class Worker: Service {
             configuration: configuration,
             logger: logger,
             meetOthers: { if running.count > 1 { await cadence.beat() } },
-            isEnding: { configuration.drains || phase.isStopping }
+            phase: phase
         )
     }
 
@@ -91,13 +93,19 @@ package final class Worker: Service {
 
     private func stop() {
         phase.stop(grace: configuration.grace)
+        renderer.expectEnd()
         wake.yield()
     }
+
+    /// Ends at once, from whatever it does: what runs is given back, uncharged.
+    package func giveBack() { stop(.now) }
 
     /// As an operator asked for, from outside.
     private func stop(_ request: WorkerStop) {
         guard phase.stop(grace: request == .now ? .zero : nil) else { return }
         logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
+        renderer.expectEnd()
+        if request == .now { running.stopAll(.shutdown) }
         wake.yield()
     }
 

@@ -1,3 +1,4 @@
+package import CameoFetch
 package import CameoModel
 package import CameoStore
 
@@ -5,8 +6,10 @@ package import CameoStore
 package struct WorkerConfiguration: Sendable {
     /// Jobs claimed at once: some fetch while others render.
     package var concurrency = 8
-    /// Fetches under way at once.
+    /// Fetches under way at once that take this machine's means only; transfers have limits of their own.
     package var fetchConcurrency = 8
+    /// Of sources in memory: the fetcher's.
+    package var budget = ByteBudget()
     /// Bytes of a source that the store itself holds, and of all overlays of a request together.
     package var maximumSourceBytes = 104_857_600
     /// Only these queues; nil for all.

@@ -29,7 +29,7 @@ struct SourceOptions: ParsableArguments {
     )
     var allowNetwork: [String] = []
 
-    @Option(help: ArgumentHelp("Fetches under way at once.", valueName: "number"))
+    @Option(help: ArgumentHelp("Transfers at once; and reads of files and of the store.", valueName: "number"))
     var fetchConcurrency = 8
 
     @Option(help: ArgumentHelp("Transfers at once from one host.", valueName: "number"))
@@ -37,6 +37,17 @@ struct SourceOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "bytes"))
     var maxSourceBytes = 100 * 1_048_576
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Bytes of sources in memory at once, fetched or from the store: 500M, 2G; more wait. A larger one goes alone. \
+            (default: an eighth of the memory)
+            """,
+            valueName: "size"
+        )
+    )
+    var maxBytesInFlight: ByteCount?
 
     @Option(help: ArgumentHelp("How long one fetch with all its redirects may take.", valueName: "duration"))
     var fetchTimeout = DurationArgument(.seconds(30))
@@ -61,13 +72,14 @@ struct SourceOptions: ParsableArguments {
         try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
         try require(maxSourceBytes, atLeast: 1, atMost: 1_000_000_000_000, "--max-source-bytes")
+        try require(maxBytesInFlight?.bytes ?? 1, atLeast: 1, atMost: .max, "--max-bytes-in-flight")
         try require(fetchTimeout, atLeast: .milliseconds(100), "--fetch-timeout")
         try require(connectTimeout, atLeast: .milliseconds(100), "--connect-timeout")
         try require(lowSpeed, atLeast: 0, "--low-speed")
         try require(maxRedirects, atLeast: 0, "--max-redirects")
     }
 
-    func configuration(store: String) throws -> FetchConfiguration {
+    func configuration(store: String, budget: ByteBudget) throws -> FetchConfiguration {
         var configuration = FetchConfiguration()
         configuration.allowedRoots = roots
         configuration.deniedDirectory = store
@@ -79,6 +91,8 @@ struct SourceOptions: ParsableArguments {
             return range
         }
         configuration.maximumBytes = maxSourceBytes
+        configuration.budget = budget
+        configuration.maximumTransfers = fetchConcurrency
         configuration.maximumConnectionsPerHost = hostConcurrency
         configuration.totalTimeout = fetchTimeout.duration
         configuration.connectTimeout = connectTimeout.duration
@@ -87,6 +101,9 @@ struct SourceOptions: ParsableArguments {
         configuration.proxy = proxy
         return configuration
     }
+
+    /// How many bytes of sources may be in memory.
+    var bytesInFlight: Int { maxBytesInFlight?.bytes ?? MachineMemory.bytes / 8 }
 
     /// A service manager starts programs in `/`: that is nobody's choice of what may be read.
     private var roots: [String] {

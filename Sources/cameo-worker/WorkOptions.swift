@@ -25,7 +25,7 @@ struct WorkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long one attempt may take, unless its request says otherwise.",
+            "How long one attempt may work, unless its request says otherwise; what it waits for does not count.",
             valueName: "duration"
         )
     )

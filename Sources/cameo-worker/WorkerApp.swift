@@ -12,9 +12,11 @@ internal import UnixSignals
 /// Builds a worker from its options and runs it to its end.
 struct WorkerApp {
     let command: CameoWorkerCommand
+    private let budget: ByteBudget
 
     init(_ command: CameoWorkerCommand) {
         self.command = command
+        budget = ByteBudget(limit: command.sources.bytesInFlight)
     }
 
     func run() async throws {
@@ -64,6 +66,7 @@ struct WorkerApp {
             renderers: command.render.processes,
             fetchers: command.sources.fetchConcurrency
         )
+        configuration.budget = budget
         configuration.maximumSourceBytes = command.sources.maxSourceBytes
         configuration.cacheBudget = command.cache.budget
         configuration.retention = command.retention.retention
@@ -83,16 +86,21 @@ struct WorkerApp {
                         failureTerminationBehavior: .cancelGroup
                     )
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet
             )
         )
-        try await group.run()
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let listener = WorkerSignals(worker: worker, group: group, logger: logger)
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { await listener.listen(to: signals) }
+            defer { tasks.cancelAll() }
+            try await group.run()
+        }
     }
 
     private func makeFetcher(_ store: any Store, _ logger: Logger) throws -> Fetcher {
         do {
-            var configuration = try command.sources.configuration(store: store.location)
+            var configuration = try command.sources.configuration(store: store.location, budget: budget)
             try command.http.configure(&configuration)
             command.cache.configure(&configuration)
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }

@@ -22,6 +22,7 @@ extension FetchConfiguration {
         configuration.totalTimeout = .seconds(300)
         configuration.connectTimeout = .seconds(120)
         configuration.lowSpeedTime = .seconds(300)
+        configuration.hostPatience = .seconds(300)
         return configuration
     }
 

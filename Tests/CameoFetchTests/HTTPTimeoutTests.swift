@@ -96,6 +96,39 @@ struct HTTPTimeoutTests {
         #expect(counts.requests["/held"] == 12)
     }
 
+    /// One transfers and two may wait, however long; whoever comes behind is sent away once the first has waited for long.
+    @Test
+    func aSlowHostHasFewWhoWaitForIt() async throws {
+        let origin = try await Origin.start()
+        let configuration = FetchConfiguration.forTests.with(\.maximumConnectionsPerHost, 1)
+            .with(\.maximumTransfers, 2).with(\.hostPatience, .milliseconds(50))
+        let fetcher = try Fetcher(configuration)
+        let clock = WorkClock()
+        let outcomes = try await withThrowingTaskGroup(of: Duration?.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    do {
+                        _ = try await fetcher.fetch(origin.url("/held?count=10"), clock: clock)
+                        return nil
+                    } catch let busy as HostBusy {
+                        #expect(busy.host == "127.0.0.1")
+                        return busy.delay
+                    }
+                }
+            }
+            var delays: [Duration] = []
+            while delays.count < 5 { delays += try await [group.next()].compactMap(\.self).compactMap(\.self) }
+            // Those who wait take no transfer from another host.
+            #expect(try await fetcher.fetch(origin.url("/bytes", host: "localhost")).bytes == 1_000)
+            try await origin.release()
+            for try await delay in group { #expect(delay == nil) }
+            return delays
+        }
+        #expect(outcomes.sorted() == (1...5).map { .seconds($0) })
+        #expect(clock.waited >= .milliseconds(50))
+        #expect(try await origin.counts().requests["/held"] == 3)
+    }
+
     @Test
     func aFetchThatWaitsItsTurnCanBeCancelled() async throws {
         let origin = try await Origin.start()

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoRenderMessages
 import CameoRenderer
 import Foundation
 import TestSupport
@@ -75,6 +76,32 @@ struct RendererGreedTests {
         }
     }
 
+    /// Threads that share a stack cost no address space. None is left to grow beyond a fraction of what it wants.
+    @Test func threadBombIsKilledWhileItGrows() async throws {
+        let folder = try TemporaryFolder()
+        let count = folder.path("count")
+        let renderer = try FalseRenderer(
+            """
+            import threading
+            threading.stack_size(65536)
+            hello(); hear(); log = open("\(count)", "w", 1)
+            for made in range(30000):
+                threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+                log.write(str(made) + "\\n")
+            time.sleep(600)
+            """
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            let failure = await failure {
+                try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            }
+            #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
+        }
+        let made = try String(contentsOfFile: count, encoding: .utf8).split(separator: "\n").last
+        #expect(try #require(made.flatMap { Int($0) }) < 8_000)
+    }
+
     /// Threads that share a stack cost no address space.
     @Test(arguments: ["wait()", "picture(rendition()); s.sendall(PNG); wait()"])
     func threadBombIsKilled(_ answer: String) async throws {
@@ -94,6 +121,24 @@ struct RendererGreedTests {
             #expect(failure?.code == .renderFailed)
             #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
             #expect(pool.statistics.killed == 1)
+        }
+    }
+
+    /// Also while it has no picture.
+    @Test func threadsOfAnIdleChildAreSeen() async throws {
+        let renderer = try FalseRenderer(
+            """
+            import threading
+            hello(); hear(); picture(rendition()); s.sendall(PNG); count = max(64, 4 * os.cpu_count()) + 1
+            for _ in range(count): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+            wait()
+            """
+        )
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            while pool.statistics.killed == 0 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(pool.statistics.crashed == 0)
         }
     }
 
@@ -131,6 +176,33 @@ struct RendererGreedTests {
                 named: "a picture"
             )
             #expect(pool.statistics.recycled == 1)
+        }
+    }
+
+    /// A renderer that a picture has taken over could show a tenant's to the next who asks. Each child here answers with
+    /// its own number, in its version.
+    @Test func childThatHasSeenATenantsPictureServesNobodyElse() async throws {
+        let renderer = try FalseRenderer(
+            """
+            version = str(os.getpid())
+            say("HEL1", {"protocolVersion": \(RendererProtocol.version), "rendererVersion": version, "sandbox": SANDBOX})
+            while hear()[0]: picture(rendition()); s.sendall(PNG)
+            """
+        )
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        let (a, b) = (try #require(RequestScope(headers: ["A": "1"])), try #require(RequestScope(headers: ["B": "1"])))
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            var children: [String] = []
+            for scopes: Set<RequestScope> in [[], [], [a], [a], [a, b], [b], [], [], [b]] {
+                let rendition = Rendition(width: 8, format: .png)
+                children.append(
+                    try await pool.render([rendition], of: source, named: "it", scopes: scopes).rendererVersion
+                )
+            }
+            let numbers = children.map { children.firstIndex(of: $0) }
+            #expect(numbers == [0, 0, 0, 0, 0, 5, 6, 6, 6])
+            #expect(pool.statistics.recycled == 2)
         }
     }
 

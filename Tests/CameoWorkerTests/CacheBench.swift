@@ -54,6 +54,7 @@ final class CacheBench: Sendable {
         // An answer that is held back is not slow: on a busy machine a test may take long to let it go.
         configuration.lowSpeedTime = .seconds(300)
         configuration.totalTimeout = .seconds(300)
+        configuration.hostPatience = .seconds(300)
         configuration.allowedNetworks = [AddressRange("127.0.0.0/8")].compactMap(\.self)
         configuration.caching = rules
         configuration.now = clock.now

@@ -27,10 +27,16 @@ struct StoredOriginalTests {
         var rendition = Rendition(width: 64, height: 64)
         rendition.look.overlay = overlay.map { Rendition.Overlay(source: $0) }
         let request = ThumbnailRequest(source: source, renditions: [rendition], headers: headers)
-        let resolver = SourceResolver(store: bench.store, fetcher: bench.fetcher, maximumBytes: 1_000)
+        let resolver = SourceResolver(
+            store: bench.store,
+            fetcher: bench.fetcher,
+            limiter: Limiter(limit: 1),
+            budget: ByteBudget(limit: 1),
+            maximumBytes: 1_000
+        )
         let number = try await bench.store.nextSourceSeen()
         let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: true)
-        let pictures = try await resolver.fetch(request, ticket)
+        let pictures = try await resolver.fetch(request, ticket, WorkClock())
         #expect(pictures.sourceSeen(ticket) <= number)
         return (pictures, pictures.sourceSeen(ticket))
     }

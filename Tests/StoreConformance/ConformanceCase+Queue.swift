@@ -101,6 +101,23 @@ extension ConformanceCase {
             let ended = try await fixture.store.job(1)
             #expect((ended.state, ended.failure?.code, ended.attempts?.count) == (.discarded, .sourceTimeout, 2))
         },
+        ConformanceCase("a job that was put off is as it was before its claim, but for its time") { fixture in
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.claim().first)
+            let end = AttemptEnd.postpone(until: fixture.clock.now + 10)
+            #expect(try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings()) == .asAsked)
+            await expectLeaseLost(job) { try await fixture.complete(job) }
+            let waiting = try await fixture.store.job(1)
+            #expect((waiting.state, waiting.attempt, waiting.attempts?.isEmpty) == (.retryable, 0, true))
+            #expect(try await fixture.claim().isEmpty)
+            // A drain waits for it.
+            #expect(try await fixture.store.unfinishedJobs(queues: nil) == 1)
+            fixture.clock.advance(seconds: 10)
+            let again = try #require(try await fixture.claim().first)
+            #expect(again.attempt == 1 && again.begun.isFirstAttempt && again.previousFailure == nil)
+            try await fixture.complete(again)
+            #expect(try await fixture.store.job(1).attempts?.map(\.number) == [1])
+        },
         ConformanceCase("an older fetch never replaces a newer one's thumbnail") { fixture in
             try await fixture.enqueue()
             let old = try #require(try await fixture.claim().first)

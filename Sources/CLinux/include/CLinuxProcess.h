@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// posix_spawn of `path` with exactly four descriptors: 0 and 1 /dev/null, 2 `error_fd`, 3 `socket_fd`; no signal
-/// blocked, every signal at its default. `argv` and `envp` end with NULL. 0, or the errno value (not -1).
+/// posix_spawn of `path` with exactly four descriptors: 0 and 1 /dev/null, 2 `error_fd`, 3 `socket_fd`; in a process
+/// group of its own, with SIGINT, SIGTERM, SIGHUP and SIGQUIT blocked for good, every other signal at its default. `argv` and `envp` end with NULL. 0, or the errno value (not -1).
 /// PR_SET_PDEATHSIG of the child fires when the calling *thread* ends.
 int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
                             int error_fd);

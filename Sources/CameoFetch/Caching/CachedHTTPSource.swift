@@ -20,6 +20,7 @@ final class CachedHTTPSource: SourceProvider {
     private let policies: CachePolicies
     private let memory: FailureMemory
     private let maximumBytes: Int
+    private let budget: ByteBudget
     private let now: @Sendable () -> Date
 
     init(
@@ -33,6 +34,7 @@ final class CachedHTTPSource: SourceProvider {
         policies = try CachePolicies(configuration.caching)
         memory = FailureMemory(base: configuration.caching.failureMemory)
         maximumBytes = configuration.maximumBytes
+        budget = configuration.budget
         now = configuration.now
     }
 
@@ -95,9 +97,9 @@ final class CachedHTTPSource: SourceProvider {
         let (answer, time) = (candidate.answer, now())
         let isFresh =
             answer.isPinned || visitor.policy.reuse(of: answer.chain, for: candidate.sent, at: time) == .fresh
-        guard isFresh, let data = await cache.bytes(of: answer) else { return nil }
+        guard isFresh, let bytes = try await bytes(of: answer, visitor) else { return nil }
         let age = visitor.policy.currentAge(of: answer.head, at: time)
-        return try source(of: answer, data).seen(answer.sourceSeen, .cached(age: answer.isPinned ? .zero : age))
+        return try source(of: answer, bytes).seen(answer.sourceSeen, .cached(age: answer.isPinned ? .zero : age))
     }
 
     /// What was found out a moment ago. A job's later attempt is a wish to have it tried again.
@@ -122,15 +124,25 @@ final class CachedHTTPSource: SourceProvider {
         guard let candidate = candidates.first, !visitor.ticket.asksServer else { return nil }
         let (answer, time) = (candidate.answer, now())
         guard visitor.policy.mayServeStale(answer.chain, for: candidate.sent, after: trouble, at: time),
-            let data = await cache.bytes(of: answer)
+            let bytes = try await bytes(of: answer, visitor)
         else { return nil }
         let age = visitor.policy.currentAge(of: answer.head, at: time)
-        return try source(of: answer, data).seen(answer.sourceSeen, .stale(age: age, trouble: failure.message))
+        return try source(of: answer, bytes).seen(answer.sourceSeen, .stale(age: age, trouble: failure.message))
     }
 
-    private func source(of answer: CachedSource, _ data: Data) throws(JobFailure) -> FetchedSource {
+    /// An answer's bytes and the room that they take: twice, for as long as they are copied.
+    private typealias KeptBytes = (data: Data, reservation: ByteReservation)
+
+    private func bytes(of answer: CachedSource, _ visitor: CacheVisitor) async throws -> KeptBytes? {
+        let request = visitor.request
+        let reservation = try await budget.reserve(2 * answer.bytes, for: request.purpose, request.clock)
+        return await cache.bytes(of: answer).map { ($0, reservation) }
+    }
+
+    private func source(of answer: CachedSource, _ bytes: KeptBytes) throws(JobFailure) -> FetchedSource {
         do throws(Errno) {
-            return FetchedSource(try Download.Body(data, digest: answer.blob), mediaType: answer.mediaType)
+            let body = try Download.Body(bytes.data, digest: answer.blob, keeping: bytes.reservation)
+            return FetchedSource(body, mediaType: answer.mediaType)
         } catch {
             throw .fetch(SourceName.of(answer.key.uri), lacking: error)
         }
@@ -165,7 +177,7 @@ final class CachedHTTPSource: SourceProvider {
         _ peers: inout [Peer]
     ) async throws -> FetchedSource? {
         guard let kept = candidates.first?.answer, !kept.isPinned, !kept.head.validators.lines.isEmpty,
-            let data = await cache.bytes(of: kept)
+            let bytes = try await bytes(of: kept, visitor)
         else { return nil }
         let validation = Validation(url: kept.finalURL, fields: kept.head.validators)
         let visit = try await origin.visit(visitor.request, validating: validation, noting: &peers)
@@ -174,7 +186,7 @@ final class CachedHTTPSource: SourceProvider {
         }
         guard kept.head.isNamed(by: visit.head) else { return nil }
         let head = visitor.policy.freshened(kept.head, by: visit.head)
-        let source = try source(of: kept, data).seen(visitor.ticket.number, .revalidated)
+        let source = try source(of: kept, bytes).seen(visitor.ticket.number, .revalidated)
         if let answer = try answer(head, visit, source, like: kept, from: kept.peers, visitor),
             answer.variant == kept.variant
         {

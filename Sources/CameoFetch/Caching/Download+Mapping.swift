@@ -4,9 +4,10 @@ internal import Glibc
 
 extension Download.Body {
     /// Bytes that are in memory already, and their digest, which is not computed again, as a sealed memory file.
-    init(_ data: Data, digest: BlobDigest) throws(Errno) {
-        let file = try OpenFile.memory(containing: data)
+    init(_ data: Data, digest: BlobDigest, keeping reservation: ByteReservation) throws(Errno) {
+        let file = try OpenFile.memory(containing: data, keeping: reservation)
         guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
+        reservation.shrink(to: data.count)
         self.init(file: file, bytes: data.count, digest: digest)
     }
 

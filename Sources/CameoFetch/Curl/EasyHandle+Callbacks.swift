@@ -20,8 +20,12 @@ extension EasyHandle {
         let length = size * count
         guard length > 0 else { return 0 }
         KillPoint.midFetch.pass()
-        // Any number but the one it was given tells libcurl to stop.
-        return delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
+        switch delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
+        case .goOn: return length
+        // Any number but the one it was given tells libcurl to stop, but for one.
+        case .stop: return 0
+        case .pause: return Int(CURL_WRITEFUNC_PAUSE)
+        }
     }
 
     /// Also closes the socket on exec, which libcurl's own function does not: renderers are spawned by this process.

@@ -3,11 +3,19 @@ internal import CameoModel
 
 /// What a transfer asks of its owner while it runs, on the thread that drives it.
 protocol EasyHandleDelegate: AnyObject {
-    /// - Returns: whether the transfer goes on; if not it ends with CURLE_WRITE_ERROR.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception
     /// - Parameter address: a `sockaddr`.
     /// - Returns: whether a socket may be opened for it.
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
+}
+
+/// What becomes of a transfer whose bytes were offered.
+enum Reception {
+    case goOn
+    /// It ends with CURLE_WRITE_ERROR.
+    case stop
+    /// The bytes were not taken; they come again after ``EasyHandle/goOn()``.
+    case pause
 }
 
 /// Sole owner of a libcurl easy handle: one transfer. Belongs to one thread; must leave its ``MultiHandle`` before it
@@ -57,6 +65,9 @@ final class EasyHandle {
         try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, list.pointer))
         headers = list
     }
+
+    /// Ends a pause; what was not taken may be offered from within this call.
+    func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, CURLPAUSE_CONT)) }
 
     func number(_ info: CURLINFO) -> Int {
         var value = 0

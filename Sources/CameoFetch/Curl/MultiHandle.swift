@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoModel
 
 /// Sole owner of a libcurl multi handle: many transfers and their pool of connections. Belongs to one thread.
 struct MultiHandle: ~Copyable {
@@ -32,8 +33,11 @@ struct MultiHandle: ~Copyable {
         return curl_multi_perform(handle, &running) == CURLM_OK
     }
 
-    /// Sleeps until a socket, a timer of libcurl's or a ``MultiWaker`` has work, at most a minute.
-    func wait() -> Bool { curl_multi_poll(handle, nil, 0, 60_000, nil) == CURLM_OK }
+    /// Sleeps until a socket, a timer of libcurl's or a ``MultiWaker`` has work, at most a minute or so long.
+    func wait(atMost time: Duration?) -> Bool {
+        let milliseconds = min(max(0, (time ?? .seconds(60)).milliseconds + 1), 60_000)
+        return curl_multi_poll(handle, nil, 0, Int32(milliseconds), nil) == CURLM_OK
+    }
 
     func takeFinished() -> [Finished] {
         var finished: [Finished] = []

@@ -12,12 +12,15 @@ struct Download: ~Copyable {
     }
 
     private let file: OpenFile
+    private let reservation: ByteReservation?
     private var hash = SHA256()
     private var count = 0
 
+    /// - Parameter reservation: of the bytes to come; it lasts as long as the file.
     /// - Throws: the errno of memfd_create.
-    init() throws(Errno) {
-        file = try OpenFile.memory()
+    init(keeping reservation: ByteReservation? = nil) throws(Errno) {
+        file = try OpenFile.memory(keeping: reservation)
+        self.reservation = reservation
     }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
@@ -30,6 +33,7 @@ struct Download: ~Copyable {
         try file.seal()
         guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
         let (file, count) = (file, count)
+        reservation?.shrink(to: count)
         return Body(file: file, bytes: count, digest: hash.finalize())
     }
 }

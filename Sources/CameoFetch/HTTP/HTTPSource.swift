@@ -41,7 +41,7 @@ final class HTTPSource: SourceProvider {
     /// Asks the target, and whereto it redirects. A `validation` makes the request a conditional one (RFC 9110, section
     /// 13.1), where it is about. `peers` is given whom the visit met, also where it fails.
     ///
-    /// - Throws: `JobFailure` when no answer came, or one that may not be taken; `CancellationError`.
+    /// - Throws: `JobFailure` when no answer came, or one that may not be taken; ``HostBusy``; `CancellationError`.
     func visit(
         _ request: SourceRequest,
         validating validation: Validation? = nil,
@@ -53,7 +53,8 @@ final class HTTPSource: SourceProvider {
         while true {
             // Asked of any other URL, a validator would be about other bytes.
             let validators = validation.flatMap { $0.url == hop.url.text ? $0.fields : nil }
-            let result = try await transfers.perform(try transfer(for: hop, adding: validators, budget: budget))
+            let transfer = try transfer(for: hop, request.purpose, adding: validators, budget: budget)
+            let result = try await transfers.perform(transfer, request.clock)
             peers += self.peers(of: result, at: hop)
             let answer = try HTTPAnswer(
                 result,
@@ -104,6 +105,7 @@ final class HTTPSource: SourceProvider {
 
     private func transfer(
         for hop: HTTPHop,
+        _ purpose: FetchPurpose,
         adding validators: HTTPFields?,
         budget: Duration
     ) throws(JobFailure) -> TransferRequest {
@@ -122,7 +124,8 @@ final class HTTPSource: SourceProvider {
             credentials: hop.credentials,
             headers: HTTPFields(headers(for: hop).lines + (validators?.lines ?? [])),
             addressGuard: isGuarded ? addressGuard : nil,
-            budget: budget
+            budget: budget,
+            purpose: purpose
         )
     }
 

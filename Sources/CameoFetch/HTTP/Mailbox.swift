@@ -1,10 +1,20 @@
+internal import CameoModel
+
 /// What tasks hand to the transfer thread. A value under the lock of ``TransferThread``.
 struct Mailbox {
     /// A hop to be done, and who waits for it.
     struct Arrival: Sendable {
         let request: TransferRequest
         let cancellation: CancellationFlag
+        /// Of whoever waits.
+        let clock: WorkClock
         let continuation: CheckedContinuation<TransferResult, any Error>
+
+        /// Ends its wait for a place.
+        func refuse(_ reason: any Error) {
+            clock.endWait()
+            continuation.resume(throwing: reason)
+        }
     }
 
     private var arrivals: [Arrival] = []

@@ -13,10 +13,17 @@ final class Transfer: EasyHandleDelegate {
     let arrival: Mailbox.Arrival
     let easy: EasyHandle
     private let maximumBytes: Int
+    /// Of the bytes of its body.
+    private let reservation: ByteReservation
+    private(set) var isPaused = false
+    private var pausedAt = ContinuousClock.now
+    /// For how long it was paused, in all.
+    private var pause = Duration.zero
     private let startedAt = ContinuousClock.now
     private let startTime: Date
     private var download: Download?
     private var received = 0
+    private var reserved = 0
     private var stop: TransferResult.Stop?
     private var refusals: [AddressGuard.Verdict] = []
     private var attempted: [IPAddress] = []
@@ -26,30 +33,72 @@ final class Transfer: EasyHandleDelegate {
         self.arrival = arrival
         maximumBytes = configuration.maximumBytes
         startTime = configuration.now()
+        reservation = ByteReservation(ofDownloadFrom: configuration.budget, for: arrival.request.purpose)
         easy = try EasyHandle(token: token)
         try easy.configure(for: arrival.request, within: configuration)
         easy.delegate = self
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        received += bytes.count
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard easy.number(CURLINFO_RESPONSE_CODE) == 200 else {
-            guard received > Self.unneededBytes else { return true }
+            received += bytes.count
+            guard received > Self.unneededBytes else { return .goOn }
             stop = .unneededBody
-            return false
+            return .stop
         }
-        guard received <= maximumBytes else {
+        guard received + bytes.count <= maximumBytes else {
             stop = .tooLarge
-            return false
+            return .stop
         }
+        guard hasRoom(for: received + bytes.count) else {
+            beginPause()
+            return .pause
+        }
+        received += bytes.count
         do throws(Errno) {
-            if download == nil { download = try Download() }
+            if download == nil { download = try Download(keeping: reservation) }
             try download?.append(bytes)
-            return true
+            return .goOn
         } catch {
             stop = .memory(error)
-            return false
+            return .stop
         }
+    }
+
+    /// All that was announced at once; what comes without a length, or encoded, in steps that double.
+    private func hasRoom(for count: Int) -> Bool {
+        if count <= reserved { return true }
+        let wanted = max(count, 2 * reserved, easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+        let bytes = min(wanted, maximumBytes)
+        guard reservation.grow(to: bytes) else { return false }
+        reserved = bytes
+        return true
+    }
+
+    // MARK: - Waiting for room
+
+    /// libcurl's limit of speed rests meanwhile, its limit of time does not.
+    private func beginPause() {
+        guard !isPaused else { return }
+        (isPaused, pausedAt) = (true, .now)
+        arrival.clock.beginWait()
+        // Cannot fail: the option was set before.
+        try? easy.set(CURLOPT_TIMEOUT_MS, 0)
+    }
+
+    private func endPause() {
+        guard isPaused else { return }
+        isPaused = false
+        pause += pausedAt.duration(to: .now)
+        arrival.clock.endWait()
+    }
+
+    /// Goes on if there is room now.
+    func goOnIfThereIsRoom() throws(CurlError) {
+        guard isPaused, hasRoom(for: received + 1) else { return }
+        endPause()
+        try easy.set(CURLOPT_TIMEOUT_MS, max(1, (arrival.request.budget + pause).milliseconds))
+        try easy.goOn()
     }
 
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool {
@@ -64,6 +113,7 @@ final class Transfer: EasyHandleDelegate {
 
     /// Call once, when the transfer is over.
     func result(code: CURLcode) -> TransferResult {
+        endPause()
         var result = TransferResult(code: code)
         result.status = easy.number(CURLINFO_RESPONSE_CODE)
         result.location = easy.responseHeader("Location")
@@ -82,7 +132,7 @@ final class Transfer: EasyHandleDelegate {
         result.attempted = attempted
         result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
-        result.elapsed = startedAt.duration(to: .now)
+        result.elapsed = startedAt.duration(to: .now) - pause
         do throws(Errno) {
             if code == CURLE_OK, let download = download.take() { result.body = try download.finish() }
         } catch {

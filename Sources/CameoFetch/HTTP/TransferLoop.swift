@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoModel
 
 /// Everything that the transfer thread does, and all that belongs to it alone.
 struct TransferLoop: ~Copyable {
@@ -12,8 +13,9 @@ struct TransferLoop: ~Copyable {
         self.configuration = configuration
         multi = MultiHandle(connections: configuration.maximumConnections)
         admission = Admission(
-            total: configuration.maximumConnections,
-            perOrigin: configuration.maximumConnectionsPerHost
+            total: min(configuration.maximumTransfers, configuration.maximumConnections),
+            perOrigin: configuration.maximumConnectionsPerHost,
+            patience: configuration.hostPatience
         )
     }
 
@@ -22,13 +24,21 @@ struct TransferLoop: ~Copyable {
 
     /// One round: takes in what arrived, moves what can be moved, then sleeps until there is more to do.
     mutating func turn(with arrivals: [Mailbox.Arrival]) {
-        for arrival in arrivals { admission.enqueue(arrival, for: arrival.request.url.origin) }
+        for arrival in arrivals {
+            arrival.clock.beginWait()
+            admission.enqueue(arrival, for: arrival.request.url.origin)
+        }
         endCancelled()
         startAdmitted()
         guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
+        goOnWhereThereIsRoom()
         settleFinished()
         startAdmitted()
-        guard multi.wait() else { return endAll(CURLE_OUT_OF_MEMORY) }
+        for (arrival, delay) in admission.sendAway() {
+            arrival.refuse(HostBusy(host: arrival.request.url.host, delay: delay))
+        }
+        let pause = admission.nextDeparture.map { ContinuousClock.now.duration(to: $0) }
+        guard multi.wait(atMost: pause) else { return endAll(CURLE_OUT_OF_MEMORY) }
     }
 
     /// Ends everything, also the given arrivals, with `CancellationError`.
@@ -37,13 +47,13 @@ struct TransferLoop: ~Copyable {
             finish(token)
             transfer.arrival.continuation.resume(throwing: CancellationError())
         }
-        for arrival in arrivals + admission.removeWaiting(where: { _ in true }) {
-            arrival.continuation.resume(throwing: CancellationError())
-        }
+        for arrival in admission.removeWaiting(where: { _ in true }) { arrival.refuse(CancellationError()) }
+        for arrival in arrivals { arrival.continuation.resume(throwing: CancellationError()) }
     }
 
     private mutating func startAdmitted() {
         while let arrival = admission.next() {
+            arrival.clock.endWait()
             lastToken += 1
             do throws(CurlError) {
                 let transfer = try Transfer(arrival, token: lastToken, configuration: configuration)
@@ -61,8 +71,12 @@ struct TransferLoop: ~Copyable {
             finish(token)
             transfer.arrival.continuation.resume(throwing: CancellationError())
         }
-        for arrival in admission.removeWaiting(where: \.cancellation.isSet) {
-            arrival.continuation.resume(throwing: CancellationError())
+        for arrival in admission.removeWaiting(where: \.cancellation.isSet) { arrival.refuse(CancellationError()) }
+    }
+
+    private mutating func goOnWhereThereIsRoom() {
+        for (token, transfer) in active where transfer.isPaused {
+            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, code: error.code) }
         }
     }
 

@@ -11,4 +11,5 @@ struct TransferRequest: Sendable {
     let addressGuard: AddressGuard?
     /// What is left of the total time.
     let budget: Duration
+    let purpose: FetchPurpose
 }

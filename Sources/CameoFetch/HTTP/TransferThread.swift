@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 internal import Glibc
 internal import Synchronization
@@ -11,21 +12,26 @@ internal import Synchronization
 /// cancellation comes before the request, during it or after it.
 final class TransferThread: Sendable {
     private let mailbox = Mutex(Mailbox())
+    private let budget: ByteBudget
 
     init(_ configuration: FetchConfiguration) {
+        budget = configuration.budget
         let thread = Thread { self.run(configuration) }
         thread.name = "cameo-transfers"
         thread.start()
     }
 
-    /// - Throws: `CancellationError` when the task is cancelled or the thread was shut down.
-    func perform(_ request: TransferRequest) async throws -> TransferResult {
+    /// The wait for a place counts as such on `clock`.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the thread was shut down; ``HostBusy``.
+    func perform(_ request: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
         let cancellation = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let arrival = Mailbox.Arrival(
                     request: request,
                     cancellation: cancellation,
+                    clock: clock,
                     continuation: continuation
                 )
                 guard mailbox.withLock({ $0.post(arrival) }) else {
@@ -62,6 +68,8 @@ final class TransferThread: Sendable {
         var loop = TransferLoop(configuration)
         let waker = loop.waker
         mailbox.withLock { $0.open(waking: waker) }
+        let listener = budget.listen { [weak self] in self?.mailbox.withLock { $0.wake() } }
+        defer { budget.takeBack(listener) }
         while let arrivals = mailbox.withLock({ $0.collect() }) {
             loop.turn(with: arrivals)
         }

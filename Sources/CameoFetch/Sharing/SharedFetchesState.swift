@@ -4,10 +4,13 @@ internal import CameoModel
 struct SharedFetchKey: Hashable, Sendable {
     private let source: ExactText
     private let headers: [ExactText: ExactText]
+    /// An overlay's job holds a picture already: it must not wait for one that waits for room.
+    private let purpose: FetchPurpose
 
-    init(source: String, headers: [String: String]) {
+    init(source: String, headers: [String: String], purpose: FetchPurpose) {
         self.source = ExactText(source)
         self.headers = Dictionary(uniqueKeysWithValues: headers.map { (ExactText($0.key), ExactText($0.value)) })
+        self.purpose = purpose
     }
 }
 
@@ -18,6 +21,7 @@ struct SharedFetchesState {
     private struct Download {
         let key: SharedFetchKey
         let ticket: FetchTicket
+        let clock: WorkClock
         let task: Task<Void, Never>
         var waiters: [Int: Waiter]
     }
@@ -39,24 +43,36 @@ struct SharedFetchesState {
         return lastNumber
     }
 
-    /// - Returns: whether there is a download that the ticket may join; `waiter` then waits for it.
-    mutating func join(_ key: SharedFetchKey, _ ticket: FetchTicket, as waiter: Int, _ continuation: Waiter) -> Bool {
+    /// - Returns: the clock of the download that the ticket may join, for which `waiter` now waits; nil without one.
+    mutating func join(
+        _ key: SharedFetchKey,
+        _ ticket: FetchTicket,
+        as waiter: Int,
+        _ continuation: Waiter
+    ) -> WorkClock? {
         guard let number = newest[key], let download = downloads[number], ticket.mayJoin(download.ticket) else {
-            return false
+            return nil
         }
         downloads[number]?.waiters[waiter] = continuation
-        return true
+        return download.clock
     }
 
     mutating func begin(
         _ number: Int,
         _ key: SharedFetchKey,
         _ ticket: FetchTicket,
+        _ clock: WorkClock,
         _ task: Task<Void, Never>,
         for waiter: Int,
         _ continuation: Waiter
     ) {
-        downloads[number] = Download(key: key, ticket: ticket, task: task, waiters: [waiter: continuation])
+        downloads[number] = Download(
+            key: key,
+            ticket: ticket,
+            clock: clock,
+            task: task,
+            waiters: [waiter: continuation]
+        )
         newest[key] = number
     }
 

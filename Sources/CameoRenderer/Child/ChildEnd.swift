@@ -12,6 +12,12 @@ enum ChildEnd: Hashable, CustomStringConvertible {
         self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
+    /// By a signal that ends programs, which no picture sends.
+    var isByOthers: Bool {
+        guard case .killed(let signal) = self else { return false }
+        return [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL].contains(signal)
+    }
+
     var description: String {
         switch self {
         case .exited(let code): "exit code \(code)"

@@ -1,12 +1,11 @@
 internal import Glibc
 
-/// A living process's memory and threads, from /proc/PID/status (proc(5)).
+/// A living process's memory, from /proc/PID/status (proc(5)).
 struct ProcessMemory {
     /// VmPeak: the most address space that it had.
     let peakBytes: Int
     /// VmRSS.
     let residentBytes: Int
-    let threads: Int
 
     /// Nil if the process is gone or a zombie, which has no memory left.
     init?(of pid: pid_t) {
@@ -16,12 +15,10 @@ struct ProcessMemory {
         let count = fread(&text, 1, text.count, file)
         // Once a picture: by bytes, as characters it took a fifteenth of the worker's time.
         let lines = text[..<count].split(separator: UInt8(ascii: "\n"))
-        guard let peak = Self.number("VmPeak:", in: lines), let resident = Self.number("VmRSS:", in: lines),
-            let threads = Self.number("Threads:", in: lines)
+        guard let peak = Self.number("VmPeak:", in: lines), let resident = Self.number("VmRSS:", in: lines)
         else { return nil }
         peakBytes = peak << 10
         residentBytes = resident << 10
-        self.threads = threads
     }
 
     private static func number(_ name: String, in lines: [ArraySlice<UInt8>]) -> Int? {

@@ -16,6 +16,8 @@ struct RendererChild: ~Copyable {
     /// Of its lock-down, as its hello told; nil before.
     private(set) var sandbox: SandboxReport?
     private(set) var pictures = 0
+    /// Whose pictures it has seen; a renderer that was taken over could show them to others.
+    var scopes: Set<RequestScope> = []
     private var hello = ReplyReader(expecting: .noPicture)
     private var end: ChildEnd?
     /// The most resident memory that it had, once it was reaped; 0 where the kernel cannot tell it from this process's.
@@ -131,6 +133,22 @@ struct RendererChild: ~Copyable {
 
     /// A job is on its way to it.
     mutating func beginPicture() { pictures += 1 }
+
+    /// Decoders and encoders start as many threads as there are cores, some of them twice.
+    private static let maximumThreads = max(64, 4 * RenderAttempt.cores)
+
+    /// Whether it has more threads than any picture needs. Threads that share a stack cost no address space, and
+    /// RLIMIT_NPROC counts the worker's too: this is their limit, and so it is looked at often. The links of the folder of
+    /// its tasks are its threads and the folder's own two names, as those of any folder of folders (proc(5)).
+    var hasTooManyThreads: Bool {
+        var folder = stat()
+        return stat("/proc/\(pid)/task", &folder) == 0 && folder.st_nlink - 2 > Self.maximumThreads
+    }
+
+    func checkThreads() throws(MalformedMessage) {
+        guard hasTooManyThreads else { return }
+        throw MalformedMessage("it has more than \(Self.maximumThreads) threads")
+    }
 
     /// What it has used so far, over all of its threads; nil once it is gone.
     var processorTime: Duration? {

@@ -35,6 +35,8 @@ struct DeskState {
 
     private(set) var slots: [Slot]
     private(set) var isShuttingDown = false
+    /// Whether the worker is to end, and what somebody else's signal does to a child is part of that.
+    var isEnding = false
     var statistics = RendererStatistics()
     /// Of the first child that was ready: all run on one kernel.
     private(set) var sandbox: SandboxReport?

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoRenderMessages
 internal import Synchronization
 
@@ -20,6 +21,10 @@ final class JobDesk: Sendable {
     func cancel(_ id: RenderTicket.ID) { carryOut(state.withLock { $0.cancel(id) }) }
 
     func shutDown() { carryOut(state.withLock { $0.shutDown() }) }
+
+    func expectEnd() { state.withLock { $0.isEnding = true } }
+
+    var isEnding: Bool { state.withLock { $0.isEnding } }
 
     var isReady: Bool { state.withLock { $0.isReady } }
 
@@ -83,6 +88,9 @@ final class JobDesk: Sendable {
 
     private func carryOut(_ action: DeskState.Action) {
         for slot in action.ring { doorbells[slot].ring() }
-        for (ticket, error) in action.refuse { ticket.continuation.resume(throwing: error) }
+        for (ticket, error) in action.refuse {
+            ticket.clock.endWait()
+            ticket.continuation.resume(throwing: error)
+        }
     }
 }

@@ -11,7 +11,11 @@ struct RenderTicket: Sendable {
     let kind: SourceKind
     let overlays: [RenderOverlay]
     let name: String
+    /// Whose credentials opened its pictures.
+    let scopes: Set<RequestScope>
     let timeout: Duration?
+    /// Of whoever waits; told when a renderer takes the picture.
+    let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>
 
     /// The source and its overlays, in the order in which a job's descriptors travel.

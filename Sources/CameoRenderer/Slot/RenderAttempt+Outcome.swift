@@ -3,22 +3,13 @@ internal import CameoRenderMessages
 internal import Foundation
 
 extension RenderAttempt {
-    /// Decoders and encoders start as many threads as there are cores, some of them twice.
-    private static let maximumThreads = max(64, 4 * cores)
-
-    /// Threads that share a stack cost no address space, and RLIMIT_NPROC counts the worker's too: this is their limit.
-    func checkThreads(_ process: ProcessMemory?) throws(MalformedMessage) {
-        guard let process, process.threads > Self.maximumThreads else { return }
-        throw MalformedMessage("it has \(process.threads) threads, over the limit of \(Self.maximumThreads)")
-    }
-
     func answered(
         _ reply: Reply,
         _ child: inout RendererChild,
         isUntrusted: Bool
     ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
         let memory = ProcessMemory(of: child.pid)
-        try checkThreads(memory)
+        try child.checkThreads()
         switch reply {
         case .hello:
             throw MalformedMessage("a second hello")
@@ -65,6 +56,7 @@ extension RenderAttempt {
         _ filesBefore: [FileState]
     ) -> (Result<RenderedPicture, any Error>, Fate) {
         let end = child.reap()
+        if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
         let failure = RenderFailure.died(
             end,
             source: ticket.name,

@@ -66,7 +66,7 @@ struct RenderAttempt {
                 }
                 if nextLook.hasPassed {
                     nextLook = Deadline(after: Self.lookInterval)
-                    try checkThreads(ProcessMemory(of: child.pid))
+                    try child.checkThreads()
                 }
             } catch {
                 child.killAndReap()
@@ -79,7 +79,7 @@ struct RenderAttempt {
         }
     }
 
-    /// How often a child that renders is looked at.
-    private static let lookInterval = Duration.seconds(1)
+    /// How often a child that renders is looked at: it can start some ten threads in a millisecond.
+    private static let lookInterval = Duration.milliseconds(20)
     static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

@@ -56,7 +56,10 @@ struct RendererSlot: ~Copyable {
     }
 
     private mutating func serve(_ ticket: RenderTicket) {
-        guard var child = current.take() else { return }
+        ticket.clock.endWait()
+        if let failure = replaceChild(for: ticket) { return desk.finish(ticket, in: index, .failure(failure)) }
+        guard var child = current.take() else { preconditionFailure("a child is ready") }
+        child.scopes.formUnion(ticket.scopes)
         let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)
         let (outcome, fate) = attempt.run(with: &child)
         failedStarts = 0
@@ -70,6 +73,22 @@ struct RendererSlot: ~Copyable {
         desk.finish(ticket, in: index, outcome)
     }
 
+    /// Where the child has seen a picture of credentials that this ticket's are without, what it may have kept of it ends with
+    /// it.
+    ///
+    /// - Returns: why there is no other; nil if one is ready.
+    private mutating func replaceChild(for ticket: RenderTicket) -> (any Error)? {
+        guard let seen = current?.scopes, !seen.isSubset(of: ticket.scopes) else { return nil }
+        retire(current.take()) { $0.recycled += 1 }
+        while !prepareChild() {
+            if desk.isCancelled(ticket.id) { return CancellationError() }
+            guard failedStarts < Self.startsBeforeBroken else {
+                return RenderFailure.cannotStart("none took the place of one that ended", source: ticket.name)
+            }
+        }
+        return nil
+    }
+
     /// Until the doorbell rings or a child stirs, which it has no business to.
     private mutating func sleepUntilCalled() {
         var watch = Watch()
@@ -81,10 +100,10 @@ struct RendererSlot: ~Copyable {
         let mayHaveSpare = spare == nil && failedStarts == 0
         var use = idleUse ?? IdleUse(current?.processorTime)
         let isSilent = !watch.wait(milliseconds: mayHaveSpare ? Self.idleBeforeSpare : use.milliseconds)
-        let isBusy = isSilent && use.isTooMuch(current?.processorTime)
+        let isBusy = isSilent && (use.isTooMuch(current?.processorTime) || current?.hasTooManyThreads ?? false)
         idleUse = use
         guard !isBusy else {
-            // It has nothing to do: whatever it computes, a picture has put it there.
+            // It has nothing to do: whatever it computes or starts, a picture has put it there.
             desk.slot(index, became: .starting)
             idleUse = nil
             retire(current.take()) { $0.killed += 1 }

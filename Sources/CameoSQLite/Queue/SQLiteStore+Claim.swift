@@ -211,7 +211,7 @@ extension SQLiteStore {
         // Read where it stands, which is good for as long as the cursor.
         let rows = try Row.fetchCursor(look, arguments: [task.id])
         guard let row = try rows.next() else { throw StoreError.noSuchJob(task.id) }
-        let uploaded = try task.upload.flatMap { try uploadedBlob($0, db) }
+        let uploaded = try task.upload.map { try pendingUpload($0, db) }
         return ClaimedJob(
             claim: claim,
             request: row[0],
@@ -221,8 +221,8 @@ extension SQLiteStore {
             maxAttempts: task.maxAttempts,
             crashCount: task.crashCount,
             previousFailure: try previousFailure(of: task, db),
-            hasUpload: task.upload != nil && uploaded == nil,
-            uploadedBlob: uploaded,
+            uploadedBytes: uploaded?.bytes,
+            uploadedBlob: uploaded?.blob,
             createdAt: Date(milliseconds: row[1]),
             availableAt: Date(milliseconds: task.due),
             begun: beginning.next(of: task)
@@ -235,9 +235,12 @@ extension SQLiteStore {
         return try JobFailure.from(stored: String.fetchOne(look, arguments: [task.id, number]))
     }
 
-    private static func uploadedBlob(_ upload: Int64, _ db: Database) throws -> BlobDigest? {
-        let look = try db.cachedStatement(sql: "SELECT digest FROM upload WHERE id = ?")
-        return try String.fetchOne(look, arguments: [upload]).flatMap(BlobDigest.init(hex:))
+    /// How many bytes wait there to become a blob, or the blob that they have become.
+    private static func pendingUpload(_ upload: Int64, _ db: Database) throws -> (bytes: Int?, blob: BlobDigest?) {
+        let look = try db.cachedStatement(sql: "SELECT digest, length(data) FROM upload WHERE id = ?")
+        guard let row = try Row.fetchOne(look, arguments: [upload]) else { return (0, nil) }
+        let blob = (row[0] as String?).flatMap(BlobDigest.init(hex:))
+        return (blob == nil ? row[1] ?? 0 : nil, blob)
     }
 
     /// 128 random bits.

@@ -92,6 +92,7 @@ extension SQLiteStore {
 extension JobAttempt {
     fileprivate init(row: Row) throws {
         var timings = AttemptTimings()
+        timings.waitMilliseconds = row["wait_ms"]
         timings.fetchMilliseconds = row["fetch_ms"]
         timings.renderMilliseconds = row["render_ms"]
         timings.storeMilliseconds = row["store_ms"]

@@ -69,10 +69,25 @@ extension SQLiteStore {
     }
 
     package func data(of uri: CameoURI) async throws(StoreError) -> Data {
+        try await data(of: try await digest(of: uri))
+    }
+
+    package func size(of uri: CameoURI) async throws(StoreError) -> Int {
+        let digest = try await digest(of: uri)
+        return try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT size FROM blob WHERE digest = ?")
+            guard let size = try Int.fetchOne(statement, arguments: [digest.hex]) else {
+                throw StoreError.notFound(uri: uri.text)
+            }
+            return size
+        }
+    }
+
+    private func digest(of uri: CameoURI) async throws(StoreError) -> BlobDigest {
         switch uri {
-        case .blob(let digest): try await data(of: digest)
-        case .thumbnail(let id): try await data(of: try await thumbnail(id).blob)
-        case .source(let source): try await data(of: try await cachedSource(source).blob)
+        case .blob(let digest): digest
+        case .thumbnail(let id): try await thumbnail(id).blob
+        case .source(let source): try await cachedSource(source).blob
         }
     }
 }

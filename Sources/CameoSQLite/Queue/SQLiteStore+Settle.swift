@@ -80,6 +80,20 @@ extension SQLiteStore {
         }
     }
 
+    func postpone(_ claim: Claim, until time: Date) async throws(StoreError) -> Settlement {
+        let now = nowMilliseconds
+        return try await commit(.begun) { db in
+            var task = try TaskRow.find(claim, db)
+            (task.state, task.due) = (.retryable, time.milliseconds)
+            (task.token, task.worker) = (nil, nil)
+            (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)
+            var ledger = Ledger(now: now)
+            let settlement = Settlement(try Self.letWait(task, from: .running, now: now, &ledger, db))
+            try ledger.post(db)
+            return settlement
+        }
+    }
+
     enum SettledOutcome {
         case completed
         case retryable(at: Int64)

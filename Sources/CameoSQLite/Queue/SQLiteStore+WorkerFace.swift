@@ -75,6 +75,7 @@ extension SQLiteStore {
             try await fail(claim, with: failure, retryAt: time, timings: timings)
         case .discard(let failure): try await fail(claim, with: failure, retryAt: nil, timings: timings)
         case .release: try await release(claim)
+        case .postpone(let time): try await postpone(claim, until: time)
         }
     }
 }

@@ -233,6 +233,8 @@ extension Schema {
           outcome TEXT NOT NULL CHECK (outcome IN
             ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
+          -- Work, and the waiting for a place to do it in.
+          wait_ms INTEGER,
           fetch_ms INTEGER,
           render_ms INTEGER,
           store_ms INTEGER,

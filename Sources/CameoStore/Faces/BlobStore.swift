@@ -15,6 +15,10 @@ package protocol BlobStore: AnyStore {
     func data(of digest: BlobDigest) async throws(StoreError) -> Data
     /// The bytes that a `cameo:` URI names now.
     func data(of uri: CameoURI) async throws(StoreError) -> Data
+    /// How many bytes a `cameo:` URI names now.
+    ///
+    /// - Throws: ``StoreError/notFound(uri:)``
+    func size(of uri: CameoURI) async throws(StoreError) -> Int
     /// The media type that a blob was stored with; nil if nobody gave one.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``

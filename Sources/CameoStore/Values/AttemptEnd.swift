@@ -8,4 +8,6 @@ package enum AttemptEnd: Sendable {
     case discard(JobFailure)
     /// The job is given back unharmed: the attempt is not charged.
     case release
+    /// The job waits until a time, as if it had not been claimed: the attempt is neither charged nor written down.
+    case postpone(until: Date)
 }

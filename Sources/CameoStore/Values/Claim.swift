@@ -27,8 +27,8 @@ package struct ClaimedJob: Hashable, Sendable {
     package let crashCount: Int
     /// How the attempt before ended, if it failed.
     package let previousFailure: JobFailure?
-    /// True while the picture's bytes still stand in `upload`.
-    package let hasUpload: Bool
+    /// How many bytes of the picture still stand in `upload`; nil if none do.
+    package let uploadedBytes: Int?
     /// The blob that an upload's bytes have become, which is the job's source.
     package let uploadedBlob: BlobDigest?
     package let createdAt: Date
@@ -45,7 +45,7 @@ package struct ClaimedJob: Hashable, Sendable {
         maxAttempts: Int,
         crashCount: Int,
         previousFailure: JobFailure?,
-        hasUpload: Bool,
+        uploadedBytes: Int?,
         uploadedBlob: BlobDigest?,
         createdAt: Date,
         availableAt: Date,
@@ -59,7 +59,7 @@ package struct ClaimedJob: Hashable, Sendable {
         self.maxAttempts = maxAttempts
         self.crashCount = crashCount
         self.previousFailure = previousFailure
-        self.hasUpload = hasUpload
+        self.uploadedBytes = uploadedBytes
         self.uploadedBlob = uploadedBlob
         self.createdAt = createdAt
         self.availableAt = availableAt

@@ -83,7 +83,7 @@ struct NonsenseTests {
                 for job in jobs {
                     group.addTask {
                         var request = try job.parsedRequest()
-                        if job.hasUpload { request = try await store.absorbUpload(job) }
+                        if job.uploadedBytes != nil { request = try await store.absorbUpload(job) }
                         _ = try await store.beginFetch(job.claim, of: request)
                         try await store.complete(job.claim, keeping: [], seen: nil, timings: AttemptTimings())
                     }

@@ -1,0 +1,31 @@
+internal import CameoWorker
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// What a running worker makes of signals: SIGTERM and SIGINT let it finish what runs, a second one makes it give that
+/// back.
+struct WorkerSignals {
+    let worker: Worker
+    let group: ServiceGroup
+    let logger: Logger
+
+    /// A stop often arrives twice: `timeout`, for one, signals its child and then the group that the child is in.
+    private static let echo = Duration.milliseconds(250)
+
+    /// Ends with its task only.
+    func listen(to signals: UnixSignalsSequence) async {
+        var stoppedAt: ContinuousClock.Instant?
+        for await _ in signals {
+            switch stoppedAt {
+            case nil:
+                stoppedAt = .now
+                await group.triggerGracefulShutdown()
+            case .some(let time) where time.duration(to: .now) > Self.echo:
+                logger.info("gives back what runs")
+                worker.giveBack()
+            case .some: break
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Signals as they come from a terminal or a supervisor: to the worker's whole process group.
+    @Suite(.timeLimit(.minutes(10)))
+    struct SignalTests {
+        /// A picture that its renderer never finishes: debug builds only.
+        private func workOnAHang(_ arguments: String...) async throws -> (Deployment, ChildProcess, job: Int64) {
+            let deployment = try Deployment()
+            let source = "\(deployment.pictures)/hang.jpg"
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: source))
+            let job = try #require(try await deployment.enqueue(source).first).jobID
+            let worker = try deployment.startWorker(["--render-timeout", "1h"] + arguments, environment: [:])
+            try await deployment.waitUntil { try await $0.job(job).state == .running }
+            return (deployment, worker, job)
+        }
+
+        /// Sends it again and again, as slowly as a person does, until the worker has ended.
+        private func press(_ signal: Int32, _ worker: ChildProcess) async throws -> ChildProcess.Ending {
+            let presses = Task {
+                while true {
+                    worker.sendGroup(signal)
+                    try await Task.sleep(for: .milliseconds(400))
+                }
+            }
+            defer { presses.cancel() }
+            return await worker.ending
+        }
+
+        @Test(arguments: [SIGINT, SIGTERM])
+        func theSecondStopGivesBackWhatRendersAndChargesNobody(signal: Int32) async throws {
+            let (deployment, worker, job) = try await workOnAHang("--grace", "1h")
+            defer { worker.killGroup() }
+            #expect(try await press(signal, worker) == .exited(0))
+            let after = try await deployment.job(job)
+            #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
+            #expect(after.attempts?.map(\.outcome) == [.released])
+            let log = String(decoding: worker.standardError, as: UTF8.self)
+            #expect(log.contains("finishing running jobs") && log.contains("gives back what runs"), "\(log)")
+        }
+
+        @Test func oneStopLetsWhatRunsFinishHoweverManyProcessesItReaches() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let origin = try await Origin.start(serving: deployment.pictures)
+            let url = origin.url("/held?file=photo.jpg")
+            let job = try #require(try await deployment.enqueue(url).first).jobID
+            let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8", "--grace", "1h")
+            defer { worker.killGroup() }
+            try await origin.awaitArrivals(of: "/held")
+            // To the worker, and at once to the group that it is in, as timeout(1) does.
+            worker.send(SIGTERM)
+            worker.sendGroup(SIGTERM)
+            while !String(decoding: worker.standardError, as: UTF8.self).contains("finishing running jobs") {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await origin.release()
+            #expect(await worker.ending == .exited(0))
+            #expect(try await deployment.job(job).attempts?.map(\.outcome) == [.completed])
+        }
+
+        /// A result that the disk does not take is not the job's fault.
+        @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
+        func aStopOnAFullDiskChargesNobody() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("png"), as: "photo.png")
+            try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
+            let result = try await MountNamespace.run(
+                """
+                mount -t tmpfs -o size=8m,mode=0700 tmpfs "$CAMEO_STORE"
+                "$BIN/cameo-enqueue" pictures/photo.png --size 900x:png > /dev/null
+                head -c 4m /dev/zero > "$CAMEO_STORE/ballast"
+                "$BIN/cameo-worker" --allow-root pictures 2> worker.log & worker=$!
+                until grep -q "waits for the store" worker.log; do sleep 0.1; done
+                kill $worker; wait $worker; echo "worker $?"
+                rm "$CAMEO_STORE/ballast"
+                "$BIN/cameo-status" job 1 --json
+                """,
+                deployment
+            )
+            let lines = result.outputText.split(separator: "\n")
+            try #require(lines.count == 2 && lines[0] == "worker 0", "\(result.outputText)\(result.errorText)")
+            let job = try WireFormat.decode(Job.self, from: Data(lines[1].utf8))
+            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Jobs that cannot go on because others are in their way.
+    @Suite(.timeLimit(.minutes(10)))
+    struct WaitingTests {
+        private let deployment: Deployment
+
+        init() async throws {
+            deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+        }
+
+        /// Forty URLs of a host that does not answer stand before a file and another host's picture.
+        @Test func aSlowHostStopsNobodyElse() async throws {
+            let origin = try await Origin.start(serving: deployment.pictures)
+            let urls = (0..<40).map { origin.url("/held?file=photo.jpg&n=\($0)") }
+            let held = try await deployment.enqueue(urls + ["--size", "20x"]).map { try $0.jobID }
+            let others = try await deployment.enqueue(
+                "pictures/photo.jpg",
+                origin.url("/photo.jpg?file=photo.jpg", host: "localhost"),
+                "--size",
+                "30x"
+            )
+            .map { try $0.jobID }
+            let worker = try deployment.startWorker(
+                [
+                    "--allow-network", "127.0.0.0/8", "--allow-network", "::1/128", "--concurrency", "5",
+                    "--fetch-concurrency", "2", "--host-concurrency", "1",
+                ],
+                environment: [:]
+            )
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { store in
+                try await store.states(of: others).values.allSatisfy { $0 == .completed }
+            }
+            let waiting = try await deployment.status()
+            #expect(waiting.count(.completed) == 2)
+            #expect(waiting.count(.running) <= 5)
+            #expect(waiting.count(.retryable) > 0)
+            try await origin.release()
+            // Not all of them: those that were put off come back one by one.
+            try await deployment.waitUntil { try await $0.status().count(.completed) >= 10 }
+            for id in held {
+                let job = try await deployment.job(id)
+                #expect(job.attempt == (job.state == .completed || job.state == .running ? 1 : 0))
+            }
+            #expect(try await deployment.sql("SELECT count(*) FROM attempt WHERE outcome <> 'completed';") == "0")
+        }
+
+        /// Every source is larger than the budget: each goes alone, and an overlay beside its picture.
+        @Test func aBudgetOfOneByteHoldsNobodyUpForEver() async throws {
+            let origin = try await Origin.start(serving: deployment.pictures)
+            func url(_ n: Int) -> String { origin.url("/photo.jpg?file=photo.jpg&n=\(n)") }
+            _ = try await deployment.enqueue((0..<6).map(url) + ["pictures/photo.jpg", "--size", "20x"])
+            _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "30x", "--overlay", url(2)])
+            let photo = try Data(contentsOf: URL(filePath: "\(deployment.pictures)/photo.jpg"))
+            for width in 40..<44 { _ = try await deployment.enqueue("--data", "--size", "\(width)x", input: photo) }
+            let result = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
+            #expect(result.exitStatus == 0, "\(result.errorText)")
+            #expect(try await deployment.status().count(.completed) == 17)
+            // From the cache.
+            _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "50x", "--overlay", url(3)])
+            let again = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
+            #expect(again.exitStatus == 0, "\(again.errorText)")
+        }
+
+        /// A picture waits for the only renderer for longer than its time limit.
+        @Test func aTimeLimitCountsWorkAndNotWaiting() async throws {
+            try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
+            let hang = try await deployment.enqueue("pictures/hang.jpg")[0].jobID
+            let worker = try deployment.startWorker("--render-concurrency", "1", "--render-timeout", "1h")
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await $0.job(hang).state == .running }
+            // Started after the other has begun, it comes to the renderer after it.
+            let job = try await deployment.enqueue("pictures/photo.jpg", "--timeout", "5")[0].jobID
+            try await deployment.waitUntil { try await $0.job(job).state == .running }
+            // The passing of time is what is tested.
+            try await Task.sleep(for: .seconds(6))
+            _ = try await deployment.command("cameo-admin", ["cancel", "\(hang)"])
+            try await deployment.waitUntil { try await $0.job(job).state.isFinal }
+            let attempts = try #require(try await deployment.job(job).attempts)
+            #expect(attempts.map(\.outcome) == [.completed])
+            let waited = try #require(attempts[0].waitMilliseconds)
+            #expect(waited >= 1_000, "it had 5 s to work and took 6 s at least")
+            #expect(try #require(attempts[0].renderMilliseconds) < 5_000, "what it waited is no part of its rendering")
+        }
+    }
+}
