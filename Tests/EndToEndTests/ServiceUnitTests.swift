@@ -29,7 +29,7 @@ extension EndToEnd {
         private func installed(in folder: TemporaryFolder) throws -> String {
             let text = try String(contentsOfFile: Self.unit, encoding: .utf8)
             let worker = try Deployment.executable("cameo-worker")
-            let here = text.replacing("ExecStart=/usr/local/bin/cameo-worker\n", with: "ExecStart=\(worker)\n")
+            let here = text.replacing("ExecStart=/usr/bin/cameo-worker\n", with: "ExecStart=\(worker)\n")
             #expect(here != text)
             return try folder.write(Data(here.utf8), to: "cameo-worker@.service")
         }
@@ -37,7 +37,10 @@ extension EndToEnd {
         @Test func systemdUnderstandsAllOfIt() async throws {
             let folder = try TemporaryFolder()
             _ = try installed(in: folder)
-            let result = try await run("systemd-analyze", ["verify", folder.path("cameo-worker@pictures.service")])
+            let result = try await run(
+                "systemd-analyze",
+                ["verify", "--man=no", folder.path("cameo-worker@pictures.service")]
+            )
             #expect(result.exitStatus == 0)
             #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
         }

@@ -85,7 +85,7 @@ final class CachedHTTPSource: SourceProvider {
         }
     }
 
-    private func isAllowed(_ answer: CachedAnswer) -> Bool {
+    private func isAllowed(_ answer: CachedSource) -> Bool {
         answer.isPinned || (!answer.peers.isEmpty && origin.refusal(of: answer.peers) == nil)
     }
 

@@ -79,9 +79,7 @@ final class BlobFiles: Sendable {
             let path = directory.blobFile(digest)
             let folder = URL(filePath: path).deletingLastPathComponent()
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw Errno() }
-            let file = OpenFile(adopting: descriptor)
+            let file = try StoreAccess.open(path, O_WRONLY | O_CREAT | O_EXCL)
             try data.withUnsafeBytes { try file.write($0) }
         }
     }
@@ -135,7 +133,7 @@ final class BlobFiles: Sendable {
     /// Puts a file that is synced into its place, where it is durable on return.
     func move(_ path: String, to place: String) throws {
         let folder = URL(filePath: place).deletingLastPathComponent().path
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Errno() }
+        try StoreAccess.makeFolder(folder, sharedAs: 0o770)
         // Also for a folder that is there already: whoever made it may not have come to syncing it.
         if !syncedFolders.withLock({ $0.contains(folder) }) {
             guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
@@ -146,9 +144,7 @@ final class BlobFiles: Sendable {
     }
 
     private static func writeAndSync(_ data: Data, to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        let file = OpenFile(adopting: descriptor)
+        let file = try StoreAccess.open(path, O_WRONLY | O_CREAT | O_EXCL)
         try data.withUnsafeBytes { try file.write($0) }
         guard fsync(file.descriptor) == 0 else { throw Errno() }
     }

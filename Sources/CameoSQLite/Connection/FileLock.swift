@@ -9,9 +9,7 @@ final class FileLock: Sendable {
 
     /// Throws `Errno(EAGAIN)` if another holds it.
     init(_ path: String) throws(Errno) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        file = OpenFile(adopting: descriptor)
+        file = try StoreAccess.open(path, O_RDWR | O_CREAT)
         guard cameo_ofd_lock(file.descriptor) == 0 else { throw Errno() }
     }
 

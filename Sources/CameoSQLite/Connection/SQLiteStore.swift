@@ -33,7 +33,7 @@ package final class SQLiteStore: Store {
         let directory = try StoreDirectory(at: path, creating: creating)
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
         do {
-            try directory.makeDatabasePrivate()
+            try directory.makeDatabase()
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)

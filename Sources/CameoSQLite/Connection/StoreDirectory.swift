@@ -62,14 +62,16 @@ package struct StoreDirectory: Hashable, Sendable {
         let files = FileManager.default
         if creating {
             do {
-                for folder in [path, path + "/blobs", path + "/blobs/tmp", path + "/workers"]
-                where !files.fileExists(atPath: folder) {
+                if !files.fileExists(atPath: path) {
                     try files.createDirectory(
-                        atPath: folder,
+                        atPath: path,
                         withIntermediateDirectories: true,
                         attributes: [.posixPermissions: 0o700]
                     )
                 }
+                for folder in ["blobs", "blobs/tmp", "workers"] { try StoreAccess.makeFolder("\(path)/\(folder)") }
+            } catch let error as Errno {
+                throw StoreError.cannotOpen(path: path, reason: "\(error)")
             } catch {
                 // Foundation's error hides which of the reasons it was; ask the system again for its own words.
                 throw mkdir(path, 0o700) == 0 || (errno == EEXIST && access(path + "/.", W_OK | X_OK) == 0)
@@ -83,14 +85,13 @@ package struct StoreDirectory: Hashable, Sendable {
     }
 
     /// Makes the database's file before SQLite does, since SQLite would let everybody read it; the log takes its mode.
-    func makeDatabasePrivate() throws(Errno) {
-        let descriptor = open(database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        // One that exists is not opened: closing it would drop SQLite's locks.
-        guard descriptor >= 0 else {
-            if errno == EEXIST { return }
-            throw Errno()
+    func makeDatabase() throws(Errno) {
+        do throws(Errno) {
+            _ = try StoreAccess.open(database, O_WRONLY | O_CREAT | O_EXCL)
+        } catch {
+            // One that exists is not opened: closing it would drop SQLite's locks.
+            guard error.code == EEXIST else { throw error }
         }
-        close(descriptor)
     }
 
     /// File systems whose locks SQLite cannot trust (f_type of statfs(2), linux/magic.h).

@@ -33,9 +33,7 @@ final class WaitingLine: Sendable {
     private let wait = Mutex<Wait?>(nil)
 
     init(_ path: String) throws(Errno) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        file = OpenFile(adopting: descriptor)
+        file = try StoreAccess.open(path, O_RDWR | O_CREAT)
     }
 
     /// Runs what waits for the write lock; between its tries it is to call ``letLongerWaitsPass()``.

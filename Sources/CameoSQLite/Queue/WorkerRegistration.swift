@@ -21,9 +21,7 @@ package final class WorkerRegistration: Sendable {
         id = row.id
         self.row = row
         self.path = path
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        lock = OpenFile(adopting: descriptor)
+        lock = try StoreAccess.open(path, O_RDWR | O_CREAT | O_EXCL)
         guard cameo_ofd_lock(lock.descriptor) == 0 else { throw Errno() }
     }
 

@@ -32,7 +32,7 @@ extension SQLiteStore {
                 try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
-        return rows + (try await checkBlobs(report)) + [try await deadWorkers()]
+        return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
