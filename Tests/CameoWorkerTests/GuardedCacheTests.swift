@@ -1,4 +1,5 @@
 import CameoFetch
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -110,26 +111,16 @@ struct GuardedCacheTests {
 
     private func keep(_ uri: String, _ data: Data, from peer: Peer) async throws {
         let now = bench.clock.now()
+        let fields = HTTPFields([.init(name: "Cache-Control", value: "max-age=60"), .init(name: "ETag", value: "\"1\"")])
         let source = CachedSource(
             key: SourceKey(uri: uri, scope: nil),
-            variant: "",
             finalURL: uri,
-            status: 200,
-            fields: [
-                CachedSource.Field(name: "Cache-Control", value: "max-age=60"),
-                CachedSource.Field(name: "ETag", value: "\"1\""),
-            ],
-            hops: [],
-            mediaType: nil,
-            textEncoding: nil,
-            requestTime: now,
-            responseTime: now,
+            head: CacheableResponse(status: 200, fields: fields, requestTime: now, responseTime: now),
             freshUntil: now + 60,
             blob: SHA256.digest(of: data),
             bytes: data.count,
             sourceSeen: try await bench.store.nextSourceSeen(),
-            peers: [peer],
-            isPinned: false
+            peers: [peer]
         )
         try await bench.store.keep(source, data: data, budget: nil)
     }

@@ -49,12 +49,14 @@ struct StoredOriginalTests {
         let guarded = SourceResolver(
             store: bench.store,
             fetcher: try bench.anotherFetcher(change: { $0.allowedNetworks = [] }),
+            limiter: Limiter(limit: 1),
+            budget: ByteBudget(limit: 1),
             maximumBytes: 1_000
         )
         let request = ThumbnailRequest(source: CameoURI.source(uri).text, renditions: [Rendition(width: 64)])
         let ticket = FetchTicket(number: 9, job: 9, newestJob: 0, isFirstAttempt: true)
         let failure = try #require(
-            await #expect(throws: JobFailure.self) { _ = try await guarded.fetch(request, ticket) }
+            await #expect(throws: JobFailure.self) { _ = try await guarded.fetch(request, ticket, WorkClock()) }
         )
         #expect(failure.code == .sourceForbidden)
         #expect(failure.message.contains("127.0.0.1 is in the private or reserved network 127.0.0.0/8"))
@@ -65,7 +67,7 @@ struct StoredOriginalTests {
         let key = try CacheKey("avatar of 7")
         _ = try await bench.store.enqueue(request, data: Data("two".utf8), cacheKey: key)
         let handedOver = ThumbnailRequest(source: key.uri, renditions: [Rendition(width: 64)])
-        #expect(try await guarded.fetch(handedOver, ticket).source.text() == "two")
+        #expect(try await guarded.fetch(handedOver, ticket, WorkClock()).source.text() == "two")
     }
 
     private func failure(_ source: String) async throws -> JobFailure {
