@@ -222,7 +222,7 @@ extension EndToEnd {
             )
             #expect(try String(contentsOfFile: victim, encoding: .utf8) == "victim")
             let files = try FileManager.default.contentsOfDirectory(atPath: out).sorted()
-            #expect(files.count == 4)
+            #expect(files.count == 5)
             #expect(files.contains { $0.contains("escape") })
         }
 

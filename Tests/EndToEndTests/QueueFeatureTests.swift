@@ -41,7 +41,7 @@ extension EndToEnd {
             #expect(
                 try await deployment.command("cameo-status", ["export", folder, "--batch", "again"]).exitStatus == 0
             )
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
         }
 
         /// The second job finds the same bytes: it completes, and no renderer sees them.
