@@ -46,27 +46,8 @@ package enum CameoVariables {
             }
     }
 
-    /// The one that is spelled almost so: with at most a third of its letters, and at most three, wrong.
     private static func nearest(to name: String) -> String? {
-        let word = name.dropFirst(prefix.count)
-        let distances = documented.sorted().map { ($0, distance(word, $0.dropFirst(prefix.count))) }
-        guard let (nearest, distance) = distances.min(by: { $0.1 < $1.1 }) else { return nil }
-        return distance <= min(3, word.count / 3) ? nearest : nil
-    }
-
-    /// Levenshtein's: letters to insert, remove or replace.
-    private static func distance(_ one: Substring, _ other: Substring) -> Int {
-        // Of the beginning of `one` that was looked at, from each beginning of `other`.
-        var row = Array(0...other.count)
-        for (line, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for (column, counterpart) in other.enumerated() {
-                let replaced = diagonal + (letter == counterpart ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[other.count]
+        Spelling.nearest(to: name.dropFirst(prefix.count), of: documented.map { String($0.dropFirst(prefix.count)) })
+            .map { prefix + $0 }
     }
 }

@@ -1,10 +1,9 @@
-internal import CameoImaging
+internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
 if CommandLine.arguments.dropFirst() == ["--version"] {
-    _ = VipsLibrary.start()
-    print(RenderService.rendererVersion)
+    print(CameoVersion.current)
     exit(0)
 }
 guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {

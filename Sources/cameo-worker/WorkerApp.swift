@@ -25,6 +25,7 @@ struct WorkerApp {
         warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
+        try await warnOfUnknownQueues(store)
         let fetcher = try makeFetcher(store, logger)
         defer { fetcher.shutdown() }
         let renderer = try makeRenderer()
@@ -56,7 +57,9 @@ struct WorkerApp {
         }
         await renderer.shutdown()
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
-        if drains { try tally.finish(isDrained: worker.hasDrained) }
+        guard drains else { return }
+        try await warnOfPausedQueues(store)
+        try tally.finish(isDrained: worker.hasDrained)
     }
 
     private var workConfiguration: WorkerConfiguration {
@@ -64,7 +67,7 @@ struct WorkerApp {
             renderers: command.render.processes,
             fetchers: command.sources.fetchConcurrency
         )
-        configuration.maximumSourceBytes = command.sources.maxSourceBytes
+        configuration.maximumSourceBytes = command.sources.maxSourceBytes.bytes
         configuration.cacheBudget = command.cache.budget
         configuration.retention = command.retention.retention
         return configuration
@@ -98,7 +101,7 @@ struct WorkerApp {
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
             return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {
-            throw CommandFailure(error.description, .usage)
+            throw error.failure(of: command)
         }
     }
 

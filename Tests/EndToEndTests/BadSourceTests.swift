@@ -157,7 +157,7 @@ extension EndToEnd {
             )
             #expect(drained.exitStatus == 1)
             #expect(
-                drained.outputText.contains("1 completed (1 thumbnails), \(rows.count) discarded"),
+                drained.outputText.contains("1 completed (1 thumbnail), \(rows.count) discarded"),
                 "\(drained.outputText)"
             )
             let result = try await deployment.command("cameo-status", ["jobs", "--limit", "1000", "--json"])

@@ -73,7 +73,7 @@ extension EndToEnd {
             )
             let waited = try await deployment.command(
                 "cameo-status",
-                ["job", id, "--wait", "--timeout", "300", "--json"]
+                ["job", id, "--wait", "--wait-timeout", "300", "--json"]
             )
             #expect(waited.exitStatus == 0, "\(waited.errorText)")
             let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
@@ -136,7 +136,7 @@ extension EndToEnd {
             #expect(good.exitStatus == 0, "\(good.errorText)")
             let bad = try await deployment.command(
                 "cameo-enqueue",
-                ["pictures/none.jpg", "--wait", "--wait-timeout", "300"]
+                ["pictures/none.jpg", "--allow-missing", "--wait", "--wait-timeout", "300"]
             )
             #expect(bad.exitStatus == 1)
             #expect(bad.errorText.contains("source.notFound"))
@@ -154,7 +154,7 @@ extension EndToEnd {
             let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
             let result = try await deployment.command(
                 "cameo-enqueue",
-                ["-"],
+                ["-", "--allow-missing"],
                 input: Data(list.utf8),
                 timeout: .seconds(60)
             )

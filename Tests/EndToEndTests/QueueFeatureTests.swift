@@ -126,7 +126,7 @@ extension EndToEnd {
         @Test func limitsAreSetByHandAndByRequests() async throws {
             let deployment = try Deployment()
             let key = ["--concurrency-key", "tenant 7", "--concurrency-limit", "2"]
-            _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg"] + key)
+            _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg", "--allow-missing"] + key)
             let store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 9, for: "w1").count == 2)
             #expect(

@@ -107,7 +107,7 @@ extension EndToEnd {
             #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["manifest.json"])
         }
 
-        @Test(arguments: [["export", "out"], ["sheet", "sheet.html"], ["batch"]])
+        @Test(arguments: [["export", "out"], ["sheet", "sheet.html"], ["jobs"], ["batch"]])
         func aBatchThatIsNotThereIsAnError(arguments: [String]) async throws {
             let option = arguments == ["batch"] ? [] : ["--batch"]
             let result = try await deployment.command("cameo-status", arguments + option + ["nosuch"])

@@ -2,7 +2,12 @@ internal import ArgumentParser
 internal import CameoModel
 
 extension Rendition.Fit: ExpressibleByArgument {}
-extension Rendition.Format: ExpressibleByArgument {}
+
+extension Rendition.Format: ExpressibleByArgument {
+    /// `jpg` is what files are called.
+    init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
+}
+
 extension Rendition.Rotation: ExpressibleByArgument {}
 extension Rendition.Flip: ExpressibleByArgument {}
 extension Rendition.Encoding.ChromaSubsampling: ExpressibleByArgument {}
