@@ -64,11 +64,13 @@ let package = Package(
         // The commands.
         .target(
             name: "CommandSupport",
-            dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CLinux", argumentParser]
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoReport", "CLinux", argumentParser,
+            ]
         ),
         .executableTarget(
             name: "cameo-enqueue",
-            dependencies: ["CommandSupport", "CameoModel", "CameoStore", argumentParser]
+            dependencies: ["CommandSupport", "CameoModel", "CameoReport", "CameoStore", argumentParser]
         ),
         .executableTarget(
             name: "cameo-status",
@@ -83,7 +85,8 @@ let package = Package(
         .executableTarget(
             name: "cameo-worker",
             dependencies: [
-                "CommandSupport", "CameoModel", "CameoStore", "CameoFetch", "CameoRenderer", "CameoWorker",
+                "CommandSupport", "CameoModel", "CameoReport", "CameoStore", "CameoFetch", "CameoRenderer",
+                "CameoWorker",
                 argumentParser, logging, lifecycle, signals,
             ]
         ),

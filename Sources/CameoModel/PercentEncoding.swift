@@ -16,16 +16,66 @@ package enum PercentEncoding {
     }
 
     /// Everything but RFC 3986's unreserved characters, by its bytes in UTF-8, with digits in upper case.
-    package static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String { encoded(text.utf8, keeping: []) }
+
+    /// The same of any bytes, of which those to be kept stay too.
+    package static func encoded(_ bytes: some Sequence<UInt8>, keeping kept: [UInt8]) -> String {
         var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+        for byte in bytes {
+            if isUnreserved(byte) || kept.contains(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + Hexadecimal.encode([byte]).uppercased()
+            } else {
+                result += "%" + Hexadecimal.encode([byte]).uppercased()
             }
         }
         return result
+    }
+
+    /// A URI for a person to read: decoded where that is text which cannot be mistaken. What has a meaning in a URI
+    /// stays encoded, and so does what would not show; `kept` is which ASCII characters have one.
+    package static func readable(_ text: String, keeping kept: String) -> String {
+        var rest = Substring(text).utf8
+        var result = ""
+        while !rest.isEmpty {
+            let plain = rest.prefix { $0 != UInt8(ascii: "%") }
+            result += String(plain) ?? String(decoding: plain, as: UTF8.self)
+            rest = rest[plain.endIndex...]
+            guard rest.first == UInt8(ascii: "%") else { continue }
+            // A character of UTF-8 has at most four bytes.
+            let character = (1...4).lazy.compactMap { length -> (Substring.UTF8View, Unicode.Scalar)? in
+                let encoded = rest.prefix(3 * length)
+                guard encoded.count == 3 * length, isAllEncoded(encoded), let bytes = decoded(encoded),
+                    let scalars = String(validating: bytes, as: UTF8.self)?.unicodeScalars, scalars.count == 1
+                else { return nil }
+                return scalars.first.map { (encoded, $0) }
+            }.first
+            if let (encoded, scalar) = character, shows(scalar), scalar != "%", !kept.unicodeScalars.contains(scalar) {
+                result.unicodeScalars.append(scalar)
+                rest = rest[encoded.endIndex...]
+            } else {
+                result += "%"
+                rest = rest.dropFirst()
+            }
+        }
+        return result
+    }
+
+    private static func isAllEncoded(_ text: Substring.UTF8View) -> Bool {
+        text.enumerated().allSatisfy { $0.offset % 3 != 0 || $0.element == UInt8(ascii: "%") }
+    }
+
+    private static func shows(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+        default: true
+        }
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
     }
 
     private static func hexValue(_ byte: UInt8) -> UInt8? {

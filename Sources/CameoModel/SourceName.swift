@@ -1,25 +1,28 @@
-/// What a source is called in messages: recognizable, short, on one line, and without credentials.
+/// What a source is called in messages: recognizable, readable, short, on one line, and without credentials.
 package enum SourceName {
     private static let maximumLength = 300
     /// `data:` URIs are mostly payload.
     private static let maximumDataLength = 60
     /// Of base64 with nothing around it: what kind of picture it is, and how large, stands in these characters.
     private static let maximumBase64Length = 24
+    /// RFC 3986, section 2.2.
+    private static let reserved = ":/?#[]@!$&'()*+,;="
 
     package static func of(_ source: String) -> String {
         switch URIScheme.of(source) {
         case "data": printable(source, limit: maximumDataLength)
-        case "file": printable(source, limit: maximumLength)
+        case "file": printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
         case nil where PlainBase64.isMeant(by: source): printable(source, limit: maximumBase64Length)
-        default: printable(withoutCredentials(source), limit: maximumLength)
+        default:
+            printable(PercentEncoding.readable(withoutCredentials(source), keeping: reserved), limit: maximumLength)
         }
     }
 
-    package static func ofPath(_ path: String) -> String { printable(path, limit: maximumLength) }
+    package static func ofPath(_ path: [UInt8]) -> String { printable(FilePaths.readable(path), limit: maximumLength) }
 
     /// Text that could not be, or need not be, parsed as a URL may still hold a password: everything between the
     /// scheme and the last "@" goes, too much rather than too little.
-    private static func withoutCredentials(_ source: String) -> String {
+    package static func withoutCredentials(_ source: String) -> String {
         let bytes = source.utf8
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return source }
         let rest = bytes[bytes.index(after: at)...]

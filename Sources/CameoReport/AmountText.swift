@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// Times and amounts as a person reads them.
-enum AmountText {
+package enum AmountText {
     /// `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`.
-    static func duration(_ seconds: Double) -> String {
+    package static func duration(_ seconds: Double) -> String {
         switch seconds {
         case ..<1: "\(Int(seconds * 1_000)) ms"
         case ..<100: String(format: "%.1f s", seconds)
@@ -14,7 +14,7 @@ enum AmountText {
     }
 
     /// `512 B`, `3.4 KiB`, `12.0 MiB`.
-    static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: Int) -> String {
         var amount = Double(count)
         var unit = "B"
         for next in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1_024 {
@@ -22,5 +22,13 @@ enum AmountText {
             unit = next
         }
         return unit == "B" ? "\(count) B" : String(format: "%.1f %@", amount, unit)
+    }
+
+    /// `3.4`, of which a `/s` comes behind.
+    package static func rate(_ rate: Double) -> String { String(format: "%.1f", rate) }
+
+    /// `1 job`, `2 jobs`; `1 retry`, `2 retries` where the plural is told.
+    package static func count(_ count: Int, _ noun: String, plural: String? = nil) -> String {
+        "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 }

@@ -6,7 +6,10 @@ package enum BatchText {
     /// The report's lines; `escape` makes text from outside safe to show.
     package static func lines(_ report: BatchReport, escape: (String) -> String) -> [String] {
         let share = Int(100 * Double(report.finished) / Double(max(1, report.total)))
-        var lines = ["batch \(escape(report.name)): \(report.finished) of \(report.total) jobs have ended (\(share) %)"]
+        var lines = [
+            "batch \(escape(report.name)): \(report.finished) of \(AmountText.count(report.total, "job")) "
+                + "\(report.finished == 1 ? "has" : "have") ended (\(share) %)"
+        ]
         for state in JobState.allCases where report.count(state) > 0 {
             lines.append("  " + state.rawValue.padded(to: 12) + String(report.count(state)).leftPadded(to: 10))
         }

@@ -42,7 +42,9 @@ package struct ContactSheet {
 
     package func html(title: String) -> Data {
         let missing = unreadable.isEmpty ? "" : ", \(unreadable.count) that cannot be read"
-        let head = "\(cards.count) jobs, \(thumbnails) thumbnails, \(AmountText.bytes(bytes))\(missing)"
+        let head =
+            "\(AmountText.count(cards.count, "job")), \(AmountText.count(thumbnails, "thumbnail")), "
+            + "\(AmountText.bytes(bytes))\(missing)"
         return Data(
             """
             <!DOCTYPE html>

@@ -3,7 +3,7 @@ package import CameoStore
 internal import Foundation
 
 /// Writes thumbnails into a folder, under names that are safe whatever the sources are called: no separators, no
-/// overwriting, no following of links.
+/// overwriting, no following of links. A manifest beside them says which is which.
 package struct Export {
     package private(set) var written = 0
     /// Thumbnails that an earlier export has written already.
@@ -12,7 +12,8 @@ package struct Export {
     package private(set) var skipped: [String] = []
     package private(set) var unreadable: [UnreadableThumbnail] = []
 
-    private let directory: Int32
+    private let directory: OpenFile
+    private var manifest: ExportManifest
     private let store: any Store
 
     /// Creates the folder if it is missing.
@@ -26,8 +27,10 @@ package struct Export {
         } catch {
             throw ExportError(path: path, reason: error.localizedDescription)
         }
-        directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        directory = OpenFile(adopting: descriptor)
+        manifest = try ExportManifest(in: directory)
     }
 
     package mutating func write(_ listed: ListedThumbnail) async throws {
@@ -44,25 +47,27 @@ package struct Export {
         let rendition = listed.thumbnail.name
         // Two sources may have one name: the second takes its job's number. What an earlier export wrote stays.
         for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
+            // Thumbnails of different sources may well be the same bytes.
+            guard manifest.mayBe(name, of: listed.thumbnail.uri) else { continue }
             if try write(data, as: name) {
                 written += 1
-                return
-            }
-            if contents(of: name) == data {
+            } else if contents(of: name) == data {
                 kept += 1
-                return
+            } else {
+                continue
             }
+            manifest.note(name, source: listed.job.source, uri: listed.thumbnail.uri)
+            return
         }
         skipped.append("\(stem)-\(listed.job.id).\(rendition).\(ending)")
     }
 
-    package func finish() {
-        close(directory)
-    }
+    /// Writes the manifest.
+    package func finish() throws { try manifest.write(in: directory) }
 
     /// - Returns: false if the name is taken.
     private func write(_ data: Data, as name: String) throws -> Bool {
-        let descriptor = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        let descriptor = openat(directory.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         if descriptor < 0 {
             if errno == EEXIST || errno == ELOOP { return false }
             throw ExportError(path: name, reason: "\(Errno())")
@@ -71,17 +76,14 @@ package struct Export {
         do {
             try data.withUnsafeBytes { try file.write($0) }
         } catch {
-            unlinkat(directory, name, 0)
+            unlinkat(directory.descriptor, name, 0)
             throw ExportError(path: name, reason: "\(error)")
         }
         return true
     }
 
     private func contents(of name: String) -> Data? {
-        let descriptor = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        return try? handle.readToEnd()
+        try? FileHandle.reading(name, in: directory)?.readToEnd()
     }
 
     /// The source's last component without its ending, with all but letters, digits, `-` and `_` replaced.
@@ -100,12 +102,4 @@ package struct Export {
         for character in safe where stem.utf8.count + character.utf8.count <= 120 { stem += character }
         return stem.isEmpty ? "picture" : stem
     }
-}
-
-/// A file of an export that cannot be written.
-package struct ExportError: Error, CustomStringConvertible {
-    let path: String
-    let reason: String
-
-    package var description: String { "cannot write \(path): \(reason)" }
 }

@@ -20,7 +20,7 @@ package enum JobText {
             "  queue       \(escape(job.queue)), priority \(job.priority)"
                 + (job.batch.map { ", batch \(escape($0))" } ?? ""),
             "  attempts    \(job.attempt) of \(job.maxAttempts)"
-                + (job.crashCount > 0 ? ", \(job.crashCount) crashes" : ""),
+                + (job.crashCount > 0 ? ", \(AmountText.count(job.crashCount, "crash", plural: "crashes"))" : ""),
             "  created     \(WireFormat.text(of: job.createdAt))",
             "  due         \(WireFormat.text(of: job.availableAt))",
         ]

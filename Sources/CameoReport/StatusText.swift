@@ -15,7 +15,7 @@ package enum StatusText {
             lines.append("  " + QueueText.line(queue, escape: escape))
         }
         let finished = report.finishedLastMinute
-        let rate = String(format: "%.1f", Double(finished.completed + finished.discarded) / 60)
+        let rate = AmountText.rate(Double(finished.completed + finished.discarded) / 60)
         lines.append("last minute: \(finished.completed) completed, \(finished.discarded) discarded (\(rate)/s)")
         lines.append("workers")
         if report.workers.isEmpty { lines.append("  none") }
@@ -23,14 +23,17 @@ package enum StatusText {
             lines.append("  " + WorkerText.line(worker, escape: escape))
         }
         let size = AmountText.bytes(report.blobs.bytes)
-        lines.append("\(report.thumbnails) thumbnails; \(report.blobs.count) blobs, \(size)")
+        lines.append(
+            "\(AmountText.count(report.thumbnails, "thumbnail")); \(AmountText.count(report.blobs.count, "blob")), \(size)"
+        )
         lines.append(sources(report.sources))
         return lines
     }
 
     private static func sources(_ sources: StatusReport.Sources) -> String {
         let evicted = sources.evicted > 0 ? " (\(sources.evicted) evicted so far)" : ""
-        return "source cache: \(sources.count) originals, \(AmountText.bytes(sources.bytes))\(evicted)"
+        return
+            "source cache: \(AmountText.count(sources.count, "original")), \(AmountText.bytes(sources.bytes))\(evicted)"
     }
 }
 

@@ -29,6 +29,7 @@ package struct BatchWait {
                 progress.show(
                     done: report.finished,
                     of: report.total,
+                    left: report.secondsLeft,
                     note: discarded > 0 ? "\(discarded) discarded" : ""
                 )
                 if report.isFinished { return report }

@@ -3,69 +3,72 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// Runs a command to its exit code: parse, run, and turn what it throws into one line on standard error.
+/// Runs a command to its exit code: parse, run, and turn what it throws into lines on standard error. A command line that
+/// is written wrong has `Error:` and the usage; all else has the command's name in front.
 package enum CommandMain {
     /// With an `environmentPrefix`, options may also come from variables that begin so (``EnvironmentOptions``).
     package static func run(
         _ type: (some AsyncParsableCommand).Type,
         environmentPrefix: String? = nil
     ) async -> Never {
+        var variables = EnvironmentOptions()
+        var parsed: (any ParsableCommand.Type)?
         do {
-            let command = try type.parseAsRoot(try arguments(for: type, environmentPrefix))
+            let given = try CommandWords(CommandWords.ofThisProcess, for: type).parsed()
+            if let environmentPrefix, given.first != "---completion" {
+                let environment = ProcessInfo.processInfo.environment
+                variables = try EnvironmentOptions(
+                    for: type,
+                    prefix: environmentPrefix,
+                    environment: environment,
+                    given: given
+                )
+            }
+            var command = try await type.asyncParseAsRoot(variables.arguments + given)
+            parsed = Swift.type(of: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
-                var command = command
                 try command.run()
             }
             exit(ExitStatus.done.rawValue)
         } catch let error as ExitCode {
             exit(error.rawValue)
         } catch  where type.exitCode(for: error) == .success {
-            // Help and version arrive as errors that are none.
-            Output.line(type.fullMessage(for: error))
+            // Help, version and completion scripts arrive as errors that are none.
+            let text = type.fullMessage(for: error)
+            Output.line(type.configuration.subcommands.isEmpty ? CompletionScript.withoutSubcommands(text) : text)
             exit(ExitStatus.done.rawValue)
         } catch {
-            guard let (message, status) = explain(error) else {
-                // ArgumentParser's own code for bad usage is 64; ours is 2.
-                let isUsage = type.exitCode(for: error) == .validationFailure
-                Output.error(type.fullMessage(for: error))
-                exit((isUsage ? ExitStatus.usage : .failed).rawValue)
+            let (lines, status) = explain(error, of: parsed, from: type)
+            for (index, line) in lines.enumerated() {
+                Output.error(TerminalText.escaped(index == 0 ? variables.named(in: line) : line))
             }
-            Output.error("\(type._commandName): \(TerminalText.escaped(message))")
             exit(status.rawValue)
         }
     }
 
-    private static func arguments(for type: (some ParsableCommand).Type, _ prefix: String?) throws -> [String] {
-        let given = storeBehindSubcommand(Array(CommandLine.arguments.dropFirst()), type)
-        guard let prefix else { return given }
-        let environment = ProcessInfo.processInfo.environment
-        return try EnvironmentOptions.arguments(for: type, prefix: prefix, environment: environment, given: given)
-            + given
-    }
-
-    /// `cameo-status --store DIR job 7` is as good as `cameo-status job 7 --store DIR`; ArgumentParser takes only the latter.
-    private static func storeBehindSubcommand(
-        _ arguments: [String],
-        _ type: (some ParsableCommand).Type
-    ) -> [String] {
-        let length = arguments.first == "--store" ? 2 : arguments.first?.hasPrefix("--store=") == true ? 1 : 0
-        guard length > 0, arguments.count > length else { return arguments }
-        var (end, subcommands) = (length, type.configuration.subcommands)
-        while end < arguments.count, let next = subcommands.first(where: { $0._commandName == arguments[end] }) {
-            (end, subcommands) = (end + 1, next.configuration.subcommands)
+    /// The lines to print, and the exit code; `command` is nil if the command line could not be parsed.
+    private static func explain(
+        _ error: any Error,
+        of command: (any ParsableCommand.Type)?,
+        from root: (some ParsableCommand).Type
+    ) -> (lines: [String], ExitStatus) {
+        func named(_ messages: [String], _ status: ExitStatus) -> ([String], ExitStatus) {
+            (messages.map { "\(root._commandName): \($0)" }, status)
         }
-        return Array(arguments[length..<end] + arguments[..<length] + arguments[end...])
-    }
-
-    /// Nil for what ArgumentParser explains itself.
-    private static func explain(_ error: any Error) -> (String, ExitStatus)? {
         switch error {
-        case let error as CommandFailure: (error.message, error.status)
-        case let error as InvalidRequest: (error.description, .usage)
-        case let error as StoreError: (error.description, error.exitStatus)
-        default: nil
+        case let error as CommandFailure: return named(error.messages, error.status)
+        case let error as InvalidRequest: return named([error.description], .usage)
+        case let error as StoreError:
+            let origin = error.isAboutTheName ? StoreOptions.origin : ""
+            return named([error.description + origin], error.exitStatus)
+        case let error as ValidationError where command != nil:
+            let usage = UsageMessage(error.message, of: command ?? root, from: root)
+            return (usage.text.components(separatedBy: "\n"), .usage)
+        case _ where root.exitCode(for: error) == .validationFailure:
+            return (UsageMessage(of: error, from: root).text.components(separatedBy: "\n"), .usage)
+        default: return named([root.message(for: error)], .failed)
         }
     }
 }
@@ -78,6 +81,14 @@ extension StoreError {
             .store
         case .noPlace, .unknownEngine: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
+        }
+    }
+
+    /// Whether the store's name may be what is wrong.
+    fileprivate var isAboutTheName: Bool {
+        switch self {
+        case .missing, .cannotOpen, .notAStore, .unknownEngine: true
+        default: false
         }
     }
 }

@@ -10,13 +10,18 @@ package enum ExitStatus: Int32, Sendable {
     case store = 4
 }
 
-/// An error that a command explains in one line before it exits.
+/// What a command explains, a line for each thing that is wrong, before it exits. A command line that is written wrong is
+/// a `ValidationError`, which has the usage behind it.
 package struct CommandFailure: Error {
-    package let message: String
+    package let messages: [String]
     package let status: ExitStatus
 
     package init(_ message: String, _ status: ExitStatus) {
-        self.message = message
+        self.init([message], status)
+    }
+
+    package init(_ messages: [String], _ status: ExitStatus) {
+        self.messages = messages
         self.status = status
     }
 }

@@ -4,18 +4,22 @@ package import CameoStore
 
 /// Options that choose jobs by what they are, not by their numbers.
 package struct JobSelection: ParsableArguments {
-    @Option(help: ArgumentHelp("Only jobs in this state. Repeatable.", valueName: "state"))
+    @Option(
+        help: ArgumentHelp("Only jobs in this state. Repeatable.", valueName: "state"),
+        completion: .list(JobState.allCases.map(\.rawValue))
+    )
     var state: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "Only jobs that failed last with this code, as source.timeout. Repeatable.",
             valueName: "code"
-        )
+        ),
+        completion: .list(JobFailure.Code.allCases.map(\.rawValue))
     )
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name"), completion: .queues)
     var queue: String?
 
     @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "label"))
@@ -25,6 +29,11 @@ package struct JobSelection: ParsableArguments {
     var source: String?
 
     package init() {}
+
+    /// A batch that is not there would look like one in which nothing is to be seen.
+    package func expectBatch(in store: any Store) async throws {
+        if let batch { _ = try await store.batch(batch) }
+    }
 
     /// Whether nothing was chosen.
     package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }

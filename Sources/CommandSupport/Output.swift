@@ -1,6 +1,7 @@
 internal import CameoModel
 package import Foundation
 internal import Glibc
+internal import Synchronization
 
 /// Standard output and standard error.
 package enum Output {
@@ -25,9 +26,39 @@ package enum Output {
         exit(ExitStatus.failed.rawValue)
     }
 
-    /// A message that cannot be told, as on a full disk, is lost; what it tells of goes on.
+    /// A message that cannot be told, as on a full disk, is lost; what it tells of goes on. A line that stands on the
+    /// terminal makes room for it, and stands below it again.
     package static func error(_ text: String) {
-        _ = write(Data((text + "\n").utf8), to: STDERR_FILENO)
+        standing.withLock { line in
+            _ = write(Data(((line.map { _ in clear } ?? "") + text + "\n" + (line ?? "")).utf8), to: STDERR_FILENO)
+        }
+    }
+
+    /// The terminal's last line, which is drawn over and over.
+    private static let standing = Mutex<String?>(nil)
+    private static let clear = "\r\u{1B}[K"
+
+    /// Draws the line that stands, in place of the one before. It has to fit the terminal.
+    static func stand(_ text: String) {
+        standing.withLock { line in
+            line = text
+            _ = write(Data((clear + text).utf8), to: STDERR_FILENO)
+        }
+    }
+
+    /// Leaves the line where it is; what comes is below it.
+    static func stopStanding() {
+        standing.withLock { line in
+            if line != nil { _ = write(Data("\n".utf8), to: STDERR_FILENO) }
+            line = nil
+        }
+    }
+
+    /// Columns of the terminal on standard error.
+    static var columns: Int {
+        var size = winsize()
+        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : 80
     }
 
     package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }

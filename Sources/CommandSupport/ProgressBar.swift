@@ -1,37 +1,28 @@
-internal import CameoModel
-internal import Foundation
-
 /// One line on standard error that is drawn over and over; silent when that is no terminal.
 package struct ProgressBar {
-    private static let width = 30
     private let isShown = Output.errorIsTerminal
-    private let started = ContinuousClock.now
     private var lastDrawn: ContinuousClock.Instant?
+    private var pace = Pace()
 
     package init() {}
 
-    /// Draws the line, with a `note` of what is worth saying besides the numbers, as "2 discarded".
-    package mutating func show(done: Int, of total: Int, note: String = "") {
+    /// Draws the line, with a `note` of what is worth saying besides the numbers, as "2 discarded", and the seconds that are
+    /// `left` where somebody knows better than this bar.
+    package mutating func show(done: Int, of total: Int, left: Double? = nil, note: String = "") {
+        pace.note(done, at: .now)
         guard isShown, lastDrawn.map({ $0.duration(to: .now) > .milliseconds(100) }) ?? true || done == total else {
             return
         }
         lastDrawn = .now
-        let fraction = total == 0 ? 1 : min(1, Double(done) / Double(total))
-        let filled = Int(fraction * Double(Self.width))
-        let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: Self.width - filled)
-        let seconds = started.duration(to: .now).seconds
-        let rate = seconds > 0 ? Double(done) / seconds : 0
-        let rest = rate > 0 && done < total ? ", \(Int((Double(total - done) / rate).rounded(.up))) s left" : ""
-        let text = String(format: "%@ %d/%d, %.1f/s", bar, done, total, rate)
-        write("\r\u{1B}[K\(text)\(rest)\(note.isEmpty ? "" : ", \(note)")")
+        let rate = pace.rate
+        let left = left ?? (rate > 0 && done < total ? Double(total - done) / rate : nil)
+        let line = ProgressLine(done: done, total: total, rate: rate, secondsLeft: left, note: note)
+        // A terminal that has a character in its last column begins the next line.
+        Output.stand(line.text(columns: Output.columns - 1))
     }
 
     /// Leaves the last line standing.
     package func finish() {
-        if isShown, lastDrawn != nil { write("\n") }
-    }
-
-    private func write(_ text: String) {
-        _ = Output.write(Data(text.utf8), to: STDERR_FILENO)
+        if isShown, lastDrawn != nil { Output.stopStanding() }
     }
 }

@@ -8,7 +8,8 @@ internal import Foundation
 package struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The store's folder. Default: CAMEO_STORE, else ./cameo-store.", valueName: "dir")
+        help: ArgumentHelp("The store's folder. Default: CAMEO_STORE, else ./cameo-store.", valueName: "dir"),
+        completion: .directory
     )
     package var store: String?
 
@@ -21,6 +22,13 @@ package struct StoreOptions: ParsableArguments {
 
     package var path: String {
         StoreName.chosen(option: store, environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// For a message about the store: that its name came from the environment, if it did.
+    static var origin: String {
+        let isTyped = CommandLine.arguments.contains { $0 == "--store" || $0.hasPrefix("--store=") }
+        let variable = ProcessInfo.processInfo.environment["CAMEO_STORE"] ?? ""
+        return isTyped || variable.isEmpty ? "" : " (CAMEO_STORE names it)"
     }
 
     /// Opens the store for writing, making it first if `creating`.

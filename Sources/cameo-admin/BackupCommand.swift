@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
@@ -26,7 +27,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The copy's folder: not there yet, or empty.")
+    @Argument(help: "The copy's folder: not there yet, or empty.", completion: .directory)
     var directory: String
 
     @Flag(help: "Prints {\"jobs\":…,\"blobs\":…,\"bytes\":…,\"damaged\":[…]}.")
@@ -42,12 +43,13 @@ struct BackupCommand: AsyncParsableCommand {
             try Output.message(report)
         } else {
             Output.line(
-                "\(report.jobs) jobs, \(report.blobs) blobs, \(report.bytes) bytes in \(FilePaths.absolute(directory))"
+                "\(AmountText.count(report.jobs, "job")), \(AmountText.count(report.blobs, "blob")), "
+                    + "\(AmountText.count(report.bytes, "byte")) in \(FilePaths.absolute(directory))"
             )
         }
         guard report.damaged.isEmpty else {
             throw CommandFailure(
-                "the copy lacks \(report.damaged.count) blobs that are damaged in the store, the first of them "
+                "blobs of the store are damaged, and the copy lacks them: \(report.damaged.count), the first of them "
                     + "\(report.damaged[0]); `cameo-admin check --repair` says more",
                 .failed
             )

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 
-struct ForgetCommand: AsyncParsableCommand {
+struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Removes cached originals, so that the next job fetches them anew.",
@@ -28,11 +29,20 @@ struct ForgetCommand: AsyncParsableCommand {
     @Flag(help: "Prints one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} a line.")
     var json = false
 
-    @Argument(help: "Paths, patterns or URIs, as cameo-enqueue takes them; - for a list on standard input.")
-    var source: [String]
+    @OptionGroup var list: ListOptions
+
+    @Argument(
+        help: "Paths, patterns or URIs, as cameo-enqueue takes them; - for a list on standard input.",
+        completion: .file()
+    )
+    var source: [String] = []
+
+    func validate() throws {
+        guard try !list.sources(source).isEmpty else { throw ValidationError("name the SOURCEs to forget") }
+    }
 
     func run() async throws {
-        let sources = try SourceArgument.expand(source)
+        let sources = try SourceArgument.all(try list.sources(source), separator: list.separator).map(\.source)
         let store = try storeOptions.open(creating: false)
         var missing = 0
         for source in sources {
@@ -51,8 +61,10 @@ struct ForgetCommand: AsyncParsableCommand {
 
     private static func text(_ source: String, _ forgotten: ForgottenSource) -> String {
         let name = TerminalText.escaped(SourceName.of(source))
-        return "\(name): \(forgotten.originals) originals (\(forgotten.bytes) bytes), "
-            + "\(forgotten.failures) failures, \(forgotten.thumbnails) thumbnails"
+        return
+            "\(name): \(AmountText.count(forgotten.originals, "original")) (\(AmountText.count(forgotten.bytes, "byte"))), "
+            + "\(AmountText.count(forgotten.failures, "failure")), "
+            + AmountText.count(forgotten.thumbnails, "thumbnail")
     }
 
     private struct Line: Encodable {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 
@@ -59,7 +60,7 @@ extension ChosenJobs {
         filter.limit = limit ?? .max
         guard !dryRun else {
             let progress = BulkProgress(matched: try await store.count(filter))
-            return try tell(progress, "\(progress.matched) jobs would be \(done)")
+            return try tell(progress, "\(AmountText.count(progress.matched, "job")) would be \(done)")
         }
         var bar = ProgressBar()
         defer { bar.finish() }
@@ -68,7 +69,10 @@ extension ChosenJobs {
             bar.show(done: done, of: max(progress.matched, done))
         }
         let passed = progress.passed > 0 ? "; \(progress.passed) had gone on before their turn came" : ""
-        try tell(progress, "\(progress.changed) jobs are \(done)\(passed)")
+        try tell(
+            progress,
+            "\(AmountText.count(progress.changed, "job")) \(progress.changed == 1 ? "is" : "are") \(done)\(passed)"
+        )
     }
 
     private func tell(_ progress: BulkProgress, _ text: String) throws {

@@ -9,13 +9,13 @@ struct LimitCommand: AsyncParsableCommand {
         abstract: "Sets how many jobs of a concurrency key run at once, and start within a time, over all workers.",
         discussion: """
             What runs goes on; the next claim keeps to the new limit. A key's limit that is set here stands whatever requests \
-            say (--concurrency-limit), until --none gives it back to them. By a rate of 300/m 300 jobs may start at once, then \
+            say (--concurrency-limit), until --max-running none gives it back to them. By a rate of 300/m 300 jobs may start at once, then \
             five a second; requests say nothing of rates. Without an option, lists the keys in use. A queue's limits are set \
             by `cameo-admin queue`.
 
             EXAMPLES
               cameo-admin limit --key example.com --max-running 8
-              cameo-admin limit --key example.com --none
+              cameo-admin limit --key example.com --max-running none
               cameo-admin limit --key example.com --rate 10/s
               cameo-admin limit --key example.com --rate none
               cameo-admin limit
@@ -30,11 +30,14 @@ struct LimitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The concurrency key.", valueName: "key"))
     var key: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, 1 to 10000.", valueName: "number"))
-    var maxRunning: Int?
-
-    @Flag(help: "No --max-running of an operator's any more.")
-    var none = false
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Jobs that may run at once, 1 to 10000, or none for no limit of an operator's.",
+            valueName: "number"
+        )
+    )
+    var maxRunning: RunningLimit?
 
     @Option(parsing: .unconditional, help: RateLimit.help)
     var rate: RateLimit?
@@ -49,19 +52,17 @@ struct LimitCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard let key else {
-            guard maxRunning == nil, !none, rate == nil else { throw ValidationError("of what? give --key") }
+            guard maxRunning == nil, rate == nil else { throw ValidationError("of what? give --key") }
             return
         }
-        guard maxRunning == nil || !none, maxRunning != nil || none || rate != nil else {
-            throw ValidationError("give --max-running or --none, or --rate")
-        }
+        guard maxRunning != nil || rate != nil else { throw ValidationError("give --max-running or --rate") }
         guard ThumbnailRequest.isName(key) else {
             throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
         }
         let range = ThumbnailRequest.concurrencyLimitRange
-        if let maxRunning, !range.contains(maxRunning) {
+        if let limit = maxRunning?.limit, !range.contains(limit) {
             throw ValidationError(
-                "--max-running \(maxRunning): must be between \(range.lowerBound) and \(range.upperBound)"
+                "--max-running \(limit): must be between \(range.lowerBound) and \(range.upperBound)"
             )
         }
     }
@@ -70,9 +71,9 @@ struct LimitCommand: AsyncParsableCommand {
         guard let key else { return try await list() }
         let store = try storeOptions.open(creating: false)
         var lines: [String] = []
-        if maxRunning != nil || none {
-            let isNews = try await store.limit(key: key, to: maxRunning)
-            let limit = maxRunning.map { "at most \($0) at once" } ?? "without an operator's limit"
+        if let maxRunning {
+            let isNews = try await store.limit(key: key, to: maxRunning.limit)
+            let limit = maxRunning.limit.map { "at most \($0) at once" } ?? "without an operator's limit"
             lines.append(isNews ? "runs \(limit)" : "had no operator's limit")
         }
         if let rate {

@@ -21,7 +21,7 @@ struct PauseCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The queue's name.")
+    @Argument(help: "The queue's name.", completion: .queues)
     var queue: String
 
     @OptionGroup var naming: QueueNaming
@@ -29,8 +29,9 @@ struct PauseCommand: AsyncParsableCommand {
     @Flag(help: QueueNaming.helpOfJSON)
     var json = false
 
+    func validate() throws { try naming.check(queue) }
+
     func run() async throws {
-        try naming.check(queue)
         let store = try storeOptions.open(creating: false)
         let isNews = try await store.pause(queue, unknown: naming.unknown)
         guard !json else { return try Output.message(try await store.queue(queue)) }
@@ -53,7 +54,7 @@ struct ResumeCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The queue's name.")
+    @Argument(help: "The queue's name.", completion: .queues)
     var queue: String
 
     @Flag(help: QueueNaming.helpOfJSON)

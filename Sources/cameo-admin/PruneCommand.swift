@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 
@@ -59,10 +60,13 @@ struct PruneCommand: AsyncParsableCommand {
     private func tell(_ pruned: Pruned, _ verb: String) throws {
         guard !json else { return try Output.message(pruned) }
         Output.line(
-            "\(pruned.completed) completed, \(pruned.cancelled) cancelled and \(pruned.discarded) discarded jobs, "
-                + "\(pruned.thumbnails) thumbnails, \(pruned.sourceFailures) remembered failures, "
-                + "\(pruned.concurrencyKeys) concurrency keys, \(pruned.queues) queues, "
-                + "\(pruned.blobs) blobs of \(pruned.blobBytes) bytes \(verb)"
+            "\(pruned.completed) completed, \(pruned.cancelled) cancelled and "
+                + "\(AmountText.count(pruned.discarded, "discarded job")), "
+                + "\(AmountText.count(pruned.thumbnails, "thumbnail")), "
+                + "\(AmountText.count(pruned.sourceFailures, "remembered failure")), "
+                + "\(AmountText.count(pruned.concurrencyKeys, "concurrency key")), "
+                + "\(AmountText.count(pruned.queues, "queue")), \(AmountText.count(pruned.blobs, "blob")) of "
+                + "\(AmountText.count(pruned.blobBytes, "byte")) \(verb)"
         )
     }
 }

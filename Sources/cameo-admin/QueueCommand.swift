@@ -26,7 +26,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Only this queue.")
+    @Argument(help: "Only this queue.", completion: .queues)
     var name: String?
 
     @Option(
@@ -45,13 +45,16 @@ struct QueueCommand: AsyncParsableCommand {
 
     func validate() throws {
         let changes = maxRunning != nil || rate != nil
+        if let limit = maxRunning?.limit, limit < 1 {
+            throw ValidationError("--max-running \(limit): must be at least 1, or none")
+        }
         guard !changes || name != nil else { throw ValidationError("--max-running and --rate need a queue's name") }
         guard !naming.create || changes else { throw ValidationError("--create needs --max-running or --rate") }
+        if let name { try naming.check(name) }
     }
 
     func run() async throws {
         if let name, maxRunning != nil || rate != nil {
-            try naming.check(name)
             let store = try storeOptions.open(creating: false)
             if let maxRunning { try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown) }
             if let rate { try await store.limit(queue: name, toRate: rate.rate, unknown: naming.unknown) }
@@ -65,16 +68,5 @@ struct QueueCommand: AsyncParsableCommand {
                 Output.line(QueueText.line(queue, escape: TerminalText.escaped))
             }
         }
-    }
-}
-
-/// A number of jobs, or `none`.
-struct RunningLimit: ExpressibleByArgument {
-    /// Nil: no limit.
-    let limit: Int?
-
-    init?(argument: String) {
-        limit = Int(argument)
-        guard argument == "none" || limit.map({ $0 >= 1 }) == true else { return nil }
     }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
 internal import CameoStore
-internal import CommandSupport
 
 /// How a queue is named that may have had no job so far.
 struct QueueNaming: ParsableArguments {
@@ -16,6 +15,6 @@ struct QueueNaming: ParsableArguments {
     /// Refuses to make a queue that no request could name.
     func check(_ queue: String) throws {
         guard create, !ThumbnailRequest.isLabel(queue) else { return }
-        throw CommandFailure("\(queue): must be 1 to 64 of a-z 0-9 . _ -", .usage)
+        throw ValidationError("\(queue): must be 1 to 64 of a-z 0-9 . _ -")
     }
 }

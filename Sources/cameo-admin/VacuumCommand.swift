@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
@@ -41,7 +42,7 @@ struct VacuumCommand: AsyncParsableCommand {
         let live = try await store.status().workers.filter(\.isAlive)
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(
-                "\(live.count) workers live (\(live.map(\.id).joined(separator: " "))) and would wait; stop them "
+                "\(AmountText.count(live.count, "worker")) would have to wait (\(live.map(\.id).joined(separator: " "))); stop them "
                     + "(`cameo-admin worker stop --all`), or say --while-workers-wait",
                 .failed
             )
@@ -57,7 +58,8 @@ struct VacuumCommand: AsyncParsableCommand {
             try Output.message(Result(before: before, after: after))
         } else {
             Output.line(
-                "the database had \(before.bytes) bytes, \(before.freeBytes) of them free; it has \(after.bytes)"
+                "the database had \(AmountText.count(before.bytes, "byte")), \(before.freeBytes) of them free; it has "
+                    + "\(after.bytes)"
             )
         }
     }

@@ -13,7 +13,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c
-              cameo-admin worker stop --all --now --wait --timeout 1m
+              cameo-admin worker stop --all --now --wait --wait-timeout 1m
               cameo-admin worker stop --all --json
 
             EXIT CODES
@@ -36,7 +36,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Ids of workers, as `worker list` shows them.")
+    @Argument(help: "Ids of workers, as `worker list` shows them.", completion: .workers)
     var id: [String] = []
 
     @Flag(help: "All workers that live.")
@@ -45,18 +45,13 @@ struct WorkerStopCommand: AsyncParsableCommand {
     @Flag(exclusivity: .exclusive)
     var mode = Mode.drain
 
-    @Flag(help: "Waits until they have ended.")
-    var wait = false
-
-    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
-    var timeout: DurationArgument?
+    @OptionGroup var waiting: WaitOptions
 
     @Flag(help: "Prints one worker that was asked a line, as the workers of a status-report (JSON).")
     var json = false
 
     func validate() throws {
         guard id.isEmpty == all else { throw ValidationError("name workers by their ids, or --all") }
-        guard timeout == nil || wait else { throw ValidationError("--timeout needs --wait") }
     }
 
     func run() async throws {
@@ -72,7 +67,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
                 missing += 1
             }
         }
-        if wait { try await untilEnded(ids, in: store) }
+        if waiting.wait { try await untilEnded(ids, in: store) }
         if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -93,8 +88,8 @@ struct WorkerStopCommand: AsyncParsableCommand {
         while true {
             let live = Set(try await store.status().workers.filter(\.isAlive).map(\.id))
             if live.isDisjoint(with: ids) { return }
-            if let timeout, started.duration(to: .now) >= timeout.duration {
-                throw CommandFailure("not ended within \(timeout.duration.argument)", .timedOut)
+            if let timeout = waiting.timeout, started.duration(to: .now) >= timeout {
+                throw CommandFailure("not ended within \(timeout.argument)", .timedOut)
             }
             try await Task.sleep(for: .milliseconds(50))
         }

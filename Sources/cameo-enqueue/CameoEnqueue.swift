@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
 
 @main
-struct CameoEnqueue: AsyncParsableCommand {
+struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     static let configuration = CommandConfiguration(
         commandName: "cameo-enqueue",
         abstract: "Puts thumbnail jobs into the queue.",
@@ -15,14 +16,19 @@ struct CameoEnqueue: AsyncParsableCommand {
             whose thumbnails are made and fresh needs none, and has - for an id (see --refresh); in a batch it has \
             that of a job that is completed already.
 
+            A SOURCE that cannot work, as a file that is not there, is refused before anything is enqueued. What stands \
+            behind -- and what comes in a list is never an option.
+
             An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
-            passes by the sizes of other formats; if no size takes it, it is refused. \(DurationArgument.explanation)
+            passes by the sizes of other formats; if no size takes it, it is refused. \(DurationArgument.explanation) \
+            \(ByteCount.explanation)
 
             EXAMPLES
               cameo-enqueue photo.jpg
               cameo-enqueue --size 256x256:cover:webp --size 1024x:jpeg 'holiday/*.jpg' --batch holiday --wait
               cameo-enqueue https://example.com/picture.png --json
-              find . -name '*.png' | cameo-enqueue -
+              find . -name '*.png' -print0 | cameo-enqueue -0
+              cameo-enqueue --batch holiday -- *.jpg
               cameo-enqueue --data --size 64x64 < avatar.png
               cameo-enqueue --data --cache-key user:42/avatar --size 64x64 < avatar.png
               cameo-enqueue --request request.json
@@ -30,13 +36,14 @@ struct CameoEnqueue: AsyncParsableCommand {
               cameo-enqueue --size 400x300:cover --gravity 0.3,0.7 --dpr 2 photo.jpg
               cameo-enqueue --size 128x128:cover --gravity attention --corner-radius circle face.jpg
               cameo-enqueue --size 1600x:jpeg --overlay logo.png --overlay-scale 0.2 --overlay-opacity 0.5 photo.jpg
-              cameo-enqueue --size 320x --animated --max-bytes 500000 clip.gif
+              cameo-enqueue --size 320x --animated --max-bytes 500K clip.gif
               cameo-enqueue --crop 10%,0%,80%x100% --grayscale --contrast 1.2 photo.jpg
               cameo-enqueue --in 10m --refresh always https://example.com/webcam.jpg
               cameo-enqueue --concurrency-key example.com --concurrency-limit 2 https://example.com/1.jpg
 
             EXIT CODES
-              0 done, 1 a job failed (with --wait), 2 bad usage, 3 not finished in time, 4 the store cannot be opened
+              0 done, 1 a job failed (with --wait), 2 bad usage, or a source that cannot work, 3 not finished in time, \
+            4 the store cannot be opened
             """,
         version: CameoVersion.current
     )
@@ -63,24 +70,27 @@ struct CameoEnqueue: AsyncParsableCommand {
         help: ArgumentHelp(
             "Enqueues the request in a JSON file (see proto-json/); - for standard input. Repeatable.",
             valueName: "file.json"
-        )
+        ),
+        completion: .file()
     )
     var request: [String] = []
 
-    @Flag(help: "Waits until all these jobs have ended; exit 1 if any was discarded or cancelled.")
-    var wait = false
-
-    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
-    var waitTimeout: DurationArgument?
+    @OptionGroup var waiting: WaitOptions
 
     @Flag(help: "Prints one enqueue-receipt (JSON) a line.")
     var json = false
+
+    @Flag(help: "Enqueues files that are not there: they may come, or be on the worker's machine only.")
+    var allowMissing = false
+
+    @OptionGroup var list: ListOptions
 
     @Argument(
         help: """
             Pictures: paths, patterns such as '*.jpg', URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
             letter avatar), or a picture itself in base64. - reads a list from standard input, one a line.
-            """
+            """,
+        completion: .file()
     )
     var source: [String] = []
 
@@ -95,6 +105,7 @@ struct CameoEnqueue: AsyncParsableCommand {
             }
             return
         }
+        let source = try list.sources(source)
         guard data || !request.isEmpty || !source.isEmpty else {
             throw ValidationError("nothing to enqueue: give a SOURCE, --data or --request")
         }
@@ -110,14 +121,13 @@ struct CameoEnqueue: AsyncParsableCommand {
             throw ValidationError("\(option): --request says itself what to make, and how")
         }
         guard cacheKey == nil || data else { throw ValidationError("--cache-key needs --data") }
-        guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
     }
 
     func run() async throws {
         if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
         // All that can be wrong with the request is found before a store is made or a job accepted.
-        let requests = try data ? [prototype(source: "data:,", renditions.renditions())] : readRequests()
-        for request in requests { try request.validate() }
+        let requests = try readRequests()
+        try check(requests.lazy.flatMap(\.overlaySources), as: "overlay")
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
@@ -128,7 +138,7 @@ struct CameoEnqueue: AsyncParsableCommand {
                 } else {
                     try await enqueue(requests, in: store)
                 }
-            if wait { try await finish(receipts, in: store) }
+            if waiting.wait { try await finish(receipts, in: store) }
         } catch {
             await store.finish()
             throw error
@@ -143,37 +153,89 @@ struct CameoEnqueue: AsyncParsableCommand {
     // MARK: - Requests
 
     private func readRequests() throws -> [ThumbnailRequest] {
-        if !request.isEmpty { return try request.map(readRequest) }
+        guard request.isEmpty else { return try request.map(readRequest) }
         let made = try renditions.renditions()
-        return try SourceArgument.expand(source).map { try prototype(source: $0, made) }
+        // The picture of --data comes later. What is wrong with an option is wrong with every source.
+        let template = try prototype(source: "data:,", made)
+        guard !data else {
+            try job.expectUse(of: [template.source])
+            return [template]
+        }
+        let sources = try SourceArgument.all(try list.sources(source), separator: list.separator)
+        try refuse(sources.compactMap { source in fault(of: source.source).map { "\(source.name): \($0)" } })
+        try job.expectUse(of: sources.map(\.source))
+        return try sources.map { source in
+            do {
+                return try prototype(source: source.source, made)
+            } catch let error as InvalidRequest {
+                throw CommandFailure("\(source.name): \(error.reason)", .usage)
+            }
+        }
     }
 
     private func readRequest(_ path: String) throws -> ThumbnailRequest {
         let data: Data
-        if path == "-" {
-            data = FileHandle.standardInput.readDataToEndOfFile()
-        } else {
-            do {
-                data = try Data(contentsOf: URL(filePath: path))
-            } catch {
-                throw CommandFailure("cannot read the request \(path): \(error.localizedDescription)", .usage)
-            }
+        do throws(Errno) {
+            data = try InputFile.read(path)
+        } catch {
+            throw CommandFailure("the request \(path) cannot be read: \(error)", .usage)
         }
+        let request: ThumbnailRequest
         do throws(InvalidRequest) {
-            return try ThumbnailRequest(parsing: data)
+            request = try ThumbnailRequest(parsing: data)
         } catch {
             throw CommandFailure("the request \(path) is invalid: \(error)", .usage)
         }
-    }
-
-    private func prototype(source: String, _ renditions: [Rendition]) throws -> ThumbnailRequest {
-        var request = ThumbnailRequest(source: source, renditions: renditions)
-        try job.apply(to: &request)
+        try check([request.source], as: "source")
         return request
     }
 
+    /// - Throws: ``InvalidRequest`` for the source, ``ValidationError`` for all else.
+    private func prototype(source: String, _ renditions: [Rendition]) throws -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: renditions)
+        try job.apply(to: &request)
+        do throws(InvalidRequest) {
+            try request.validate()
+        } catch {
+            throw error.path == "source" ? error : TypedOption.mistake(error)
+        }
+        return request
+    }
+
+    // MARK: - What cannot work
+
+    private func fault(of source: String) -> String? {
+        SourceFault.of(source, missing: allowMissing ? .allowed : .refused)
+    }
+
+    /// Looks at pictures whose `role` in their request is told.
+    private func check(_ sources: some Sequence<String>, as role: String) throws(CommandFailure) {
+        try refuse(
+            Set(sources).sorted().compactMap { source in
+                fault(of: source).map { "the \(role) \(SourceName.of(source)): \($0)" }
+            }
+        )
+    }
+
+    /// Names them all, or the first of very many.
+    private func refuse(_ faults: [String]) throws(CommandFailure) {
+        guard !faults.isEmpty else { return }
+        let rest = faults.count - Self.namedFaults
+        throw CommandFailure(
+            faults.prefix(Self.namedFaults) + (rest > 0 ? ["and \(rest) more; nothing was enqueued"] : []),
+            .usage
+        )
+    }
+
+    private static let namedFaults = 20
+
     private func readData() throws -> Data {
-        let data = FileHandle.standardInput.readDataToEndOfFile()
+        let data: Data
+        do throws(Errno) {
+            data = try InputFile.standardInput()
+        } catch {
+            throw CommandFailure("--data: standard input cannot be read: \(error)", .usage)
+        }
         guard !data.isEmpty else { throw CommandFailure("--data: standard input is empty", .usage) }
         return data
     }
@@ -217,7 +279,7 @@ struct CameoEnqueue: AsyncParsableCommand {
     }
 
     private func finish(_ receipts: [EnqueueReceipt], in store: any Store) async throws {
-        let wait = JobWait(store: store, timeout: waitTimeout?.duration)
+        let wait = JobWait(store: store, timeout: waiting.timeout)
         // Several requests may have joined one job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)
@@ -226,8 +288,8 @@ struct CameoEnqueue: AsyncParsableCommand {
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
             let job = try await store.jobInPlace(of: id)
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
-            Output.error("job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
+            Output.error("cameo-enqueue: job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }
-        throw CommandFailure("\(failed) of \(ids.count) jobs made no thumbnails", .failed)
+        throw CommandFailure("\(failed) of \(AmountText.count(ids.count, "job")) made no thumbnails", .failed)
     }
 }

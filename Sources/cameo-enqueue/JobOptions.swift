@@ -5,7 +5,7 @@ internal import Foundation
 
 /// How and when a job runs.
 struct JobOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The queue's name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The queue's name.", valueName: "name"), completion: .queues)
     var queue: String = ThumbnailRequest.defaultQueue
 
     @Option(
@@ -129,29 +129,54 @@ struct JobOptions: ParsableArguments {
                 jitter: retryJitter
             )
         }
-        guard at == nil || delay == nil else { throw CommandFailure("--at and --in: give one of them", .usage) }
         if let delay { request.runAt = Date.now.addingTimeInterval(delay.duration.seconds) }
-        if let at {
-            guard let date = WireFormat.date(from: at) else {
-                throw CommandFailure("--at \(at): must be a time such as 2030-01-31T12:00:00Z", .usage)
-            }
-            request.runAt = date
+        if let at { request.runAt = WireFormat.date(from: at) }
+        request.metadata = try members()
+        // Of other sources nothing but their URIs would change.
+        if Self.isFetched(request.source) { request.headers = try fields() }
+    }
+
+    func validate() throws {
+        guard at == nil || delay == nil else { throw ValidationError("--at and --in: give one of them") }
+        if let at, WireFormat.date(from: at) == nil {
+            throw ValidationError("--at \(at): must be a time such as 2030-01-31T12:00:00Z")
         }
+        _ = try fields()
+        _ = try members()
+    }
+
+    /// Headers go with the requests of those sources that are fetched; at least one has to be.
+    func expectUse(of sources: [String]) throws {
+        guard let header = headers.first, !sources.contains(where: Self.isFetched) else { return }
+        throw ValidationError(
+            "--header \(header.prefix { $0 != ":" }): is sent to http: and https: sources, and there is none"
+        )
+    }
+
+    private static func isFetched(_ source: String) -> Bool {
+        URIScheme.of(source).map(["http", "https"].contains) ?? false
+    }
+
+    private func fields() throws -> [String: String] {
+        var fields: [String: String] = [:]
         for header in headers {
             guard let colon = header.firstIndex(of: ":") else {
-                throw CommandFailure("--header \(header): must be 'Name: value'", .usage)
+                throw ValidationError("--header \(header): must be 'Name: value'")
             }
             let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             let name = String(header[..<colon])
-            guard request.headers.updateValue(value, forKey: name) == nil else {
-                throw CommandFailure("--header \(name): is there twice", .usage)
+            guard fields.updateValue(value, forKey: name) == nil else {
+                throw ValidationError("--header \(name): is there twice")
             }
         }
-        if let metadata {
-            guard let json = try? JSONValue(parsing: metadata), case .object(let members) = json else {
-                throw CommandFailure("--metadata: must be a JSON object", .usage)
-            }
-            request.metadata = members
+        return fields
+    }
+
+    private func members() throws -> [String: JSONValue] {
+        guard let metadata else { return [:] }
+        guard let json = try? JSONValue(parsing: metadata), case .object(let members) = json else {
+            throw ValidationError("--metadata: must be a JSON object")
         }
+        return members
     }
 }

@@ -1,3 +1,8 @@
+internal import CameoModel
 internal import CameoRenderService
 
-RenderService.main()
+if CommandLine.arguments.dropFirst() == ["--version"] {
+    print(CameoVersion.current)
+} else {
+    RenderService.main()
+}

@@ -15,7 +15,7 @@ struct BatchCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-status batch holiday
-              cameo-status batch holiday --wait --timeout 10m
+              cameo-status batch holiday --wait --wait-timeout 10m
               cameo-status batch holiday --json
 
             EXIT CODES
@@ -46,6 +46,6 @@ struct BatchCommand: AsyncParsableCommand {
     }
 
     private func finished(in store: any Store) async throws -> BatchReport {
-        try await BatchWait(store: store, timeout: waiting.timeout?.duration).untilFinished(name)
+        try await BatchWait(store: store, timeout: waiting.timeout).untilFinished(name)
     }
 }

@@ -13,7 +13,7 @@ struct JobCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-status job 17
-              cameo-status job 17 --wait --timeout 60 --json
+              cameo-status job 17 --wait --wait-timeout 60 --json
 
             EXIT CODES
               0 done, 1 the job was discarded or cancelled, or is not there, 2 bad usage, 3 not finished in time, 4 the \
@@ -35,7 +35,7 @@ struct JobCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         var job = try await store.job(id)
         if waiting.wait {
-            _ = try await JobWait(store: store, timeout: waiting.timeout?.duration).untilFinished([id])
+            _ = try await JobWait(store: store, timeout: waiting.timeout).untilFinished([id])
             job = try await store.jobInPlace(of: id)
         }
         if json {

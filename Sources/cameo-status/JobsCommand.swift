@@ -15,7 +15,7 @@ struct JobsCommand: AsyncParsableCommand {
               cameo-status jobs --batch holiday --limit 20 --before 4711 --json
 
             EXIT CODES
-              0 done, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 there is no such batch, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -38,7 +38,9 @@ struct JobsCommand: AsyncParsableCommand {
     func run() async throws {
         var filter = try selection.filter()
         (filter.before, filter.limit) = (before, limit)
-        let jobs = try await storeOptions.openReading().jobs(filter)
+        let store = try storeOptions.openReading()
+        try await selection.expectBatch(in: store)
+        let jobs = try await store.jobs(filter)
         for job in jobs {
             if json {
                 try Output.message(job)

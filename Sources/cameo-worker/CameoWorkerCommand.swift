@@ -11,7 +11,8 @@ struct CameoWorkerCommand: AsyncParsableCommand {
             Runs until SIGTERM or SIGINT (Ctrl-C), then finishes what it has begun; what does not finish within the grace, \
             or by a second signal, is given back to the queue unharmed. Every option can come from the environment instead: --fetch-concurrency from \
             CAMEO_FETCH_CONCURRENCY, and so on; repeatable ones with commas between the values, flags as 1. A variable that \
-            begins so and is no option's is named in a warning. \(DurationArgument.explanation)
+            begins so and is no option's is named in a warning. \(DurationArgument.explanation) \
+            \(ByteCount.explanation)
 
             EXAMPLES
               cameo-worker --allow-root /srv/pictures

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoReport
 internal import CameoWorker
 internal import CommandSupport
 internal import Foundation
@@ -61,14 +62,15 @@ final class DrainTally: Sendable {
         let seconds = started.duration(to: .now).seconds
         let rate = seconds > 0 ? Double(completed + discarded) / seconds : 0
         Output.line(
-            "\(isDrained ? "drained" : "stopped"): \(completed) completed (\(thumbnails) thumbnails), \(discarded) discarded, \(retried) retries, "
+            "\(isDrained ? "drained" : "stopped"): \(completed) completed (\(AmountText.count(thumbnails, "thumbnail"))), "
+                + "\(discarded) discarded, \(AmountText.count(retried, "retry", plural: "retries")), "
                 + String(format: "%.1f s, %.1f jobs/s", seconds, rate)
         )
         if let unrecorded { throw CommandFailure(unrecorded, .store) }
         guard isDrained else { throw CommandFailure("stopped before the queue was drained", .timedOut) }
         if discarded > 0 {
             throw CommandFailure(
-                "\(discarded) jobs were discarded; `cameo-status jobs --state discarded` names the reasons",
+                "\(AmountText.count(discarded, "job")) \(discarded == 1 ? "was" : "were") discarded; `cameo-status jobs --state discarded` names the reasons",
                 .failed
             )
         }

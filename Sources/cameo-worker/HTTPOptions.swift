@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoFetch
+internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
@@ -28,7 +29,8 @@ struct HTTPOptions: ParsableArguments {
         help: ArgumentHelp(
             "A JSON file of such headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var hostHeaders: String?
 
@@ -51,22 +53,18 @@ struct HTTPOptions: ParsableArguments {
     func configure(_ configuration: inout FetchConfiguration) throws {
         configuration.maximumConnections = maxConnections
         if let userAgent { configuration.userAgent = userAgent }
-        do throws(FetchConfigurationError) {
-            for text in rewrite { configuration.rewrites.append(try SourceRewrite(parsing: text)) }
-            for text in hostHeader { configuration.hostHeaders.append(try HostHeader(parsing: text)) }
-        } catch {
-            throw CommandFailure(error.description, .usage)
-        }
+        for text in rewrite { configuration.rewrites.append(try SourceRewrite(parsing: text)) }
+        for text in hostHeader { configuration.hostHeaders.append(try HostHeader(parsing: text)) }
         configuration.hostHeaders += try headersOfTheFile()
     }
 
     private func headersOfTheFile() throws -> [HostHeader] {
         guard let path = hostHeaders else { return [] }
         let data: Data
-        do {
-            data = try Data(contentsOf: URL(filePath: path))
+        do throws(Errno) {
+            data = try InputFile.read(path)
         } catch {
-            throw CommandFailure("--host-headers \(path): cannot be read: \(error.localizedDescription)", .usage)
+            throw CommandFailure("--host-headers \(path): cannot be read: \(error)", .usage)
         }
         do throws(FetchConfigurationError) {
             return try HostHeader.list(parsing: data)

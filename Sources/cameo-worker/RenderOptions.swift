@@ -16,19 +16,20 @@ struct RenderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long a picture may take before its renderer is killed.", valueName: "duration"))
     var renderTimeout = DurationArgument(.seconds(20))
 
-    @Option(help: ArgumentHelp("MiB of address space of a renderer, 512 at least.", valueName: "MiB"))
-    var memoryLimit = 1_536
+    @Option(help: ArgumentHelp("Address space of a renderer, 512M at least.", valueName: "size"))
+    var memoryLimit = ByteCount(1_536 << 20)
 
     @Option(
         help: ArgumentHelp("Pictures after which a renderer is replaced; 1 gives each its own.", valueName: "number")
     )
     var recycleAfter = 500
 
-    @Option(help: ArgumentHelp("MiB of resident memory after which a renderer is replaced.", valueName: "MiB"))
-    var recycleResident = 256
+    @Option(help: ArgumentHelp("Resident memory after which a renderer is replaced.", valueName: "size"))
+    var recycleResident = ByteCount(256 << 20)
 
     @Option(
-        help: ArgumentHelp("The program that renders. (default: cameo-renderer beside this one)", valueName: "path")
+        help: ArgumentHelp("The program that renders. (default: cameo-renderer beside this one)", valueName: "path"),
+        completion: .file()
     )
     var renderer: String?
 
@@ -39,9 +40,9 @@ struct RenderOptions: ParsableArguments {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: .milliseconds(100), "--render-timeout")
         // A renderer has 0.2 GiB of address space before its first picture.
-        try require(memoryLimit, atLeast: 512, atMost: 1_048_576, "--memory-limit")
+        try require(memoryLimit, atLeast: ByteCount(512 << 20), "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
-        try require(recycleResident, atLeast: 1, atMost: 1_048_576, "--recycle-resident")
+        try require(recycleResident, atLeast: ByteCount(1 << 20), "--recycle-resident")
     }
 
     var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }
@@ -49,10 +50,10 @@ struct RenderOptions: ParsableArguments {
     func configuration() -> RendererConfiguration {
         var configuration = RendererConfiguration(executable: renderer ?? Self.siblingRenderer, processes: processes)
         configuration.timeout = renderTimeout.duration
-        configuration.memoryLimitBytes = memoryLimit * 1_048_576
+        configuration.memoryLimitBytes = memoryLimit.bytes
         configuration.requiresSandbox = requireSandbox
         configuration.recycleAfterPictures = recycleAfter
-        configuration.recycleAfterResidentBytes = recycleResident * 1_048_576
+        configuration.recycleAfterResidentBytes = recycleResident.bytes
         return configuration
     }
 

@@ -19,3 +19,11 @@ func require(_ time: DurationArgument, atLeast least: Duration, _ option: String
         throw ValidationError("\(option) \(time.duration.argument): must be at least \(least.argument)")
     }
 }
+
+/// Refuses a size that is too small, or too large for any machine, by the name of its option.
+func require(_ size: ByteCount, atLeast least: ByteCount, _ option: String) throws {
+    let most = ByteCount(1 << 40)
+    guard size >= least, size <= most else {
+        throw ValidationError("\(option) \(size): must be between \(least) and \(most)")
+    }
+}

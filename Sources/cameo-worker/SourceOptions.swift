@@ -9,7 +9,8 @@ struct SourceOptions: ParsableArguments {
         help: ArgumentHelp(
             "Folders below which file: sources may be read. Repeatable. (default: the working directory unless that is /)",
             valueName: "dir"
-        )
+        ),
+        completion: .directory
     )
     var allowRoot: [String] = []
 
@@ -35,8 +36,8 @@ struct SourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Transfers at once from one host.", valueName: "number"))
     var hostConcurrency = 6
 
-    @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "bytes"))
-    var maxSourceBytes = 100 * 1_048_576
+    @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "size"))
+    var maxSourceBytes = ByteCount(100 << 20)
 
     @Option(
         help: ArgumentHelp(
@@ -56,9 +57,9 @@ struct SourceOptions: ParsableArguments {
     var connectTimeout = DurationArgument(.seconds(5))
 
     @Option(
-        help: ArgumentHelp("Bytes a second below which a transfer is given up after 10 seconds.", valueName: "bytes")
+        help: ArgumentHelp("Bytes a second below which a transfer is given up after 10 seconds.", valueName: "size")
     )
-    var lowSpeed = 1_024
+    var lowSpeed = ByteCount(1_024)
 
     @Option(help: ArgumentHelp("Redirects of one fetch.", valueName: "number"))
     var maxRedirects = 5
@@ -71,12 +72,13 @@ struct SourceOptions: ParsableArguments {
     func validate() throws {
         try require(fetchConcurrency, atLeast: 1, "--fetch-concurrency")
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
-        try require(maxSourceBytes, atLeast: 1, atMost: 1_000_000_000_000, "--max-source-bytes")
+        try require(maxSourceBytes, atLeast: ByteCount(1), "--max-source-bytes")
         try require(maxBytesInFlight?.bytes ?? 1, atLeast: 1, atMost: .max, "--max-bytes-in-flight")
         try require(fetchTimeout, atLeast: .milliseconds(100), "--fetch-timeout")
         try require(connectTimeout, atLeast: .milliseconds(100), "--connect-timeout")
-        try require(lowSpeed, atLeast: 0, "--low-speed")
+        try require(lowSpeed, atLeast: ByteCount(0), "--low-speed")
         try require(maxRedirects, atLeast: 0, "--max-redirects")
+        _ = try networks()
     }
 
     func configuration(store: String, budget: ByteBudget) throws -> FetchConfiguration {
@@ -84,19 +86,14 @@ struct SourceOptions: ParsableArguments {
         configuration.allowedRoots = roots
         configuration.deniedDirectory = store
         configuration.allowedHosts = allowHost
-        configuration.allowedNetworks = try allowNetwork.map { text in
-            guard let range = AddressRange(text) else {
-                throw CommandFailure("--allow-network \(text): must be a network such as 10.1.0.0/16", .usage)
-            }
-            return range
-        }
-        configuration.maximumBytes = maxSourceBytes
+        configuration.allowedNetworks = try networks()
+        configuration.maximumBytes = maxSourceBytes.bytes
         configuration.budget = budget
         configuration.maximumTransfers = fetchConcurrency
         configuration.maximumConnectionsPerHost = hostConcurrency
         configuration.totalTimeout = fetchTimeout.duration
         configuration.connectTimeout = connectTimeout.duration
-        configuration.lowSpeedBytesPerSecond = lowSpeed
+        configuration.lowSpeedBytesPerSecond = lowSpeed.bytes
         configuration.maximumRedirects = maxRedirects
         configuration.proxy = proxy
         return configuration
@@ -104,6 +101,15 @@ struct SourceOptions: ParsableArguments {
 
     /// How many bytes of sources may be in memory.
     var bytesInFlight: Int { maxBytesInFlight?.bytes ?? MachineMemory.bytes / 8 }
+
+    private func networks() throws -> [AddressRange] {
+        try allowNetwork.map { text in
+            guard let range = AddressRange(text) else {
+                throw ValidationError("--allow-network \(text): must be a network such as 10.1.0.0/16")
+            }
+            return range
+        }
+    }
 
     /// A service manager starts programs in `/`: that is nobody's choice of what may be read.
     private var roots: [String] {

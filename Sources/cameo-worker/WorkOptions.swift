@@ -9,7 +9,10 @@ struct WorkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Jobs worked on at once. (default: renderers + 10)", valueName: "number"))
     var concurrency: Int?
 
-    @Option(help: ArgumentHelp("Only these queues, with commas between them. (default: all)", valueName: "names"))
+    @Option(
+        help: ArgumentHelp("Only these queues, with commas between them. (default: all)", valueName: "names"),
+        completion: .queues
+    )
     var queues: String?
 
     @Flag(
@@ -52,13 +55,16 @@ struct WorkOptions: ParsableArguments {
         var configuration = WorkerConfiguration()
         configuration.concurrency = concurrency ?? renderers + 10
         configuration.fetchConcurrency = fetchers
-        configuration.queues = queues.map(queueNames)
+        configuration.queues = chosenQueues
         configuration.drains = drain
         configuration.grace = grace.duration
         configuration.jobTimeout = jobTimeout.duration
         configuration.retryPolicy = RetryPolicy(base: retryBase.duration, cap: retryCap.duration)
         return configuration
     }
+
+    /// Nil: all.
+    var chosenQueues: [String]? { queues.map(queueNames) }
 
     private func queueNames(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

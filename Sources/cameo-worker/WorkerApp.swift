@@ -27,6 +27,7 @@ struct WorkerApp {
         try warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
+        try await warnOfUnknownQueues(store)
         let fetcher = try makeFetcher(store, logger)
         defer { fetcher.shutdown() }
         let renderer = try makeRenderer()
@@ -58,7 +59,9 @@ struct WorkerApp {
         }
         await renderer.shutdown()
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
-        if drains { try tally.finish(isDrained: worker.hasDrained) }
+        guard drains else { return }
+        try await warnOfPausedQueues(store)
+        try tally.finish(isDrained: worker.hasDrained)
     }
 
     private var workConfiguration: WorkerConfiguration {
@@ -67,7 +70,7 @@ struct WorkerApp {
             fetchers: command.sources.fetchConcurrency
         )
         configuration.budget = budget
-        configuration.maximumSourceBytes = command.sources.maxSourceBytes
+        configuration.maximumSourceBytes = command.sources.maxSourceBytes.bytes
         configuration.cacheBudget = command.cache.budget
         configuration.retention = command.retention.retention
         return configuration
@@ -106,7 +109,7 @@ struct WorkerApp {
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
             return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {
-            throw CommandFailure(error.description, .usage)
+            throw error.failure(of: command)
         }
     }
 

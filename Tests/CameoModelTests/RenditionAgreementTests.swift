@@ -30,7 +30,7 @@ struct RenditionAgreementTests {
     private static let fields: [Field] = [
         Field(
             name: "gravity",
-            beside: #","fit":"cover""#,
+            beside: #","height":1,"fit":"cover""#,
             good: [
                 #"{"x":0,"y":1}"#, #"{"y":0.5,"x":1.0}"#, #"{"x":1e-9,"y":0}"#, #""entropy""#, #""southwest""#,
             ],
@@ -162,7 +162,8 @@ struct RenditionAgreementTests {
     @Test func bothAcceptWhatGoesTogether() async throws {
         let texts = [
             #""animated":true,"page":0"#, #""animated":false,"page":3"#, #""animated":true,"lossless":true"#,
-            #""fit":"contain","gravity":{"x":0.2,"y":0.8}"#, "\(Self.circle),\(Self.allCorners)", Self.allCorners,
+            #""height":1,"fit":"contain","gravity":{"x":0.2,"y":0.8}"#, #""gravity":"center""#,
+            "\(Self.circle),\(Self.allCorners)", Self.allCorners,
             #""format":"png","palette":true,"quality":50"#, #""format":"png","palette":true,"maxBytes":200"#,
             #""format":"png","palette":true,"effort":3"#, #""format":"png","lossless":false"#,
             #""format":"source","lossless":true,"palette":true,"progressive":true,"animated":true,"effort":1"#,
@@ -180,7 +181,9 @@ struct RenditionAgreementTests {
             #""animated":true,"page":1"#, #""lossless":true,"quality":80"#, #""lossless":true,"maxBytes":200"#,
             #""lossless":true,"format":"avif","chromaSubsampling":"4:2:0""#, #""format":"png","maxBytes":200"#,
             #""format":"png","palette":false,"maxBytes":200"#, #""format":"png","palette":false,"quality":80"#,
-            #""fit":"contain","gravity":"attention""#, #""corners":["topLeft"]"#,
+            #""height":1,"fit":"contain","gravity":"attention""#, #""height":1,"gravity":"north""#,
+            #""height":1,"fit":"fill","gravity":{"x":0,"y":0}"#, #""fit":"cover","gravity":"north""#,
+            #""corners":["topLeft"]"#,
             #"\#(Self.circle),"corners":["topLeft"]"#,
             #""format":"source","lossless":true,"quality":80"#, #""format":"source","animated":true,"page":1"#,
         ]

@@ -10,14 +10,16 @@ struct SchemaAgreementTests {
         renditions([
             #""width":1"#, #""height":16383"#, #""width":256.0"#, #""width":2.56e2"#, #""width":1,"height":1"#,
             #""width":1,"quality":1"#, #""width":1,"quality":100,"format":"avif""#, #""width":1,"format":"png""#,
-            #""width":1,"quality":50,"format":"auto""#, #""width":1,"gravity":"entropy""#,
-            #""width":1,"gravity":"attention","fit":"cover""#, #""width":1,"gravity":"north","fit":"contain""#,
+            #""width":1,"quality":50,"format":"auto""#, #""width":1,"height":1,"gravity":"entropy","fit":"cover""#,
+            #""width":1,"height":1,"gravity":"attention","fit":"cover""#,
+            #""width":1,"height":1,"gravity":"north","fit":"contain""#,
             ##""width":1,"background":"#aBc""##, ##""width":1,"background":"#12345678""##,
             #""width":1,"withoutEnlargement":false"#, #""width":1,"name":"-""#, #""width":1,"name":"a..b""#,
             #""width":1,"name":"\#(String(repeating: "n", count: 64))""#,
         ])
         + Rendition.Fit.allCases.map { rendition(#""width":1,"fit":"\#($0.rawValue)""#) }
-        + Rendition.Gravity.words.compactMap(\.word).map { rendition(#""width":1,"gravity":"\#($0)""#) }
+        + Rendition.Gravity.words.compactMap(\.word)
+        .map { rendition(#""width":1,"height":1,"fit":"cover","gravity":"\#($0)""#) }
         + Rendition.Format.allCases.map { rendition(#""width":1,"format":"\#($0.rawValue)""#) }
         + sources([
             "no scheme at all", "ftp://old.example/a.gif", "cameo-shop.example/a.png", "dataset.png", "data:,",

@@ -36,6 +36,14 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
     }
 
+    @Test func aStoreIsMadeOneLevelDeep() throws {
+        let folder = try TemporaryFolder()
+        let far = folder.path("far/store")
+        let reason = "there is no folder \(folder.path("far")) to make it in"
+        #expect(throws: StoreError.cannotOpen(path: far, reason: reason)) { try SQLiteStore(at: far) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("far")))
+    }
+
     @Test func readerOfAFileWithoutTablesFindsNoStore() throws {
         let folder = try TemporaryFolder()
         try folder.write(Data(), to: "cameo.sqlite")

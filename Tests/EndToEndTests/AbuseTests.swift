@@ -14,7 +14,7 @@ extension EndToEnd {
         func outputThatCannotBeWrittenIsSaidInOneLine(command: String) async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("a.jpg")
-            let arguments = command == "cameo-enqueue" ? "b.jpg" : "jobs"
+            let arguments = command == "cameo-enqueue" ? "data:," : "jobs"
             let script = "\(try Deployment.executable(command)) \(arguments) > /dev/full"
             let result = try await run("/bin/sh", ["-c", script], environment: ["CAMEO_STORE": deployment.store])
             #expect(result.exitStatus == 1)

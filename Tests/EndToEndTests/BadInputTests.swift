@@ -18,20 +18,30 @@ extension EndToEnd {
         ) async throws -> Job {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
-            let bad = try #require(
-                try await deployment.enqueue(try await source(deployment), "--max-attempts", "1", "--size", "64x64")
-                    .first
-            )
+            let named = try await source(deployment)
             let good = try #require(try await deployment.enqueue("pictures/good.jpg", "--size", "64x64").first)
+            // By SQL: cameo-enqueue refuses what it can see to be wrong.
+            let request: JSONValue = .object([
+                "source": .string(Self.uri(named, deployment)),
+                "maxAttempts": .integer(1), "renditions": .array([.object(["width": .integer(64)])]),
+            ])
+            let bad = try await deployment.sql(
+                "INSERT INTO job(request) VALUES ('\(request.canonicalText)'); SELECT last_insert_rowid();"
+            )
             let drained = try await deployment.command(
                 "cameo-worker",
                 ["--drain", "--allow-root", deployment.pictures] + worker
             )
             #expect(drained.exitStatus == 1, "\(drained.errorText)")
-            #expect(drained.outputText.contains("1 completed (1 thumbnails), 1 discarded"))
+            #expect(drained.outputText.contains("1 completed (1 thumbnail), 1 discarded"))
             #expect(try await deployment.job(good.jobID).state == .completed)
             #expect(try await deployment.status().thumbnails == 1)
-            return try await deployment.job(bad.jobID)
+            return try await deployment.job(try #require(Int64(bad)))
+        }
+
+        private static func uri(_ name: String, _ deployment: Deployment) -> String {
+            if name.contains(":") { return name }
+            return "file://" + (name.hasPrefix("/") ? name : deployment.folder.path(name))
         }
 
         private func expect(_ job: Job, _ code: JobFailure.Code, naming text: String) {
@@ -179,7 +189,7 @@ extension EndToEnd {
             }
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 1)
-            let counts = "1 completed (1 thumbnails), \(rows.count) discarded"
+            let counts = "1 completed (1 thumbnail), \(rows.count) discarded"
             #expect(drained.outputText.contains(counts), "\(drained.outputText)")
             let reasons = try await deployment.sql(
                 "SELECT attempt, failure_code, failure_message FROM job_status WHERE state = 'discarded' ORDER BY id;"

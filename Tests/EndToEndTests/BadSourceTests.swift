@@ -28,7 +28,7 @@ extension EndToEnd {
             Row("file:///srv/a%zz.jpg", .sourceInvalid, "hexadecimal"),
             Row("file:///srv/a%", .sourceInvalid, "hexadecimal"),
             Row("file:///srv/a%00.jpg", .sourceInvalid, "NUL"),
-            Row("file:///srv/%ff.jpg", .sourceInvalid, "UTF-8"),
+            Row("file:///srv/%ff.jpg", .sourceForbidden, "/srv/\\xFF.jpg"),
             Row("data:,%zz", .requestInvalid, "hexadecimal"),
             Row("data:,100%", .requestInvalid, "hexadecimal"),
             Row("initials:%zz", .requestInvalid, "hexadecimal"),
@@ -157,7 +157,7 @@ extension EndToEnd {
             )
             #expect(drained.exitStatus == 1)
             #expect(
-                drained.outputText.contains("1 completed (1 thumbnails), \(rows.count) discarded"),
+                drained.outputText.contains("1 completed (1 thumbnail), \(rows.count) discarded"),
                 "\(drained.outputText)"
             )
             let result = try await deployment.command("cameo-status", ["jobs", "--limit", "1000", "--json"])

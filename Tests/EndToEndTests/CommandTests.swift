@@ -26,7 +26,7 @@ extension EndToEnd {
                 ("cameo-enqueue", []), ("cameo-enqueue", ["--nonsense", "a.jpg"]),
                 ("cameo-enqueue", ["a.jpg", "--size", "10"]),
                 ("cameo-enqueue", ["a.jpg", "--size", "0x10"]), ("cameo-enqueue", ["a.jpg", "--size", "10x10:round"]),
-                ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["a.jpg", "--queue", "Über"]),
+                ("cameo-enqueue", ["a.jpg", "--fit", "squeeze"]), ("cameo-enqueue", ["data:,", "--queue", "Über"]),
                 ("cameo-enqueue", ["a.jpg", "--at", "tomorrow"]), ("cameo-enqueue", ["a.jpg", "--header", "nothing"]),
                 ("cameo-enqueue", ["a.jpg", "--metadata", "[1]"]), ("cameo-enqueue", ["--data"]),
                 ("cameo-enqueue", ["a.jpg", "--wait-timeout", "3"]), ("cameo-enqueue", ["/none/*.jpg"]),
@@ -122,7 +122,7 @@ extension EndToEnd {
                 try await store.keep(source, data: bytes, budget: nil)
                 let done = try await deployment.command("cameo-admin", arguments + [picture])
                 #expect(done.exitStatus == 0, "\(done.errorText)")
-                #expect(done.outputText.contains(arguments.count == 1 ? "1 originals (8 bytes)" : "\"originals\":1"))
+                #expect(done.outputText.contains(arguments.count == 1 ? "1 original (8 bytes)" : "\"originals\":1"))
                 let again = try await deployment.command("cameo-admin", arguments + ["--thumbnails", picture])
                 #expect(again.exitStatus == 1)
                 #expect(arguments.count == 2 || again.errorText.contains("nothing is kept of"))
@@ -135,7 +135,8 @@ extension EndToEnd {
             let enqueued = try await deployment.command(
                 "cameo-enqueue",
                 [
-                    "pictures/photo.jpg", "pictures/none.jpg", "--json", "--batch", "b", "--metadata",
+                    "pictures/photo.jpg", "pictures/none.jpg", "--allow-missing", "--json", "--batch", "b",
+                    "--metadata",
                     #"{"a":[1,null]}"#,
                     "--size", "64x64", "--max-attempts", "2",
                 ]
@@ -216,7 +217,7 @@ extension EndToEnd {
             )
             #expect(try String(contentsOfFile: victim, encoding: .utf8) == "victim")
             let files = try FileManager.default.contentsOfDirectory(atPath: out).sorted()
-            #expect(files.count == 4)
+            #expect(files.count == 5)
             #expect(files.contains { $0.contains("escape") })
         }
 

@@ -54,7 +54,7 @@ extension EndToEnd {
 
             let stop = try await deployment.command(
                 "cameo-admin",
-                ["worker", "stop", "--all", "--wait", "--timeout", "5m"]
+                ["worker", "stop", "--all", "--wait", "--wait-timeout", "5m"]
             )
             #expect(stop.exitStatus == 0, "\(stop.errorText)")
             for worker in pool {

@@ -13,7 +13,7 @@ struct EnqueueOptionTests {
                 "--gravity 0.3,0.7 --fit cover",
                 #"{"fit":"cover","gravity":{"x":0.3,"y":0.7},"height":256,"width":256}"#
             ),
-            ("--size 9x --gravity north", #"{"gravity":"north","width":9}"#),
+            ("--size 9x9:contain --gravity north", #"{"fit":"contain","gravity":"north","height":9,"width":9}"#),
             ("--size 9x --dpr 1.5 --page 2 --trim 0", #"{"dpr":1.5,"page":2,"trim":0,"width":9}"#),
             (
                 "--size 9x --crop 10,20,300x200",
@@ -45,8 +45,8 @@ struct EnqueueOptionTests {
                 #"{"brightness":1.1,"contrast":2,"saturation":0,"width":9}"#
             ),
             (
-                "--size 9x --overlay xy:l --overlay-gravity 0,1 --overlay-scale 0.2 --overlay-margin 8",
-                #"{"overlay":{"gravity":{"x":0,"y":1},"margin":8,"scale":0.2,"source":"xy:l"},"width":9}"#
+                "--size 9x --overlay http://a/l --overlay-gravity 0,1 --overlay-scale 0.2 --overlay-margin 8",
+                #"{"overlay":{"gravity":{"x":0,"y":1},"margin":8,"scale":0.2,"source":"http://a/l"},"width":9}"#
             ),
             (
                 "--size 9x --overlay data:, --overlay-gravity west --overlay-opacity 0.5",
@@ -109,7 +109,9 @@ struct EnqueueOptionTests {
         arguments: [
             ("--fit squeeze", "'squeeze' is invalid for '--fit"),
             ("--gravity nw", "'nw' is invalid for '--gravity"),
-            ("--gravity 2,0", "--gravity: x must be between 0.0 and 1.0, not 2.0"),
+            ("--fit cover --gravity 2,0", "--gravity: x must be between 0.0 and 1.0, not 2.0"),
+            ("--fit fill --gravity north", "--gravity: is for cover and contain: fill neither"),
+            ("--size 9x:cover --gravity north", "--gravity: is for a box of width and height"),
             ("--fit contain --gravity entropy", "--gravity: entropy"),
             ("--dpr 9", "--dpr: must be between 0.1 and 8.0, not 9.0"),
             ("--dpr nan", "--dpr: "), ("--size 9000x --dpr 2", "--dpr: makes a width of 18000"),
@@ -148,7 +150,7 @@ struct EnqueueOptionTests {
             ("--chroma-subsampling 4:2:2", "'4:2:2' is invalid for '--chroma-subsampling"),
             ("--chroma-subsampling 4:4:4", "--chroma-subsampling: has no meaning"),
             ("--palette", "--palette: has no meaning"),
-            ("--max-bytes 20k", "'20k' is invalid for '--max-bytes"), ("--max-bytes 1", "--max-bytes: "),
+            ("--max-bytes 20x", "'20x' is invalid for '--max-bytes"), ("--max-bytes 1", "--max-bytes: "),
             ("--format png --max-bytes 2000", "--max-bytes: "),
             ("--format avif --animated", "--animated: has no meaning"),
             ("--animated --page 1", "--page: picks one frame"),

@@ -90,14 +90,16 @@ extension EndToEnd {
             #expect(try await limit("k", "--max-running", "8") == set)
             #expect(try await admin("limit").outputText == set)
             #expect(
-                try await limit("k", "--none") == #"{"isFixed":false,"key":"k","maxRunning":8,"running":0}"# + "\n"
+                try await limit("k", "--max-running", "none")
+                    == #"{"isFixed":false,"key":"k","maxRunning":8,"running":0}"# + "\n"
             )
             #expect(
                 try await limit("k", "--rate", "10/s")
                     == #"{"isFixed":false,"key":"k","maxRunning":8,"rate":"10/s","running":0}"# + "\n"
             )
             #expect(
-                try await limit("new", "--none") == #"{"isFixed":false,"key":"new","maxRunning":1,"running":0}"# + "\n"
+                try await limit("new", "--max-running", "none")
+                    == #"{"isFixed":false,"key":"new","maxRunning":1,"running":0}"# + "\n"
             )
         }
 
@@ -106,7 +108,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--queues", "none")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-            let stop = try await admin("worker", "stop", "--all", "--now", "--wait", "--timeout", "5m")
+            let stop = try await admin("worker", "stop", "--all", "--now", "--wait", "--wait-timeout", "5m")
             try await expectValid("status-report#/$defs/worker", stop.standardOutput)
             let asked = try WireFormat.decode(StatusReport.Worker.self, from: stop.standardOutput)
             #expect((asked.isAlive, asked.stopping, asked.running) == (true, .now, 0))

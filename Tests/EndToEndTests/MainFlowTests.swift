@@ -48,6 +48,7 @@ extension EndToEnd {
             let exported = try await deployment.command("cameo-status", ["export", "out", "--batch", "all"])
             #expect(exported.exitStatus == 0, "\(exported.errorText)")
             let files = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
+                .filter { $0 != "manifest.json" }
             #expect(files.count == 12)
             for file in files {
                 let size = try await Pictures.tool(
@@ -75,7 +76,7 @@ extension EndToEnd {
             )
             let waited = try await deployment.command(
                 "cameo-status",
-                ["job", id, "--wait", "--timeout", "300", "--json"]
+                ["job", id, "--wait", "--wait-timeout", "300", "--json"]
             )
             #expect(waited.exitStatus == 0, "\(waited.errorText)")
             let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
@@ -138,7 +139,7 @@ extension EndToEnd {
             #expect(good.exitStatus == 0, "\(good.errorText)")
             let bad = try await deployment.command(
                 "cameo-enqueue",
-                ["pictures/none.jpg", "--wait", "--wait-timeout", "300"]
+                ["pictures/none.jpg", "--allow-missing", "--wait", "--wait-timeout", "300"]
             )
             #expect(bad.exitStatus == 1)
             #expect(bad.errorText.contains("source.notFound"))
@@ -156,7 +157,7 @@ extension EndToEnd {
             let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
             let result = try await deployment.command(
                 "cameo-enqueue",
-                ["-"],
+                ["-", "--allow-missing"],
                 input: Data(list.utf8),
                 timeout: .seconds(60)
             )

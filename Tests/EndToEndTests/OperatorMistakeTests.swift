@@ -13,7 +13,7 @@ extension EndToEnd {
             arguments: [
                 ("cameo-enqueue", [""], 2, "a SOURCE is empty"),
                 ("cameo-enqueue", ["--store", "", "photo.jpg"], 2, "--store: must name a folder"),
-                ("cameo-enqueue", ["--store", "file", "photo.jpg"], 4, "file cannot be opened: Not a directory"),
+                ("cameo-enqueue", ["--store", "file", "data:,"], 4, "file cannot be opened: Not a directory"),
                 ("cameo-enqueue", ["photo.jpg", "--in", "-5m"], 2, "'-5m'"),
                 ("cameo-status", ["--store", ""], 2, "--store: must name a folder"),
                 ("cameo-status", ["--store", "file"], 4, "file cannot be opened: Not a directory"),
@@ -21,10 +21,16 @@ extension EndToEnd {
                 ("cameo-admin", ["backup", "."], 2, "something is there already"),
                 ("cameo-admin", ["backup", "store/copy"], 2, "in the store itself"),
                 ("cameo-admin", ["limit", "--key", "", "--max-running", "1"], 2, "--key: must be 1 to 200 characters"),
-                ("cameo-admin", ["limit", "--key", "a\nb", "--none"], 2, "--key: must be 1 to 200 characters"),
+                (
+                    "cameo-admin", ["limit", "--key", "a\nb", "--max-running", "none"], 2,
+                    "--key: must be 1 to 200 characters"
+                ),
                 ("cameo-admin", ["limit", "--key", "k", "--max-running", "-1"], 2, "-1: must be between 1 and 10000"),
                 ("cameo-admin", ["limit", "--key", "k", "--max-running", "10001"], 2, "between 1 and 10000"),
-                ("cameo-admin", ["queue", "default", "--max-running", "-1"], 2, "'-1'"),
+                (
+                    "cameo-admin", ["queue", "default", "--max-running", "-1"], 2,
+                    "--max-running -1: must be at least 1"
+                ),
                 ("cameo-admin", ["queue", "default", "--rate", "0/s"], 2, "'0/s'"),
                 ("cameo-admin", ["queue", "--rate", "1/s"], 2, "need a queue's name"),
                 ("cameo-admin", ["limit", "--key", "k", "--rate", "-1/s"], 2, "'-1/s'"),
@@ -55,7 +61,7 @@ extension EndToEnd {
         @Test func toTakeAwayALimitThatIsNotThereSaysSo() async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("photo.jpg")
-            let arguments = ["limit", "--key", "shop", "--none"]
+            let arguments = ["limit", "--key", "shop", "--max-running", "none"]
             let none = try await deployment.command("cameo-admin", arguments)
             #expect((none.exitStatus, none.outputText) == (0, "key shop had no operator's limit\n"))
             _ = try await deployment.command("cameo-admin", ["limit", "--key", "shop", "--max-running", "2"])

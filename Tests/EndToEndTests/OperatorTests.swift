@@ -96,7 +96,7 @@ extension EndToEnd {
             )
             let late = try await deployment.command(
                 "cameo-status",
-                ["batch", "holiday", "--wait", "--timeout", "50ms"]
+                ["batch", "holiday", "--wait", "--wait-timeout", "50ms"]
             )
             #expect(late.exitStatus == 3 && late.errorText.contains("not finished within 50ms"))
             let worker = try deployment.startWorker()

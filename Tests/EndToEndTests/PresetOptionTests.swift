@@ -41,7 +41,7 @@ struct PresetOptionTests {
     @Test func fileAddsAndReplaces() async throws {
         let deployment = try Deployment()
         let path = try deployment.folder.write(Data(Self.file.utf8), to: "presets.json")
-        let given = ["a.jpg", "--json", "--preset", "gallery", "--preset", "mail", "--preset", "social"]
+        let given = ["data:,", "--json", "--preset", "gallery", "--preset", "mail", "--preset", "social"]
         for (arguments, environment) in [
             (["--presets", path], [:]), ([], ["CAMEO_PRESETS": path]),
             (["--presets", path], ["CAMEO_PRESETS": "/none"]),
@@ -99,7 +99,7 @@ struct PresetOptionTests {
         let deployment = try Deployment()
         let result = try await deployment.command(
             "cameo-enqueue",
-            ["a.jpg", "--preset", "gallery"],
+            ["data:,", "--preset", "gallery"],
             environment: ["CAMEO_PRESETS": "/none/presets.json"]
         )
         #expect(result.exitStatus == 2)
@@ -110,7 +110,7 @@ struct PresetOptionTests {
         // Nobody asked for a preset, so that nobody reads the file.
         let without = try await deployment.command(
             "cameo-enqueue",
-            ["a.jpg"],
+            ["data:,"],
             environment: ["CAMEO_PRESETS": "/none/presets.json"]
         )
         #expect(without.exitStatus == 0)

@@ -63,7 +63,7 @@ extension EndToEnd {
             }
             #expect(ran >= 5)
             #expect(FileManager.default.fileExists(atPath: folder.path("holiday.html")))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("thumbnails")).count == 4)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("thumbnails")).count == 5)
             let photos = "SELECT count(*) FROM app_photo JOIN job ON job.id = app_photo.job"
             #expect(try await run("sqlite3", [folder.path("cameo-store/cameo.sqlite"), photos]).outputText == "1\n")
             let left = "SELECT count(*) FROM outbox"

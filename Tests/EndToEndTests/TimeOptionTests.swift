@@ -37,13 +37,13 @@ extension EndToEnd {
         private static let lines = [
             Line(
                 "cameo-enqueue",
-                with: ["a.jpg", "--wait"],
+                with: ["data:,", "--wait"],
                 takes: ["--in", "--retry-base", "--retry-cap", "--timeout", "--wait-timeout"]
             ),
-            Line("cameo-status", "job", with: ["1", "--wait"], takes: ["--timeout"]),
-            Line("cameo-status", "batch", with: ["b", "--wait"], takes: ["--timeout"]),
+            Line("cameo-status", "job", with: ["1", "--wait"], takes: ["--wait-timeout"]),
+            Line("cameo-status", "batch", with: ["b", "--wait"], takes: ["--wait-timeout"]),
             Line("cameo-admin", "snooze", with: ["1"], takes: ["--for"]),
-            Line("cameo-admin", "worker", "stop", with: ["--all", "--wait"], takes: ["--timeout"]),
+            Line("cameo-admin", "worker", "stop", with: ["--all", "--wait"], takes: ["--wait-timeout"]),
             Line("cameo-admin", "prune", takes: keep),
             worker,
         ]
@@ -153,7 +153,7 @@ extension EndToEnd {
         func aWaitThatEndsSaysHowLongItWas(timeout: String) async throws {
             let result = try await Deployment().command(
                 "cameo-enqueue",
-                ["a.jpg", "--wait", "--wait-timeout", timeout]
+                ["data:,", "--wait", "--wait-timeout", timeout]
             )
             #expect(result.exitStatus == 3 && result.errorText == "cameo-enqueue: not finished within 50ms\n")
         }

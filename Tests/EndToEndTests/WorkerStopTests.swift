@@ -43,7 +43,7 @@ extension EndToEnd {
             #expect(list.outputText.hasPrefix("\(id) on "), "\(list.errorText)")
             let stop = try await deployment.command(
                 "cameo-admin",
-                ["worker", "stop", id, mode, "--wait", "--timeout", "5m"]
+                ["worker", "stop", id, mode, "--wait", "--wait-timeout", "5m"]
             )
             #expect(stop.exitStatus == 0, "\(stop.errorText)")
             #expect(await worker.ending == .exited(0))
@@ -110,7 +110,7 @@ extension EndToEnd {
             worker.send(SIGSTOP)
             let stop = try await deployment.command(
                 "cameo-admin",
-                ["worker", "stop", id, "--wait", "--timeout", "300ms"]
+                ["worker", "stop", id, "--wait", "--wait-timeout", "300ms"]
             )
             #expect(stop.exitStatus == 3, "\(stop.errorText)")
             for mode in ["--now", "--drain"] {

@@ -49,7 +49,8 @@ def rendition(rng, index, format, overlays, plain):
     focus = {"x": round(rng.random(), 3), "y": round(rng.random(), 3)}
     smart = [] if made["fit"] == "contain" else ["entropy", "attention"]
     sometimes(0.3, "withoutEnlargement", lambda: False)
-    sometimes(0.3, "gravity", lambda: rng.choice(PLACES + smart * 3 + [focus]))
+    if made["fit"] in ("cover", "contain") and len(sides) == 2:
+        sometimes(0.6, "gravity", lambda: rng.choice(PLACES + smart * 3 + [focus]))
     sometimes(0.08, "dpr", lambda: rng.choice([0.1, 0.5, 1.5, 2, 3]))
     sometimes(0.1, "trim", lambda: rng.randint(0, 255))
     if rng.random() < 0.12:

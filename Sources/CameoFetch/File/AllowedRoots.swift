@@ -16,17 +16,14 @@ struct AllowedRoots: Sendable {
     /// - Parameter path: absolute and normalized.
     /// - Returns: a file of any kind.
     /// - Throws: `source.forbidden` for what is outside, `source.notFound`, and what else opening can end in.
-    func open(_ path: String) throws(JobFailure) -> OpenFile {
+    func open(_ path: [UInt8]) throws(JobFailure) -> OpenFile {
         let name = SourceName.ofPath(path)
         do throws(Errno) {
             if let file = try openBeneath(path) { return file }
             // The kernel lets no absolute link pass below a root, not even one that points to the inside. So where a
             // link was in the way, what it leads to is opened by its own name, under the same rule.
             if roots.contains(where: { $0.relative(path) != nil }) {
-                if let real = Self.resolved(path), !real.utf8.elementsEqual(path.utf8), let file = try openBeneath(real)
-                {
-                    return file
-                }
+                if let real = Self.resolved(path), real != path, let file = try openBeneath(real) { return file }
                 throw Errno(EXDEV)
             }
         } catch {
@@ -37,21 +34,18 @@ struct AllowedRoots: Sendable {
                     + "--allow-root for the folder that it leads to, to allow it"
             )
         }
-        let folder = String(
-            decoding: path.utf8[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)],
-            as: UTF8.self
-        )
+        let folder = path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
         throw .fetch(
             .sourceForbidden,
             "\(name) is outside the allowed folders (\(names)); start the worker with "
-                + "--allow-root \(folder.isEmpty ? "/" : SourceName.ofPath(folder)) to allow it"
+                + "--allow-root \(folder.isEmpty ? "/" : SourceName.ofPath(Array(folder))) to allow it"
         )
     }
 
     private var names: String { roots.isEmpty ? "none" : roots.map(\.name).joined(separator: ", ") }
 
     /// Nil when the path is below no root, or leads out of every one that it is below.
-    private func openBeneath(_ path: String) throws(Errno) -> OpenFile? {
+    private func openBeneath(_ path: [UInt8]) throws(Errno) -> OpenFile? {
         for root in roots {
             guard let relative = root.relative(path) else { continue }
             do throws(Errno) {
@@ -63,9 +57,9 @@ struct AllowedRoots: Sendable {
         return nil
     }
 
-    private static func resolved(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
+    private static func resolved(_ path: [UInt8]) -> [UInt8]? {
+        guard let real = realpath(path.map(CChar.init(bitPattern:)) + [0], nil) else { return nil }
         defer { free(real) }
-        return String(cString: real)
+        return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
     }
 }

@@ -27,13 +27,21 @@ final class FileSource: SourceProvider {
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
-        let path = try FileURL(parsing: request.target).path
+        let path = try Self.path(of: request.target)
         return try await threads.run { [self] cancellation in try read(path, unless: cancellation) }
     }
 
     func shutdown() { threads.shutdown() }
 
-    private func read(_ path: String, unless cancellation: CancellationFlag) throws -> FetchedSource {
+    private static func path(of source: String) throws(JobFailure) -> [UInt8] {
+        do throws(InvalidRequest) {
+            return try FileURI(parsing: source).path
+        } catch {
+            throw .fetch(.sourceInvalid, "\(SourceName.of(source)) \(error.reason)")
+        }
+    }
+
+    private func read(_ path: [UInt8], unless cancellation: CancellationFlag) throws -> FetchedSource {
         let name = SourceName.ofPath(path)
         let candidate = try roots.open(path)
         try checkKind(of: candidate, name: name)

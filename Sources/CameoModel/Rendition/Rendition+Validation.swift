@@ -43,9 +43,20 @@ extension Rendition {
         try Self.check(trim, in: Self.trimRange, path, "trim")
         try crop?.validate(at: "\(path).crop")
         try gravity.validate(at: "\(path).gravity")
-        if fit == .contain, gravity.isSmart, let word = gravity.word {
-            throw Self.refusal(path, "gravity", "\(word) chooses what cover cuts; contain cuts nothing")
+        if let objection = objectionToGravity { throw Self.refusal(path, "gravity", objection) }
+    }
+
+    /// Why a gravity other than the default would do nothing; nil if it chooses something.
+    package var objectionToGravity: String? {
+        guard gravity != .center else { return nil }
+        guard fit == .cover || fit == .contain else {
+            return "is for cover and contain: \(fit.rawValue) neither cuts nor pads"
         }
+        guard width != nil, height != nil else {
+            return "is for a box of width and height: one edge alone is neither cut nor padded"
+        }
+        guard fit == .contain, gravity.isSmart, let word = gravity.word else { return nil }
+        return "\(word) chooses what cover cuts; contain cuts nothing"
     }
 
     private static func isValidName(_ name: String) -> Bool {

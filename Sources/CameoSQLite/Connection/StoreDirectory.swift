@@ -61,22 +61,16 @@ package struct StoreDirectory: Hashable, Sendable {
     private static func prepare(_ path: String, creating: Bool) throws(StoreError) {
         let files = FileManager.default
         if creating {
-            do {
-                if !files.fileExists(atPath: path) {
-                    try files.createDirectory(
-                        atPath: path,
-                        withIntermediateDirectories: true,
-                        attributes: [.posixPermissions: 0o700]
-                    )
-                }
+            do throws(Errno) {
+                // One level: a mistyped path shall not become a tree of folders.
+                guard files.fileExists(atPath: path) || mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Errno() }
                 for folder in ["blobs", "blobs/tmp", "workers"] { try StoreAccess.makeFolder("\(path)/\(folder)") }
-            } catch let error as Errno {
-                throw StoreError.cannotOpen(path: path, reason: "\(error)")
             } catch {
-                // Foundation's error hides which of the reasons it was; ask the system again for its own words.
-                throw mkdir(path, 0o700) == 0 || (errno == EEXIST && access(path + "/.", W_OK | X_OK) == 0)
-                    ? StoreError.cannotOpen(path: path, reason: error.localizedDescription)
-                    : StoreError.cannotOpen(path: path, reason: "\(Errno())")
+                let parent = (path as NSString).deletingLastPathComponent
+                guard error.code == ENOENT, !files.fileExists(atPath: parent) else {
+                    throw .cannotOpen(path: path, reason: "\(error)")
+                }
+                throw .cannotOpen(path: path, reason: "there is no folder \(parent) to make it in")
             }
         } else if !files.fileExists(atPath: path + "/cameo.sqlite") {
             throw access(path + "/.", X_OK) != 0 && errno != ENOENT

@@ -84,7 +84,7 @@ extension SQLiteStore {
                 isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
                 concurrency: row["concurrency"],
                 running: row["running"],
-                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(rawValue:))
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:))
             )
         }
     }

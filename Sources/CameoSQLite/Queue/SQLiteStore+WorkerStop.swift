@@ -12,7 +12,7 @@ extension SQLiteStore {
                       stop_mode = CASE WHEN stop_mode IS 'stop' THEN stop_mode ELSE ? END
                     WHERE id = ?
                     """,
-                arguments: [now, stop.rawValue, id]
+                arguments: [now, stop.stored, id]
             )
             guard let worker = try Self.workers(db, directory, only: id).first else {
                 throw StoreError.noSuch(.worker, id)
@@ -23,6 +23,21 @@ extension SQLiteStore {
 
     static func stopRequest(for worker: String, _ db: Database) throws -> WorkerStop? {
         let statement = try db.cachedStatement(sql: "SELECT stop_mode FROM worker WHERE id = ?")
-        return try String.fetchOne(statement, arguments: [worker]).flatMap(WorkerStop.init(rawValue:))
+        return try String.fetchOne(statement, arguments: [worker]).flatMap(WorkerStop.init(stored:))
+    }
+}
+
+extension WorkerStop {
+    /// The column's words are older than the command's.
+    init?(stored word: String) {
+        guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
+        self = stop
+    }
+
+    fileprivate var stored: String {
+        switch self {
+        case .drain: "drain"
+        case .now: "stop"
+        }
     }
 }

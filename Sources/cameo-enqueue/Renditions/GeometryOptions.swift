@@ -28,6 +28,7 @@ struct GeometryOptions: ParsableArguments {
             """,
             valueName: "gravity"
         ),
+        completion: .list(Rendition.Gravity.words.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )
     var gravity: Rendition.Gravity?
@@ -85,15 +86,29 @@ struct GeometryOptions: ParsableArguments {
         .filter(\.1).map(\.0)
     }
 
-    /// All but the box and the fit, which a size may name itself.
+    /// All but the box and the fit, which a size may name itself, and the gravity.
     func apply(to rendition: inout Rendition) {
         rendition.withoutEnlargement = !enlarge
-        rendition.gravity = gravity ?? .center
         rendition.dpr = dpr ?? 1
         rendition.page = page ?? 0
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none
         rendition.flip = flip
+    }
+
+    /// Passes by the sizes of which nothing is cut or padded, if it is something to another; if to none, all get it, so
+    /// that their validation says why.
+    func applyGravity(to renditions: inout [Rendition]) {
+        guard let gravity else { return }
+        let given = renditions.map { rendition in
+            var rendition = rendition
+            rendition.gravity = gravity
+            return rendition
+        }
+        let isOfUse = given.contains { $0.objectionToGravity == nil }
+        for (index, rendition) in given.enumerated() where !isOfUse || rendition.objectionToGravity == nil {
+            renditions[index] = rendition
+        }
     }
 }

@@ -27,6 +27,7 @@ struct LookOptions: ParsableArguments {
             "Which corners, with commas: topLeft,topRight,bottomRight,bottomLeft. (default: all)",
             valueName: "corners"
         ),
+        completion: .list(Rendition.Look.Corner.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
     )
     var corners: Set<Rendition.Look.Corner>?

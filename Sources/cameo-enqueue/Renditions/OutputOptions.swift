@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandSupport
 
 /// How the pixels become bytes.
 struct OutputOptions: ParsableArguments {
@@ -37,9 +38,9 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Lowers the quality until it has at most so many bytes.", valueName: "bytes")
+        help: ArgumentHelp("Lowers the quality until it has at most so many bytes: 60K.", valueName: "size")
     )
-    var maxBytes: Int?
+    var maxBytes: ByteCount?
 
     @Flag(help: "WebP, GIF: all frames of an animation instead of one.")
     var animated = false
@@ -52,6 +53,7 @@ struct OutputOptions: ParsableArguments {
             "What stays of the metadata, with commas: copyright,exif,gps,icc,xmp. (default: nothing)",
             valueName: "kinds"
         ),
+        completion: .list(Rendition.Encoding.Metadata.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
     )
     var keep: Set<Rendition.Encoding.Metadata>?
@@ -90,7 +92,7 @@ struct OutputOptions: ParsableArguments {
         if let chromaSubsampling {
             settings.append((.chromaSubsampling, { $0.encoding.chromaSubsampling = chromaSubsampling }))
         }
-        if let maxBytes { settings.append((.maxBytes, { $0.encoding.maxBytes = maxBytes })) }
+        if let maxBytes { settings.append((.maxBytes, { $0.encoding.maxBytes = maxBytes.bytes })) }
         if let keep { settings.append((.keep, { $0.encoding.keep = keep })) }
         return settings
     }

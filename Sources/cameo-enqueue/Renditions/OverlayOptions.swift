@@ -9,13 +9,15 @@ struct OverlayOptions: ParsableArguments {
         help: ArgumentHelp(
             "A picture to draw over the thumbnail, such as a watermark: a path or URL.",
             valueName: "source"
-        )
+        ),
+        completion: .file()
     )
     var source: String?
 
     @Option(
         name: .customLong("overlay-gravity"),
         help: ArgumentHelp("Where it stands: a compass point or x,y. (default: southeast)", valueName: "gravity"),
+        completion: .list(Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )
     var gravity: Rendition.Gravity?
@@ -57,12 +59,13 @@ struct OverlayOptions: ParsableArguments {
 
     func validate() throws {
         guard source != nil || details.isEmpty else { throw ValidationError("\(details[0]) needs --overlay") }
+        guard source != "" else { throw ValidationError("--overlay: must be a path or a URI, and is empty") }
     }
 
-    func overlay() throws -> Rendition.Overlay? {
+    func overlay() -> Rendition.Overlay? {
         guard let source else { return nil }
         return Rendition.Overlay(
-            source: try SourceArgument.one(source, "--overlay"),
+            source: SourceArgument.one(source).source,
             gravity: gravity ?? .southeast,
             opacity: opacity ?? 1,
             scale: scale,

@@ -12,7 +12,8 @@ struct PresetOptions: ParsableArguments {
         help: ArgumentHelp(
             "Makes the renditions of this preset (see --list-presets). Repeatable, and --size adds more.",
             valueName: "name"
-        )
+        ),
+        completion: .custom { words, _, _ in presetNames(words) }
     )
     var preset: [String] = []
 
@@ -23,7 +24,8 @@ struct PresetOptions: ParsableArguments {
             are the same. Default: \(variable), else only the built-in ones.
             """,
             valueName: "file.json"
-        )
+        ),
+        completion: .file()
     )
     var presets: String?
 
@@ -45,7 +47,7 @@ struct PresetOptions: ParsableArguments {
         return try preset.flatMap { name in
             guard let preset = file[name] else {
                 let names = file.all.map(\.name).joined(separator: ", ")
-                throw CommandFailure("--preset \(name): there is no such preset (there are \(names))", .usage)
+                throw ValidationError("--preset \(name): there is no such preset (there are \(names))")
             }
             return preset.renditions.map { ($0, "--preset \(name)") }
         }
@@ -59,10 +61,10 @@ struct PresetOptions: ParsableArguments {
         }
         let origin = "\(presets == nil ? Self.variable : "--presets") \(path)"
         let data: Data
-        do {
-            data = try Data(contentsOf: URL(filePath: path))
+        do throws(Errno) {
+            data = try InputFile.read(path)
         } catch {
-            throw CommandFailure("\(origin): cannot be read: \(error.localizedDescription)", .usage)
+            throw CommandFailure("\(origin): cannot be read: \(error)", .usage)
         }
         do throws(InvalidRequest) {
             return builtIn.replaced(by: try PresetFile(parsing: data))
@@ -81,4 +83,11 @@ struct PresetOptions: ParsableArguments {
             Output.line([preset.name, description, renditions].joined(separator: "\t"))
         }
     }
+}
+
+/// For completion: those of the file that the words typed so far name, and the built-in ones.
+private func presetNames(_ words: [String]) -> [String] {
+    var options = PresetOptions()
+    options.presets = TypedWords(words).value(of: "--presets")
+    return (try? options.load().all.map(\.name)) ?? []
 }

@@ -3,7 +3,12 @@ public import CameoModel
 
 extension Refresh: ExpressibleByArgument {}
 extension Rendition.Fit: ExpressibleByArgument {}
-extension Rendition.Format: ExpressibleByArgument {}
+
+extension Rendition.Format: ExpressibleByArgument {
+    /// `jpg` is what files are called.
+    init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
+}
+
 extension Rendition.Rotation: ExpressibleByArgument {}
 extension Rendition.Flip: ExpressibleByArgument {}
 extension Rendition.Encoding.ChromaSubsampling: ExpressibleByArgument {}

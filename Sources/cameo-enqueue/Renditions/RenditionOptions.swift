@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CameoModel
-internal import CommandSupport
 
 /// The renditions that the command line asks for: those of each `--preset`, then one for each `--size`.
 struct RenditionOptions: ParsableArguments {
@@ -16,28 +15,25 @@ struct RenditionOptions: ParsableArguments {
     /// Every option that says what to make.
     var allGiven: [String] { presets.given + (geometry.size.isEmpty ? [] : ["--size"]) + given }
 
-    /// - Throws: ``CommandFailure`` that names the option and what is wrong with it.
+    /// - Throws: what names the option and what is wrong with it.
     func renditions() throws -> [Rendition] {
         let named = try presets.renditions()
         guard named.isEmpty || !geometry.size.isEmpty || given.isEmpty else {
             let reason = "is for a --size, and there is none: a --preset says all of its renditions itself"
-            throw CommandFailure("\(given[0]): \(reason)", .usage)
+            throw ValidationError("\(given[0]): \(reason)")
         }
         let texts = named.isEmpty && geometry.size.isEmpty ? [SizeArgument.standard] : geometry.size
         let all = named + zip(try sized(texts.map(SizeArgument.init)), texts).map { ($0, "--size \($1)") }
         var origins: [String: String] = [:]
         for (rendition, origin) in all {
             guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
-            throw CommandFailure(
-                "\(origin): its rendition \"\(rendition.name)\" has the name of one of \(earlier)",
-                .usage
-            )
+            throw ValidationError("\(origin): its rendition \"\(rendition.name)\" has the name of one of \(earlier)")
         }
         return all.map(\.0)
     }
 
     private func sized(_ sizes: [SizeArgument]) throws -> [Rendition] {
-        let watermark = try overlay.overlay()
+        let watermark = overlay.overlay()
         var renditions = sizes.map { size in
             var rendition = Rendition(
                 width: size.width,
@@ -51,12 +47,13 @@ struct RenditionOptions: ParsableArguments {
             rendition.look.overlay = watermark
             return rendition
         }
+        geometry.applyGravity(to: &renditions)
         output.apply(to: &renditions)
         for (rendition, size) in zip(renditions, sizes) {
             do throws(InvalidRequest) {
                 try rendition.validate(at: "")
             } catch {
-                throw size.failure(error)
+                throw size.mistake(error)
             }
         }
         return renditions

@@ -1,5 +1,5 @@
+internal import ArgumentParser
 internal import CameoModel
-internal import CommandSupport
 
 /// One `--size`: a box, with its own fit, format or quality behind colons.
 struct SizeArgument {
@@ -14,7 +14,7 @@ struct SizeArgument {
     var quality: Int?
 
     /// Reads `256x256:cover:webp:q75`.
-    init(_ text: String) throws(CommandFailure) {
+    init(_ text: String) throws(ValidationError) {
         self.text = text
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let edges = parts[0].split(separator: "x", omittingEmptySubsequences: false)
@@ -22,24 +22,24 @@ struct SizeArgument {
         guard edges.count == 2, zip(edges, numbers).allSatisfy({ $0.isEmpty || $1 != nil }),
             !edges.allSatisfy(\.isEmpty)
         else {
-            throw CommandFailure("--size \(text): must be WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels", .usage)
+            throw ValidationError("--size \(text): must be WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels")
         }
         (width, height) = (numbers[0], numbers[1])
         for part in parts.dropFirst() {
             if let value = Rendition.Fit(rawValue: part) {
                 fit = value
-            } else if let value = Rendition.Format(rawValue: part) {
+            } else if let value = Rendition.Format(argument: part) {
                 format = value
             } else if part.first == "q", let value = Int(part.dropFirst()) {
                 quality = value
             } else {
-                throw CommandFailure("--size \(text): \"\(part)\" is no fit, format or quality (q1 to q100)", .usage)
+                throw ValidationError("--size \(text): \"\(part)\" is no fit, format or quality (q1 to q100)")
             }
         }
     }
 
     /// What is wrong with the rendition of this size, by the name of the option that asked for it.
-    func failure(_ error: InvalidRequest) -> CommandFailure {
+    func mistake(_ error: InvalidRequest) -> ValidationError {
         let path = error.path.split(separator: ".").map(String.init)
         let isOwn =
             switch path.first {
@@ -47,17 +47,7 @@ struct SizeArgument {
             case "quality": quality != nil
             default: false
             }
-        if isOwn { return CommandFailure("--size \(text): \((path + [error.reason]).joined(separator: " "))", .usage) }
-        if path.first == "overlay" {
-            return CommandFailure("\(Self.option(path.filter { $0 != "source" })): \(error.reason)", .usage)
-        }
-        let detail = (path.dropFirst() + [error.reason]).joined(separator: " ")
-        return CommandFailure("\(Self.option(Array(path.prefix(1)))): \(detail)", .usage)
-    }
-
-    /// `chromaSubsampling` is `--chroma-subsampling`, and `overlay.margin` is `--overlay-margin`.
-    private static func option(_ path: [String]) -> String {
-        let words = path.joined(separator: "-").map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }
-        return "--" + words.joined()
+        if isOwn { return ValidationError("--size \(text): \((path + [error.reason]).joined(separator: " "))") }
+        return TypedOption.mistake(error)
     }
 }

@@ -1,14 +1,18 @@
 internal import ArgumentParser
 
 /// A number of bytes as people write it: `500M`, `2G`, `2GiB`; the units are powers of 1,024.
-struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
-    let bytes: Int
+package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument, CustomStringConvertible {
+    /// For the help of every command that takes sizes.
+    package static let explanation =
+        "A size is a number of bytes, or one with a unit, as 64K, 500M or 2G (powers of 1,024; 2GiB is the same)."
 
-    init(_ bytes: Int) {
+    package let bytes: Int
+
+    package init(_ bytes: Int) {
         self.bytes = bytes
     }
 
-    init?(argument: String) {
+    package init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let units = ["": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40]
         var unit = argument.dropFirst(digits.count).uppercased()
@@ -17,12 +21,16 @@ struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
         bytes = number << shift
     }
 
+    package static func < (one: ByteCount, other: ByteCount) -> Bool { one.bytes < other.bytes }
+
     /// In the largest unit that it is a whole number of.
-    var description: String {
+    package var description: String {
         for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
         where bytes > 0 && bytes % (1 << shift) == 0 {
             return "\(bytes >> shift)\(unit)"
         }
         return "\(bytes)"
     }
+
+    package var defaultValueDescription: String { description }
 }

@@ -1,0 +1,7 @@
+/// A file of an export that cannot be written.
+package struct ExportError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    package var description: String { "cannot write \(path): \(reason)" }
+}

@@ -1,0 +1,32 @@
+package import CameoModel
+package import Foundation
+
+/// A file that is read to its end, whatever it is: a regular file, `/dev/stdin`, or the pipe that a shell makes of
+/// `<(…)`, which has no size and cannot be read twice.
+package enum InputFile {
+    private static let chunk = 65_536
+
+    /// All bytes of standard input.
+    package static func standardInput() throws(Errno) -> Data { try read(STDIN_FILENO) }
+
+    /// All bytes of the file with this path; `-` is standard input.
+    package static func read(_ path: String) throws(Errno) -> Data {
+        guard path != "-" else { return try standardInput() }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        return try read(file.descriptor)
+    }
+
+    private static func read(_ descriptor: Int32) throws(Errno) -> Data {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Errno() }
+            guard count > 0 else { return data }
+            data.append(contentsOf: buffer[..<count])
+        }
+    }
+}

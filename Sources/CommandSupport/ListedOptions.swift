@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// The options of a command and of its subcommands, as the parser itself lists them (`--experimental-dump-help`), so that
+/// no second list can go stale.
+struct ListedOptions {
+    enum Kind { case flag, single, repeatable }
+
+    struct Option {
+        /// With its dashes: `--grace`, `-o`.
+        let names: [String]
+        let kind: Kind
+    }
+
+    let options: [Option]
+
+    init(of type: (some ParsableCommand).Type) throws {
+        let help = try JSONDecoder().decode(HelpDump.self, from: Data(type._dumpHelp().utf8))
+        options = help.command.all
+    }
+
+    /// Every long name.
+    var words: [String] { options.flatMap(\.names).filter { $0.hasPrefix("--") } }
+
+    func takesValue(_ word: String) -> Bool {
+        options.contains { $0.kind != .flag && $0.names.contains(word) }
+    }
+
+    private struct HelpDump: Decodable {
+        let command: Command
+    }
+
+    private struct Command: Decodable {
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+
+        var all: [Option] {
+            (arguments ?? []).compactMap(\.option) + (subcommands ?? []).flatMap(\.all)
+        }
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let isRepeating: Bool
+        let names: [Name]?
+
+        var option: Option? {
+            guard let names, !names.isEmpty else { return nil }
+            return Option(
+                names: names.map { ($0.kind == "long" ? "--" : "-") + $0.name },
+                kind: kind == "flag" ? .flag : isRepeating ? .repeatable : .single
+            )
+        }
+    }
+}

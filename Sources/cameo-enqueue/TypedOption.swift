@@ -1,0 +1,21 @@
+internal import ArgumentParser
+internal import CameoModel
+
+/// The options of the command line by the fields of a request that they set.
+enum TypedOption {
+    /// What is wrong with a field, by the name that was typed: `maxAttempts` is `--max-attempts`, `overlay.margin` is
+    /// `--overlay-margin`.
+    static func mistake(_ error: InvalidRequest) -> ValidationError {
+        let path = error.path.split(separator: ".").map(String.init)
+        switch path.first {
+        case "overlay", "retry": return mistake(path.filter { $0 != "source" }, [], error)
+        case "headers": return mistake(["header"], Array(path.dropFirst()), error)
+        default: return mistake(Array(path.prefix(1)), Array(path.dropFirst()), error)
+        }
+    }
+
+    private static func mistake(_ option: [String], _ details: [String], _ error: InvalidRequest) -> ValidationError {
+        let words = option.joined(separator: "-").map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }
+        return ValidationError("--\(words.joined()): \((details + [error.reason]).joined(separator: " "))")
+    }
+}

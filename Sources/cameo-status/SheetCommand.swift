@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+
+struct SheetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sheet",
+        abstract: "Writes a contact sheet: one HTML file with the thumbnails inside.",
+        discussion: """
+            A thumbnail that cannot be read has a tile that says so.
+
+            EXAMPLES
+              cameo-status sheet holiday.html --batch holiday
+
+            EXIT CODES
+              0 done, 1 one could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The HTML file, replaced if it exists; - for standard output.", completion: .file())
+    var file: String
+
+    @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
+    var batch: String?
+
+    @Flag(help: "Prints {\"file\":…,\"unreadable\":[…]}: the file's path, and URIs.")
+    var json = false
+
+    private struct Summary: Encodable {
+        let file: String
+        let unreadable: [String]
+    }
+
+    func validate() throws {
+        guard file != "-" || !json else { throw ValidationError("--json: the sheet itself goes to standard output") }
+    }
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        if let batch { _ = try await store.batch(batch) }
+        var sheet = ContactSheet(store: store)
+        try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
+        Output.errors(of: sheet.unreadable)
+        do {
+            let html = sheet.html(title: batch ?? "Cameo")
+            if file == "-" {
+                Output.bytes(html)
+            } else {
+                try ReportFile.write(html, to: file, store: store)
+                try tell(Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri.text)))
+            }
+        } catch let error as ExportError {
+            throw CommandFailure(error.description, .failed)
+        }
+        if !sheet.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func tell(_ summary: Summary) throws {
+        if json { try Output.message(summary) } else { Output.line(summary.file) }
+    }
+}

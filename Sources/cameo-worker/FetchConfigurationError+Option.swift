@@ -1,0 +1,17 @@
+internal import CameoFetch
+internal import CommandSupport
+
+extension FetchConfigurationError {
+    /// The failure by the name of the option that is wrong.
+    func failure(of command: CameoWorkerCommand) -> CommandFailure {
+        let option: String? =
+            switch self {
+            case .root: "--allow-root"
+            case .host(let text): command.sources.allowHost.contains(text) ? "--allow-host" : "--cache-time"
+            case .rewrite: "--rewrite"
+            case .hostHeader: "--host-header"
+            case .store, .limit, .library: nil
+            }
+        return CommandFailure((option.map { "\($0): " } ?? "") + description, .usage)
+    }
+}

@@ -1,0 +1,30 @@
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+internal import Logging
+
+extension WorkerApp {
+    /// A mistyped name would be a worker that never has anything to do.
+    func warnOfUnknownQueues(_ store: any Store) async throws {
+        guard let chosen = command.work.chosenQueues else { return }
+        let known = Set(try await store.queues().map(\.name))
+        for name in chosen where !known.contains(name) {
+            command.log.logger(quiet: false).warning("there is no queue \(name) so far; --queues waits for it")
+        }
+    }
+
+    /// A drain does not wait for what it leaves behind there.
+    func warnOfPausedQueues(_ store: any Store) async throws {
+        let states = JobState.allCases.filter { !$0.isFinal }
+        for queue in try await store.queues() where queue.paused && isChosen(queue.name) {
+            let waiting = states.reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
+            guard waiting > 0 else { continue }
+            let jobs = AmountText.count(waiting, "job")
+            let verb = waiting == 1 ? "waits" : "wait"
+            command.log.logger(quiet: false).warning("the queue \(queue.name) is paused: \(jobs) \(verb) in it")
+        }
+    }
+
+    private func isChosen(_ queue: String) -> Bool { command.work.chosenQueues?.contains(queue) ?? true }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The bar on a terminal of its own: by script(1), which makes one.
+    @Suite(.timeLimit(.minutes(10)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script")))
+    struct ProgressBarTests {
+        private static let clear = "\r\u{1B}[K"
+
+        private func terminal(_ columns: Int, _ command: String, _ deployment: Deployment) async throws -> String {
+            let result = try await run(
+                "/usr/bin/script",
+                ["-qec", "stty cols \(columns) rows 24; \(command)", "/dev/null"],
+                environment: ["CAMEO_STORE": deployment.store, "SHELL": "/bin/sh"],
+                currentDirectory: deployment.folder.url
+            )
+            return result.outputText.replacing("\r\n", with: "\n")
+        }
+
+        @Test(arguments: [12, 30, 60, 200])
+        func itFitsAndLogLinesStandAlone(columns: Int) async throws {
+            let deployment = try Deployment()
+            for index in 0..<6 { _ = try await deployment.enqueue("initials:A\(index)", "--size", "16x") }
+            let worker = "'\(try Deployment.executable("cameo-worker"))' --drain --log-level info"
+            let text = try await terminal(columns, worker, deployment)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
+            var (bars, logs) = (0, 0)
+            for line in lines {
+                // What was drawn and cleared on this line, and what is left of it.
+                let parts = String(line).components(separatedBy: Self.clear)
+                for bar in parts.dropLast() where !bar.isEmpty {
+                    bars += 1
+                    #expect(bar.count < columns && !bar.contains("\u{1B}"), "\(bar)")
+                }
+                guard let left = parts.last, left.contains(#/ info +[a-z]/#) else { continue }
+                logs += 1
+                #expect(left.contains(#/^[0-9:TZ. -]+ info /#), "\(left)")
+                #expect(!left.contains("█") && !left.contains("·"), "\(left)")
+            }
+            #expect(bars > 0 && logs >= 8, "\(text)")
+            #expect(text.contains("6/6"))
+        }
+
+        /// `batch` and the bar of those who wait for it reckon alike.
+        @Test func itsRestIsThatOfTheBatch() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:AB", "--batch", "b", "--size", "16x")
+            _ = try await deployment.drain()
+            for index in 0..<40 { _ = try await deployment.enqueue("initials:A\(index)", "--batch", "b", "--in", "9d") }
+            let command = "'\(try Deployment.executable("cameo-status"))' batch b"
+            let told = try await terminal(200, command, deployment)
+            let rest = try #require(told.firstMatch(of: #/about ([0-9.]+ [a-z]+) left/#)?.output.1)
+            let bar = try await terminal(200, "\(command) --wait --wait-timeout 1ms", deployment)
+            #expect(bar.contains("1/41, ") && bar.contains(" left"), "\(bar)")
+            #expect(bar.contains("about \(rest) left"), "\(bar), not \(rest)")
+        }
+    }
+}
