@@ -48,7 +48,7 @@ package struct Export {
         // Two sources may have one name: the second takes its job's number. What an earlier export wrote stays.
         for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
             // Thumbnails of different sources may well be the same bytes.
-            guard manifest.mayBe(name, of: listed.thumbnail.uri) else { continue }
+            guard manifest.mayBe(name, of: listed.thumbnail.uri.text) else { continue }
             if try write(data, as: name) {
                 written += 1
             } else if contents(of: name) == data {
@@ -56,7 +56,7 @@ package struct Export {
             } else {
                 continue
             }
-            manifest.note(name, source: listed.job.source, uri: listed.thumbnail.uri)
+            manifest.note(name, source: listed.job.source, uri: listed.thumbnail.uri.text)
             return
         }
         skipped.append("\(stem)-\(listed.job.id).\(rendition).\(ending)")

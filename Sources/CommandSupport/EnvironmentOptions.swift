@@ -49,7 +49,9 @@ package struct EnvironmentOptions {
 
     /// What the command's options are called in the environment.
     package static func variables(of type: (some ParsableCommand).Type, prefix: String) throws -> [String] {
-        try options(of: type).map { variable($0.name, prefix) }
+        try ListedOptions(of: type).options.compactMap { option in
+            option.names.first { $0.hasPrefix("--") }.map { variable(String($0.dropFirst(2)), prefix) }
+        }
     }
 
     private static func variable(_ option: String, _ prefix: String) -> String {

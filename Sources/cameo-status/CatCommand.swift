@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import CameoModel
+public import ArgumentParser
+public import CameoModel
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
@@ -51,5 +51,5 @@ struct CatCommand: AsyncParsableCommand {
 }
 
 extension CameoURI: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
+    public init?(argument: String) { self.init(argument) }
 }

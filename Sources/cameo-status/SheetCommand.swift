@@ -51,7 +51,9 @@ struct SheetCommand: AsyncParsableCommand {
                 Output.bytes(html)
             } else {
                 try ReportFile.write(html, to: file, store: store)
-                try tell(Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri.text)))
+                try tell(
+                    Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri.text))
+                )
             }
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)

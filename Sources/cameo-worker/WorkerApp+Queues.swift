@@ -18,7 +18,7 @@ extension WorkerApp {
     func warnOfPausedQueues(_ store: any Store) async throws {
         let states = JobState.allCases.filter { !$0.isFinal }
         for queue in try await store.queues() where queue.paused && isChosen(queue.name) {
-            let waiting = states.reduce(0) { $0 + (queue.jobs[$1.rawValue] ?? 0) }
+            let waiting = states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
             guard waiting > 0 else { continue }
             let jobs = AmountText.count(waiting, "job")
             let verb = waiting == 1 ? "waits" : "wait"

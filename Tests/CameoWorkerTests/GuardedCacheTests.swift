@@ -111,7 +111,9 @@ struct GuardedCacheTests {
 
     private func keep(_ uri: String, _ data: Data, from peer: Peer) async throws {
         let now = bench.clock.now()
-        let fields = HTTPFields([.init(name: "Cache-Control", value: "max-age=60"), .init(name: "ETag", value: "\"1\"")])
+        let fields = HTTPFields([
+            .init(name: "Cache-Control", value: "max-age=60"), .init(name: "ETag", value: "\"1\""),
+        ])
         let source = CachedSource(
             key: SourceKey(uri: uri, scope: nil),
             finalURL: uri,

@@ -19,7 +19,7 @@ extension EndToEnd {
                 try deployment.add(try await Pictures.photo("jpg"), as: "\(folder)/my photo.jpg")
             }
             uris = try await deployment.enqueue("pictures/*/*.jpg", "--size", "20x:png", "--batch", "b")
-                .flatMap(\.thumbnails).map(\.uri)
+                .flatMap(\.thumbnails).map(\.uri.text)
             try #require(try await deployment.drain().exitStatus == 0)
         }
 

@@ -63,7 +63,9 @@ package struct StoreDirectory: Hashable, Sendable {
         if creating {
             do throws(Errno) {
                 // One level: a mistyped path shall not become a tree of folders.
-                guard files.fileExists(atPath: path) || mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Errno() }
+                guard files.fileExists(atPath: path) || mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                    throw Errno()
+                }
                 for folder in ["blobs", "blobs/tmp", "workers"] { try StoreAccess.makeFolder("\(path)/\(folder)") }
             } catch {
                 let parent = (path as NSString).deletingLastPathComponent

@@ -6,7 +6,7 @@ extension Rendition.Fit: ExpressibleByArgument {}
 
 extension Rendition.Format: ExpressibleByArgument {
     /// `jpg` is what files are called.
-    init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
+    public init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
 }
 
 extension Rendition.Rotation: ExpressibleByArgument {}
