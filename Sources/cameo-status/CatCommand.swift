@@ -51,5 +51,6 @@ struct CatCommand: AsyncParsableCommand {
 }
 
 extension CameoURI: ExpressibleByArgument {
+    /// As it is written in JSON and in URLs.
     public init?(argument: String) { self.init(argument) }
 }

@@ -42,7 +42,8 @@ struct SessionTests {
     }
 
     @Test func nothingIsAddedToTheRequestsOfOtherSchemes() throws {
-        let configuration = try URLSessionConfiguration.cameo(store: try Workbench().path)
+        let folder = try TemporaryFolder()
+        let configuration = try URLSessionConfiguration.cameo(store: folder.path("store"))
         #expect(configuration.httpAdditionalHeaders?.isEmpty ?? true)
         let request = URLRequest(url: try #require(URL(string: "http://example.com/cameo://thumb/1")))
         #expect(!CameoURLProtocol.canInit(with: request))
@@ -83,7 +84,8 @@ struct SessionTests {
 
     /// Foundation ends the process when a task is told its end after it was cancelled.
     @Test func loadsMayBeCancelledAtAnyMoment() async throws {
-        let client = try Client(store: try Workbench().path)
+        let folder = try TemporaryFolder()
+        let client = try Client(store: folder.path("store"))
         let session = URLSession.cameo(client)
         let url = try await client.store(Workbench.picture(1)).url
         var completed = 0
@@ -99,7 +101,8 @@ struct SessionTests {
 
     @Test func aResourceIsReadByASessionAndByTheClient() async throws {
         struct Refused: Error {}
-        let client = try Client(store: try Workbench().path)
+        let folder = try TemporaryFolder()
+        let client = try Client(store: folder.path("store"))
         let uri = try await client.store(Data("[1,2,3]".utf8), mediaType: "application/json")
         let numbers = Resource(uri) { try JSONDecoder().decode([Int].self, from: $0) }
         #expect(try await URLSession.cameo(client).load(numbers) == [1, 2, 3])
