@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// Takes the part that is worked on: what trimming and `crop` left of the picture.
 enum Crop: RenditionStep {
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
