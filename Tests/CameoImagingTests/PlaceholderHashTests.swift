@@ -1,4 +1,5 @@
 import CameoImaging
+import CameoModel
 import Foundation
 import Testing
 

@@ -44,6 +44,13 @@ struct DistrustTests {
         "picture(rendition(width=2)); s.sendall(PNG)",
         "picture(rendition(height=2)); s.sendall(PNG)",
         "picture(rendition()); s.sendall(PNG[:12] + b'IDAT' + PNG[16:])",
+        // More than the box; not what such a source becomes; another size than it says; what hides behind the end.
+        "data = png(9, 9); picture(rendition(width=9, height=9, bytes=len(data)), width=99, height=99); s.sendall(data)",
+        "data = png(8, 9); picture(rendition(width=8, height=9, bytes=len(data)), width=30, height=20); s.sendall(data)",
+        "data = png(16383, 16383); picture(rendition(bytes=len(data))); s.sendall(data)",
+        "picture(rendition(bytes=len(PNG) + 1)); s.sendall(PNG + b'x')",
+        "picture(rendition(bytes=len(PNG) - 1)); s.sendall(PNG[:-1])",
+        "data = png(1, 1, chunk(b'acTL', bytes(8))); picture(rendition(bytes=len(data))); s.sendall(data)",
     ])
     func answerThatIsNotToBeBelievedKillsTheChild(_ lie: String) async throws {
         let (failure, statistics) = try await render("hello(); hear(); \(lie); wait()")
@@ -122,9 +129,10 @@ struct DistrustTests {
     ) async throws {
         let renderer = try FalseRenderer(
             """
-            MAGIC = {"PNG": PNG, "GIF": b"GIF89a\\1\\0\\1\\0"}
-            MAGIC["JPEG"] = b"\\xff\\xd8\\xff\\xe0\\0\\2\\xff\\xc0\\0\\x0b\\x08\\0\\1\\0\\1"
-            MAGIC["WEBP"] = b"RIFF    WEBPVP8L    /" + bytes(4)
+            frame = bytes.fromhex("2c00000000010001000002024401003b")
+            MAGIC = {"PNG": PNG, "GIF": b"GIF89a\\1\\0\\1\\0\\0\\0\\0" + frame}
+            MAGIC["JPEG"] = bytes.fromhex("ffd8ffe00002ffc0000b080001000101011100ffda0008010100003f0000ff00ffd9")
+            MAGIC["WEBP"] = b"RIFF\\x12\\0\\0\\0WEBPVP8L\\5\\0\\0\\0/" + bytes(5)
             data = MAGIC["\(bytes)"]
             hello(); hear(); picture(rendition(format="\(written)", bytes=len(data)), format="\(said)")
             s.sendall(data); wait()
@@ -141,7 +149,7 @@ struct DistrustTests {
 
     @Test func renditionOverItsOwnLimitOfBytesIsRefused() async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(rendition(bytes=129)); s.sendall(PNG + bytes(129 - len(PNG))); wait()"
+            "hello(); hear(); picture(rendition(bytes=129)); s.sendall(long_png(129)); wait()"
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in

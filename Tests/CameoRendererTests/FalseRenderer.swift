@@ -13,7 +13,7 @@ struct FalseRenderer {
         folder = try TemporaryFolder()
         let program = """
             #!/usr/bin/python3
-            import json, os, socket, struct, sys, time
+            import json, os, socket, struct, sys, time, zlib
             s = socket.socket(fileno=3)
             SANDBOX = {"noNewPrivileges": True, "landlock": 7, "seccomp": True, "noCapabilities": True}
             def say(kind, value):
@@ -34,7 +34,14 @@ struct FalseRenderer {
                 return {**made, "placeholder": placeholder, **changes}
             def wait():
                 s.recv(1)
-            PNG = b"\\x89PNG\\r\\n\\x1a\\n" + struct.pack(">I4sII", 13, b"IHDR", 1, 1)
+            def chunk(name, data=b""):
+                return struct.pack(">I4s", len(data), name) + data + struct.pack(">I", zlib.crc32(name + data))
+            def png(width=1, height=1, *more):
+                head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+                return b"\\x89PNG\\r\\n\\x1a\\n" + head + chunk(b"IDAT", zlib.compress(b"")) + b"".join(more) + chunk(b"IEND")
+            def long_png(length):
+                return png(1, 1, chunk(b"teXt", bytes(length - len(PNG) - 12)))
+            PNG = png()
             \(script)
             """
         path = try folder.write(Data(program.utf8), to: "cameo-renderer")

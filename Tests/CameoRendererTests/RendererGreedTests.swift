@@ -163,7 +163,10 @@ struct RendererGreedTests {
     @Test(arguments: [true, false])
     func childThatWasGivenAnOptionalFormatIsReplacedAtOnce(asOverlay: Bool) async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(rendition(), format='\(asOverlay ? "png" : "pdf")'); s.sendall(PNG); wait()"
+            """
+            size = \(asOverlay ? 1 : 8); data = png(size, size); made = rendition(width=size, height=size, bytes=len(data))
+            hello(); hear(); picture(made, format='\(asOverlay ? "png" : "pdf")'); s.sendall(data); wait()
+            """
         )
         let pdf = try OpenFile.memory(containing: Data("%PDF-1.7\n".utf8))
         let png = try await OpenFile(reading: Pictures.plain(30, 20))
@@ -220,7 +223,7 @@ struct RendererGreedTests {
 
     @Test func largeHonestAnswerArrives() async throws {
         let renderer = try FalseRenderer(
-            "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(PNG + bytes((20 << 20) - len(PNG))); wait()"
+            "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(long_png(20 << 20)); wait()"
         )
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in

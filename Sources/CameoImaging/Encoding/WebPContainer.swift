@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 
 /// The chunks of a WebP file (https://developers.google.com/speed/webp/docs/riff_container).

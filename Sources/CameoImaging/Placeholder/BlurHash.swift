@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Glibc
 
 /// BlurHash (https://blurha.sh): 28 characters from which a blurred picture can be drawn; the reference is `C/encode.c` of

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Glibc
 
 /// The discrete cosine transform of small pictures, by tables.

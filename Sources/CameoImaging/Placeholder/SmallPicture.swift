@@ -1,3 +1,5 @@
+package import CameoModel
+
 /// A picture so small that everything about it can be computed at once.
 package struct SmallPicture: Hashable, Sendable {
     /// Pixels, of the longer edge, unless the shorter then has less than ``shortestEdge``.

@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// The size of a WebP picture, by its first chunk (https://developers.google.com/speed/webp/docs/riff_container).
 ///
 /// libvips takes memory for a whole frame (four bytes a pixel) to open a WebP file, before it can be asked how large the

@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// Takes the part that is worked on: what trimming and `crop` left of the picture.
 enum Crop: RenditionStep {
     static let name = "crop"

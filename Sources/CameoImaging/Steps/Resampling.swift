@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// Resizing to an exact size, shared by the steps that do it. Lanczos 3 with a box shrink before it, as libvips chooses.
 enum Resampling {
     /// Nil where libvips failed.

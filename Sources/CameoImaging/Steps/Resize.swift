@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// From the shared size to the rendition's own.
 enum Resize: RenditionStep {
     static let name = "resize"

@@ -1,4 +1,5 @@
 internal import CVips
+internal import CameoModel
 
 /// What the conversion of light needs. All return nil when the operation failed.
 extension VipsPicture {

@@ -1,4 +1,5 @@
 internal import CVips
+internal import CameoModel
 
 extension VipsPicture {
     /// A picture of 8-bit numbers, copied: row by row, pixel by pixel, band by band.

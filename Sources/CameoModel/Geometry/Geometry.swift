@@ -1,5 +1,3 @@
-package import CameoModel
-
 /// The sizes of one rendition, in upright pixels: what the source is resized to, and what is then cut or padded from it.
 ///
 /// The rules are sharp's (`ResolveShrink` and its crop and embed in `pipeline.cc`), which for `inside` are those of

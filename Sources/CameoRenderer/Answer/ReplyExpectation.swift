@@ -50,8 +50,12 @@ struct ReplyExpectation {
                 throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
             }
             let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
-            guard made.frames <= (mayMove ? configuration.limits.frames : 1) else {
+            guard made.frames <= (mayMove ? min(picture.source.pages, configuration.limits.frames) : 1) else {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
+            }
+            let size = PixelSize(made.width, made.height)
+            guard rendition.mayHave(size, of: picture.source, configuration.limits) else {
+                throw MalformedMessage("a rendition of \(size) pixels is not what was asked for")
             }
         }
     }
@@ -68,14 +72,15 @@ struct ReplyExpectation {
             case .auto, .source: false
             }
         guard fits else { throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)") }
-        // Boxes within boxes: not to be read in the worker.
-        guard rendition.format != .avif else { return }
-        guard let size = EncodedSize(of: bytes, rendition.format) else {
-            throw MalformedMessage("the bytes of a rendition do not begin as \(rendition.format.rawValue) does")
+        guard let found = EncodedPicture(bytes, rendition.format) else {
+            throw MalformedMessage("the bytes of a rendition are not one whole \(rendition.format.rawValue)")
         }
-        guard size.width == rendition.width, size.height == rendition.height else {
+        guard found.width == rendition.width, found.height == rendition.height else {
             let said = "\(rendition.width) × \(rendition.height)"
-            throw MalformedMessage("a rendition is \(size.width) × \(size.height) pixels, not \(said)")
+            throw MalformedMessage("a rendition is \(found.width) × \(found.height) pixels, not \(said)")
+        }
+        guard found.frames <= rendition.frames else {
+            throw MalformedMessage("a rendition has \(found.frames) frames, not \(rendition.frames)")
         }
     }
 }

@@ -11,7 +11,7 @@ package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// Width and height exchanged, as a quarter turn does.
     package var turned: PixelSize { PixelSize(height, width) }
 
-    var pixels: Int { width * height }
+    package var pixels: Int { width * height }
 
     package var description: String { "\(width) × \(height)" }
 }

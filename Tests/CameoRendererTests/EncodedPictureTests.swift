@@ -1,0 +1,63 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoRenderer
+
+/// What the worker reads in a rendition, whatever its renderer says.
+@Suite(.timeLimit(.minutes(10)))
+struct EncodedPictureTests {
+    private func made(_ format: Rendition.Format, animated: Bool = false) async throws -> EncodedRendition {
+        var rendition = Rendition(width: 64, format: format)
+        rendition.encoding.animated = animated
+        let source = try await animated ? Pictures.animation("gif") : Pictures.photo("jpg")
+        return try await Renderers.shared.get().render(rendition, of: source).renditions[0]
+    }
+
+    @Test(arguments: [Rendition.Format.png, .jpeg, .gif, .webp, .avif])
+    func aRealPictureIsReadAsItIs(_ format: Rendition.Format) async throws {
+        let rendition = try await made(format)
+        let found = try #require(EncodedPicture(rendition.bytes, format))
+        #expect((found.width, found.height, found.frames) == (64, 43, 1))
+        // Also where it is a part of other bytes.
+        let within = (Data([0]) + rendition.bytes).dropFirst()
+        #expect(EncodedPicture(within, format) == found)
+    }
+
+    @Test(arguments: [Rendition.Format.png, .jpeg, .gif, .webp, .avif])
+    func bytesBehindItOrMissingFromItMakeItNone(_ format: Rendition.Format) async throws {
+        let bytes = try await made(format).bytes
+        for more in [Data([0]), bytes] {
+            let longer = bytes + more
+            #expect(EncodedPicture(longer, format) == nil)
+        }
+        for count in [0, 1, 12, 30, bytes.count / 2, bytes.count - 1] {
+            let shorter = Data(bytes.prefix(count))
+            #expect(EncodedPicture(shorter, format) == nil, "\(count)")
+        }
+    }
+
+    @Test(arguments: [Rendition.Format.gif, .webp])
+    func framesAreCounted(_ format: Rendition.Format) async throws {
+        let rendition = try await made(format, animated: true)
+        let found = try #require(EncodedPicture(rendition.bytes, format))
+        // The three are alike, and libwebp makes one of them.
+        #expect(rendition.frames == 3)
+        #expect(found.frames == (format == .gif ? 3 : 1))
+    }
+
+    /// Whatever bytes come, they are refused or read, within their bounds.
+    @Test(arguments: [Rendition.Format.png, .jpeg, .gif, .webp, .avif])
+    func damagedBytesAreReadWithinTheirBounds(_ format: Rendition.Format) async throws {
+        let bytes = try await made(format).bytes
+        var random = SystemRandomNumberGenerator()
+        var refused = 0
+        for _ in 0..<500 {
+            var damaged = bytes
+            for _ in 0..<3 { damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(in: 0...255) }
+            if EncodedPicture(damaged, format) == nil { refused += 1 }
+        }
+        #expect(refused > 0)
+    }
+}
