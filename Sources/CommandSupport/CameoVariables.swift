@@ -19,7 +19,7 @@ package enum CameoVariables {
         "max-edge", "max-frames",
         "max-pixels", "max-redirects", "max-source-bytes", "memory-limit", "proxy", "queues", "recycle-after",
         "recycle-resident", "remember-failures", "render-concurrency", "render-timeout", "renderer",
-        "require-sandbox", "retry-base", "retry-cap", "rewrite", "stale-if-error", "tolerate", "user-agent",
+        "require-sandbox", "retry-base", "retry-cap", "rewrite", "settings", "stale-if-error", "tolerate", "user-agent",
     ]
 
     /// What users set.

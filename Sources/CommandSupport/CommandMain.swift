@@ -37,10 +37,21 @@ package enum CommandMain {
         }
     }
 
+    /// The command as it would be run now, by the same arguments and what is the environment's and the settings file's.
+    package static func parsed<Command: ParsableCommand>(
+        _ type: Command.Type,
+        environmentPrefix: String
+    ) throws -> Command {
+        try type.parse(try arguments(for: type, environmentPrefix))
+    }
+
     private static func arguments(for type: (some ParsableCommand).Type, _ prefix: String?) throws -> [String] {
         let given = storeBehindSubcommand(Array(CommandLine.arguments.dropFirst()), type)
         guard let prefix else { return given }
-        let environment = ProcessInfo.processInfo.environment
+        var environment = ProcessInfo.processInfo.environment
+        if let path = SettingsFile.path(given, environment, prefix: prefix) {
+            environment.merge(try SettingsFile.variables(at: path, prefix: prefix)) { $1 }
+        }
         return try EnvironmentOptions.arguments(for: type, prefix: prefix, environment: environment, given: given)
             + given
     }
