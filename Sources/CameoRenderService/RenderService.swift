@@ -15,8 +15,7 @@ package struct RenderService {
     /// The whole program, from its arguments to its end.
     package static func main(hook: @escaping (OpenFile) -> RefusalMessage? = { _ in nil }) {
         if CommandLine.arguments.dropFirst() == ["--version"] {
-            _ = VipsLibrary.start()
-            print(rendererVersion)
+            print(CameoVersion.current)
             exit(0)
         }
         guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {

@@ -9,7 +9,7 @@ internal import Logging
 // written even if the task was cancelled meanwhile: a job must never stay `running` with nobody working on it.
 struct JobRunner: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
-    let fetcher: Fetcher
+    let fetchers: CurrentFetcher
     let renderer: RendererPool
     let fetchLimiter: Limiter
     let configuration: WorkerConfiguration
@@ -190,7 +190,7 @@ struct JobRunner: Sendable {
     private var sources: SourceResolver {
         SourceResolver(
             store: store,
-            fetcher: fetcher,
+            fetcher: fetchers.fetcher,
             limiter: fetchLimiter,
             budget: configuration.budget,
             maximumBytes: configuration.maximumSourceBytes

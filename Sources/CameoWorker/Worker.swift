@@ -16,6 +16,7 @@ package final class Worker: Service {
     let store: any WorkerStore & OperatorStore & SourceStore
     private let runner: JobRunner
     private let renderer: RendererPool
+    private let fetchers: CurrentFetcher
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
@@ -38,6 +39,7 @@ package final class Worker: Service {
         self.configuration = configuration
         self.store = store
         self.renderer = renderer
+        fetchers = CurrentFetcher(fetcher)
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -46,7 +48,7 @@ package final class Worker: Service {
         let cadence = cadence
         runner = JobRunner(
             store: store,
-            fetcher: fetcher,
+            fetchers: fetchers,
             renderer: renderer,
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
             configuration: configuration,
@@ -90,6 +92,9 @@ package final class Worker: Service {
 
     /// True after a drain that found nothing left to do; false if it was stopped before.
     package var hasDrained: Bool { phase.hasDrained }
+
+    /// Jobs begin with this fetcher from now on.
+    package func fetch(with fetcher: Fetcher) { fetchers.fetcher = fetcher }
 
     private func stop() {
         phase.stop(grace: configuration.grace)

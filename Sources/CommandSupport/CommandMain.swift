@@ -14,16 +14,8 @@ package enum CommandMain {
         var variables = EnvironmentOptions()
         var parsed: (any ParsableCommand.Type)?
         do {
-            let given = try CommandWords(CommandWords.ofThisProcess, for: type).parsed()
-            if let environmentPrefix, given.first != "---completion" {
-                let environment = ProcessInfo.processInfo.environment
-                variables = try EnvironmentOptions(
-                    for: type,
-                    prefix: environmentPrefix,
-                    environment: environment,
-                    given: given
-                )
-            }
+            let given: [String]
+            (variables, given) = try words(for: type, environmentPrefix)
             var command = try await type.asyncParseAsRoot(variables.arguments + given)
             parsed = Swift.type(of: command)
             if var command = command as? any AsyncParsableCommand {
@@ -46,6 +38,28 @@ package enum CommandMain {
             }
             exit(status.rawValue)
         }
+    }
+
+    /// The command as it would be run now, by the same arguments and what is the environment's and the settings file's.
+    package static func parsed<Command: ParsableCommand>(
+        _ type: Command.Type,
+        environmentPrefix: String
+    ) throws -> Command {
+        let (variables, given) = try words(for: type, environmentPrefix)
+        return try type.parse(variables.arguments + given)
+    }
+
+    private static func words(
+        for type: (some ParsableCommand).Type,
+        _ prefix: String?
+    ) throws -> (EnvironmentOptions, [String]) {
+        let given = try CommandWords(CommandWords.ofThisProcess, for: type).parsed()
+        guard let prefix, given.first != "---completion" else { return (EnvironmentOptions(), given) }
+        var environment = ProcessInfo.processInfo.environment
+        if let path = SettingsFile.path(given, environment, prefix: prefix) {
+            environment.merge(try SettingsFile.variables(at: path, prefix: prefix)) { $1 }
+        }
+        return (try EnvironmentOptions(for: type, prefix: prefix, environment: environment, given: given), given)
     }
 
     /// The lines to print, and the exit code; `command` is nil if the command line could not be parsed.

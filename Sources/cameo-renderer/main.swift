@@ -1,8 +1,3 @@
-internal import CameoModel
 internal import CameoRenderService
 
-if CommandLine.arguments.dropFirst() == ["--version"] {
-    print(CameoVersion.current)
-} else {
-    RenderService.main()
-}
+RenderService.main()

@@ -9,7 +9,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
         abstract: "Makes the thumbnails that were enqueued.",
         discussion: """
             Runs until SIGTERM or SIGINT (Ctrl-C), then finishes what it has begun; what does not finish within the grace, \
-            or by a second signal, is given back to the queue unharmed. Every option can come from the environment instead: --fetch-concurrency from \
+            or by a second signal, is given back to the queue unharmed. SIGHUP reads --settings and --host-headers again. Every option can come from the environment instead: --fetch-concurrency from \
             CAMEO_FETCH_CONCURRENCY, and so on; repeatable ones with commas between the values, flags as 1. A variable that \
             begins so and is no option's is named in a warning. \(DurationArgument.explanation) \
             \(ByteCount.explanation)

@@ -27,15 +27,15 @@ struct LogOptions: ParsableArguments {
     )
     var logLevel: Level?
 
-    /// A logger as the options say; `quiet` when a progress bar is on the same terminal.
-    func logger(quiet: Bool) -> Logger {
-        var logger = Logger(label: "cameo-worker") { _ in
+    /// As the options say; `quiet` when a progress bar is on the same terminal.
+    func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
+
+    func logger(_ level: LiveLevel) -> Logger {
+        Logger(label: "cameo-worker") { _ in
             switch logFormat {
-            case .text: TextLogHandler()
-            case .json: JSONLogHandler()
+            case .text: TextLogHandler(level)
+            case .json: JSONLogHandler(level)
             }
         }
-        logger.logLevel = logLevel?.level ?? (quiet ? .error : .info)
-        return logger
     }
 }

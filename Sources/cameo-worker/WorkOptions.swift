@@ -45,6 +45,18 @@ struct WorkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait between attempts.", valueName: "duration"))
     var retryCap = DurationArgument(.seconds(600))
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file of variables such as CAMEO_LOG_LEVEL=debug, which count over those of the environment. SIGHUP reads it again: \
+            the log level and what concerns sources, HTTP and its cache change at once, all else with the next start. \
+            (default: none)
+            """,
+            valueName: "file"
+        )
+    )
+    var settings: String?
+
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")

@@ -10,7 +10,7 @@ extension WorkerApp {
         guard let chosen = command.work.chosenQueues else { return }
         let known = Set(try await store.queues().map(\.name))
         for name in chosen where !known.contains(name) {
-            command.log.logger(quiet: false).warning("there is no queue \(name) so far; --queues waits for it")
+            warnings.warning("there is no queue \(name) so far; --queues waits for it")
         }
     }
 
@@ -22,7 +22,7 @@ extension WorkerApp {
             guard waiting > 0 else { continue }
             let jobs = AmountText.count(waiting, "job")
             let verb = waiting == 1 ? "waits" : "wait"
-            command.log.logger(quiet: false).warning("the queue \(queue.name) is paused: \(jobs) \(verb) in it")
+            warnings.warning("the queue \(queue.name) is paused: \(jobs) \(verb) in it")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CameoFetch
 internal import CameoModel
 internal import CameoRenderer
@@ -14,16 +15,28 @@ struct WorkerApp {
     let command: CameoWorkerCommand
     private let budget: ByteBudget
 
+    private let level: LiveLevel
+
     init(_ command: CameoWorkerCommand) {
         self.command = command
         budget = ByteBudget(limit: command.sources.bytesInFlight)
+        level = LiveLevel(command.log.level(quiet: Self.showsProgress(command)))
+    }
+
+    /// The same worker by other options.
+    private init(_ command: CameoWorkerCommand, like app: WorkerApp) {
+        (self.command, budget, level) = (command, app.budget, app.level)
+    }
+
+    private static func showsProgress(_ command: CameoWorkerCommand) -> Bool {
+        command.work.drain && Output.errorIsTerminal
     }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)  // a reader of the log that goes away must not take the worker with it
+        signal(SIGHUP, SIG_IGN)  // until it is listened to
         let drains = command.work.drain
-        let showsProgress = drains && Output.errorIsTerminal
-        let logger = command.log.logger(quiet: showsProgress)
+        let logger = command.log.logger(level)
         try warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
@@ -33,7 +46,7 @@ struct WorkerApp {
         let renderer = try makeRenderer()
         try await probe(renderer)
         warnOfMissingLayers(renderer, logger)
-        let tally = DrainTally(showsProgress: showsProgress)
+        let tally = DrainTally(showsProgress: Self.showsProgress(command))
         if drains { tally.start(with: try await store.unfinishedJobs(queues: workConfiguration.queues)) }
         let worker = Worker(
             id: Self.freshID(),
@@ -52,7 +65,7 @@ struct WorkerApp {
             ]
         )
         do {
-            try await runService(worker, logger)
+            try await runService(worker, logger) { reload(worker, store, logger) }
         } catch {
             await renderer.shutdown()
             throw error
@@ -76,7 +89,25 @@ struct WorkerApp {
         return configuration
     }
 
-    private func runService(_ worker: Worker, _ logger: Logger) async throws {
+    /// What was read last stays in force where the settings cannot be.
+    private func reload(_ worker: Worker, _ store: any Store, _ logger: Logger) {
+        do {
+            let fresh = try CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
+            worker.fetch(with: try WorkerApp(fresh, like: self).makeFetcher(store, logger))
+            level.level = fresh.log.level(quiet: Self.showsProgress(fresh))
+            logger.notice("reloaded")
+        } catch {
+            let reason =
+                (error as? CommandFailure)?.messages.joined(separator: "; ") ?? CameoWorkerCommand.message(for: error)
+            logger.error("cannot reload: all stays as it was", metadata: ["reason": "\(reason)"])
+        }
+    }
+
+    private func runService(
+        _ worker: Worker,
+        _ logger: Logger,
+        reload: @escaping @Sendable () -> Void
+    ) async throws {
         // The group's own log lines say nothing that ours do not.
         var quiet = logger
         quiet.logLevel = .error
@@ -92,8 +123,8 @@ struct WorkerApp {
                 logger: quiet
             )
         )
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        let listener = WorkerSignals(worker: worker, group: group, logger: logger)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let listener = WorkerSignals(worker: worker, group: group, logger: logger, reload: reload)
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { await listener.listen(to: signals) }
             defer { tasks.cancelAll() }
@@ -123,12 +154,13 @@ struct WorkerApp {
         }
     }
 
-    /// Not quiet: it comes before the progress bar.
+    /// Not quiet: what it tells comes before the progress bar.
+    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false))) }
+
     private func warnOfUnknownVariables() throws {
-        let logger = command.log.logger(quiet: false)
         let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)
         for name in CameoVariables.unknown(in: ProcessInfo.processInfo.environment, options: options) {
-            logger.warning("the environment's \(name) has no effect: there is no such variable")
+            warnings.warning("the environment's \(name) has no effect: there is no such variable")
         }
     }
 

@@ -64,6 +64,42 @@ extension EndToEnd {
             #expect(try await deployment.job(job).attempts?.map(\.outcome) == [.completed])
         }
 
+        @Test func hangingUpReadsTheSettingsAgainAndEndsNothing() async throws {
+            let deployment = try Deployment()
+            let photo = try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let settings = try deployment.folder.write(Data("CAMEO_ALLOW_ROOT=/usr/share\n".utf8), to: "settings")
+            let job = try await deployment.enqueue(photo)[0].jobID
+            let worker = try ChildProcess(
+                try Deployment.executable("cameo-worker"),
+                ["--settings", settings],
+                environment: ["CAMEO_STORE": deployment.store, "CAMEO_LOG_LEVEL": "error"],
+                currentDirectory: deployment.folder.url
+            )
+            defer { worker.killGroup() }
+            func awaitLog(_ words: String) async throws {
+                while !String(decoding: worker.standardError, as: UTF8.self).contains(words) {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            try await deployment.waitUntil { try await $0.job(job).failure?.code == .sourceForbidden }
+            let allowed = "# Now\nCAMEO_ALLOW_ROOT=\"\(deployment.pictures)\"\nCAMEO_LOG_LEVEL=info\n"
+            try Data(allowed.utf8).write(to: URL(filePath: settings))
+            worker.sendGroup(SIGHUP)
+            try await awaitLog("reloaded")
+            _ = try await deployment.command("cameo-admin", ["retry", "\(job)"])
+            try await deployment.waitUntil { try await $0.job(job).state == .completed }
+            try await awaitLog("completed")
+            for (wrong, words) in [("nonsense", "line 1 is no NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")] {
+                try Data(wrong.utf8).write(to: URL(filePath: settings))
+                worker.send(SIGHUP)
+                try await awaitLog(words)
+            }
+            let next = try await deployment.enqueue(photo, "--size", "20x")[0].jobID
+            try await deployment.waitUntil { try await $0.job(next).state == .completed }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+        }
+
         /// A result that the disk does not take is not the job's fault.
         @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
         func aStopOnAFullDiskChargesNobody() async throws {

@@ -5,8 +5,17 @@ internal import Logging
 
 /// A line a program reads: an object with `time`, `level`, `message` and the metadata as strings.
 struct JSONLogHandler: LogHandler {
-    var logLevel = Logger.Level.info
+    let live: LiveLevel
+    private var own: Logger.Level?
+    var logLevel: Logger.Level {
+        get { own ?? live.level }
+        set { own = newValue }
+    }
     var metadata: Logger.Metadata = [:]
+
+    init(_ live: LiveLevel) {
+        self.live = live
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

@@ -5,8 +5,17 @@ internal import Logging
 
 /// A line a person reads: `12:00:00.000 warning  will retry  job=7 code=source.timeout …`.
 struct TextLogHandler: LogHandler {
-    var logLevel = Logger.Level.info
+    let live: LiveLevel
+    private var own: Logger.Level?
+    var logLevel: Logger.Level {
+        get { own ?? live.level }
+        set { own = newValue }
+    }
     var metadata: Logger.Metadata = [:]
+
+    init(_ live: LiveLevel) {
+        self.live = live
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
