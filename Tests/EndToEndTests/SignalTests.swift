@@ -11,7 +11,7 @@ extension EndToEnd {
     struct SignalTests {
         /// A picture that its renderer never finishes: debug builds only.
         private func workOnAHang(_ arguments: String...) async throws -> (Deployment, ChildProcess, job: Int64) {
-            let deployment = try Deployment()
+            let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             let source = "\(deployment.pictures)/hang.jpg"
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: source))
             let job = try #require(try await deployment.enqueue(source).first).jobID

@@ -12,7 +12,7 @@ extension EndToEnd {
         private let deployment: Deployment
 
         init() async throws {
-            deployment = try Deployment()
+            deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
         }
 

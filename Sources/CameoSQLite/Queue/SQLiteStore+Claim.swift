@@ -79,7 +79,7 @@ extension SQLiteStore {
         try Rates.open(now: now, db)
         if kind == .suspect { return try claimSuspects(limit, queues, for: worker, now: now, db) }
         var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
-        var beginning = try Beginning(limit, db)
+        var beginning = try Beginning(db)
         while jobs.count < limit, let front = try Front.find(among: queues, db) {
             let room = min(limit - jobs.count, try front.room(now: now, db))
             guard room > 0 else {
@@ -97,6 +97,7 @@ extension SQLiteStore {
             try front.settle(taken: tasks.count, of: room, db)
         }
         try ledger.post(db)
+        try beginning.end(db)
         return jobs
     }
 
@@ -163,9 +164,10 @@ extension SQLiteStore {
         // One by one: each may take the last place of its queue or key.
         while jobs.count < limit, let next = try suspects(wanted, 1, attemptedBefore: nil, db).first {
             var ledger = Ledger(now: now)
-            var beginning = try Beginning(1, db)
+            var beginning = try Beginning(db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
             jobs.append(try take(next.task, &beginning, from: next.queue, for: worker, now: now, &ledger, db))
+            try beginning.end(db)
             try ledger.post(db)
         }
         return jobs
@@ -175,12 +177,18 @@ extension SQLiteStore {
 
     /// What the store knows at a claim; each job has a number of its own.
     private struct Beginning {
-        var sourceSeen: Int64
-        let newestJob: Int64
+        private var sourceSeen: Int64
+        private let newestJob: Int64
 
-        init(_ count: Int, _ db: Database) throws {
-            sourceSeen = try SQLiteStore.nextSourceSeen(count, db)
+        init(_ db: Database) throws {
+            sourceSeen = try SQLiteStore.nextSourceSeen(db)
             newestJob = try SQLiteStore.newestJob(db)
+        }
+
+        /// Notes which numbers are taken; without a job not even the first is.
+        func end(_ db: Database) throws {
+            let end = try db.cachedStatement(sql: "UPDATE sequence SET value = ? WHERE name = 'source_seen'")
+            try end.execute(arguments: [sourceSeen - 1])
         }
 
         mutating func next(of task: TaskRow) -> BegunFetch {

@@ -35,7 +35,7 @@ extension SQLiteStore {
                     handedOver: blob,
                     under: cacheKey,
                     at: Date(milliseconds: now),
-                    sourceSeen: try Self.nextSourceSeen(1, db)
+                    sourceSeen: try Self.nextSourceSeen(db)
                 )
                 _ = try Self.keep(source, blob, budget: nil, now: now, in: db)
             } else {

@@ -11,7 +11,7 @@ extension SQLiteStore {
             let task = try TaskRow.find(claim, db)
             try Self.noteUse(of: ingredients, now: now, db)
             return BegunFetch(
-                sourceSeen: try Self.nextSourceSeen(1, db),
+                sourceSeen: try Self.nextSourceSeen(db),
                 newestJob: try Self.newestJob(db),
                 isFirstAttempt: task.tries == 1
             )

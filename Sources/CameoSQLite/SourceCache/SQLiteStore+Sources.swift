@@ -18,15 +18,14 @@ extension SQLiteStore {
     static let useInterval: Int64 = 60_000
 
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
-        try await commit(.begun) { db in try Self.nextSourceSeen(1, db) }
+        try await commit(.begun) { db in try Self.nextSourceSeen(db) }
     }
 
-    /// The first of so many numbers.
-    static func nextSourceSeen(_ count: Int, _ db: Database) throws -> Int64 {
+    static func nextSourceSeen(_ db: Database) throws -> Int64 {
         let next = try db.cachedStatement(
-            sql: "UPDATE sequence SET value = value + ?1 WHERE name = 'source_seen' RETURNING value - ?1 + 1"
+            sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
         )
-        guard let seen = try Int64.fetchOne(next, arguments: [count]) else {
+        guard let seen = try Int64.fetchOne(next) else {
             throw StoreError.failed("the sequence source_seen is missing")
         }
         return seen
