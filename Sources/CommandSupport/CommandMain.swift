@@ -41,12 +41,12 @@ package enum CommandMain {
     }
 
     /// The command as it would be run now, by the same arguments and what is the environment's and the settings file's.
-    package static func parsed<Command: ParsableCommand>(
+    package static func parsed<Command: AsyncParsableCommand>(
         _ type: Command.Type,
         environmentPrefix: String
-    ) throws -> Command {
+    ) async throws -> Command {
         let (variables, given) = try words(for: type, environmentPrefix)
-        return try type.parse(variables.arguments + given)
+        return try await type.asyncParse(variables.arguments + given)
     }
 
     private static func words(

@@ -65,7 +65,7 @@ struct WorkerApp {
             ]
         )
         do {
-            try await runService(worker, logger) { reload(worker, store, logger) }
+            try await runService(worker, logger) { await reload(worker, store, logger) }
         } catch {
             await renderer.shutdown()
             throw error
@@ -90,9 +90,9 @@ struct WorkerApp {
     }
 
     /// What was read last stays in force where the settings cannot be.
-    private func reload(_ worker: Worker, _ store: any Store, _ logger: Logger) {
+    private func reload(_ worker: Worker, _ store: any Store, _ logger: Logger) async {
         do {
-            let fresh = try CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
+            let fresh = try await CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
             worker.fetch(with: try WorkerApp(fresh, like: self).makeFetcher(store, logger))
             level.level = fresh.log.level(quiet: Self.showsProgress(fresh))
             logger.notice("reloaded")
@@ -106,7 +106,7 @@ struct WorkerApp {
     private func runService(
         _ worker: Worker,
         _ logger: Logger,
-        reload: @escaping @Sendable () -> Void
+        reload: @escaping @Sendable () async -> Void
     ) async throws {
         // The group's own log lines say nothing that ours do not.
         var quiet = logger

@@ -9,7 +9,7 @@ struct WorkerSignals {
     let worker: Worker
     let group: ServiceGroup
     let logger: Logger
-    let reload: @Sendable () -> Void
+    let reload: @Sendable () async -> Void
 
     /// A stop often arrives twice: `timeout`, for one, signals its child and then the group that the child is in.
     private static let echo = Duration.milliseconds(250)
@@ -19,7 +19,7 @@ struct WorkerSignals {
         var stoppedAt: ContinuousClock.Instant?
         for await signal in signals {
             guard signal != .sighup else {
-                reload()
+                await reload()
                 continue
             }
             switch stoppedAt {
