@@ -11,10 +11,7 @@ int cameo_sqlite_harden(void *connection) {
     return code;
 }
 
-int cameo_sqlite_configure(void) {
-    int code = sqlite3_config(SQLITE_CONFIG_URI, 1);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    return code;
+void cameo_sqlite_configure(void) {
+    sqlite3_config(SQLITE_CONFIG_URI, 1);
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
 }

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -42,6 +43,18 @@ struct OpeningTests {
         let reason = "there is no folder \(folder.path("far")) to make it in"
         #expect(throws: StoreError.cannotOpen(path: far, reason: reason)) { try SQLiteStore(at: far) }
         #expect(!FileManager.default.fileExists(atPath: folder.path("far")))
+    }
+
+    /// SQLite's own settings can be made only before its first use, which may have been the program's.
+    @Test func aProgramMayHaveUsedSQLiteBefore() async throws {
+        await #expect(processExitsWith: .success) {
+            let own = try DatabaseQueue()
+            let folder = try TemporaryFolder()
+            let store = try SQLiteStore(at: folder.path("store"))
+            #expect(try await store.enqueue([StoreFixture.request("file:///1")]).map(\.id) == [1])
+            #expect(try await own.read { db in try Int.fetchOne(db, sql: "SELECT 1") } == 1)
+            _ = try SQLiteStore(reading: folder.path("store"))
+        }
     }
 
     @Test func readerOfAFileWithoutTablesFindsNoStore() throws {

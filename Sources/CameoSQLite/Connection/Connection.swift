@@ -23,10 +23,10 @@ enum Connection {
     /// small picture writes nearly twice as much.
     static let pageSize = 4_096
 
-    private static let configuration = cameo_sqlite_configure()
+    private static let configuration: Void = cameo_sqlite_configure()
 
     static func open(_ path: String, _ access: Access, patience: Patience = Patience()) throws -> DatabaseQueue {
-        precondition(Self.configuration == 0, "SQLite was used before its configuration")
+        Self.configuration
         var configuration = Configuration()
         configuration.label = "cameo.store"
         configuration.readonly = access != .readWrite
