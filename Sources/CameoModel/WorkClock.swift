@@ -15,9 +15,9 @@ package final class WorkClock: Sendable {
         /// A clock whose waiting counts here too, and how long it had waited before.
         var followed: (clock: WorkClock, from: Duration)?
 
-        var total: Duration {
-            let now = waits > 0 ? waitingSince.duration(to: .now) : .zero
-            return waited + now + (followed.map { $0.clock.waited - $0.from } ?? .zero)
+        func total(at now: ContinuousClock.Instant) -> Duration {
+            waited + (waits > 0 ? waitingSince.duration(to: now) : .zero)
+                + (followed.map { $0.clock.waited(at: now) - $0.from } ?? .zero)
         }
     }
 
@@ -28,9 +28,14 @@ package final class WorkClock: Sendable {
 
     package init() {}
 
-    package var waited: Duration { state.withLock { $0.total } }
+    package var waited: Duration { waited(at: .now) }
 
-    package var worked: Duration { start.duration(to: .now) - waited }
+    package var worked: Duration {
+        let now = ContinuousClock.now
+        return start.duration(to: now) - waited(at: now)
+    }
+
+    private func waited(at now: ContinuousClock.Instant) -> Duration { state.withLock { $0.total(at: now) } }
 
     package func beginWait() {
         state.withLock { state in
