@@ -7,11 +7,11 @@ import Testing
 /// What happens to children, by sources that make a debug build's renderer die on purpose.
 @Suite(.timeLimit(.minutes(10)))
 struct PoolTests {
-    private func hook(_ word: String) async throws -> String {
+    func hook(_ word: String) async throws -> String {
         try await Pictures.bytes("\(word).jpg", Array("CAMEO-TEST-\(word)".utf8))
     }
 
-    private func expectHealthy(_ pool: RendererPool) async throws {
+    func expectHealthy(_ pool: RendererPool) async throws {
         let picture = try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
         #expect(picture.renditions[0].edges == [64, 43])
     }
@@ -190,51 +190,6 @@ struct PoolTests {
         }
     }
 
-    /// What a terminal, a service manager or a supervisor sends to every process: the first of two deadly signals would
-    /// be the one that its end shows.
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    func signalThatIsForTheWorkerDoesNothing(_ signal: Int32) async throws {
-        let hang = try await hook("HANG")
-        try await Renderers.withPool { pool in
-            let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
-            try await expectBusy(pool)
-            for child in pool.statistics.residentBytes.keys {
-                #expect(getpgid(child) == child)
-                kill(child, signal)
-                kill(child, SIGKILL)
-            }
-            let failure = await failure { try await task.value }
-            #expect(failure?.message.contains("SIGKILL") == true, "\(failure?.message ?? "")")
-        }
-    }
-
-    /// Whoever ends a worker with all its processes has not found fault with a picture.
-    @Test func deathByASignalWhileTheWorkerEndsIsNobodysFault() async throws {
-        let hang = try await hook("HANG")
-        try await Renderers.withPool { pool in
-            let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
-            try await expectBusy(pool)
-            pool.expectEnd()
-            for child in pool.statistics.residentBytes.keys { kill(child, SIGKILL) }
-            await #expect(throws: CancellationError.self) { try await task.value }
-            let crash = await failure { try await pool.render(Rendition(width: 64), of: hook("CRASH")) }
-            #expect(crash?.code == .renderCrashed)
-        }
-    }
-
-    /// Before its worker, which would take all that runs with it.
-    @Test func kernelTakesARendererFirst() async throws {
-        try await Renderers.withPool { pool in
-            try await expectHealthy(pool)
-            let processes = pool.statistics.residentBytes.keys
-            #expect(!processes.isEmpty)
-            for process in processes {
-                let score = try String(contentsOfFile: "/proc/\(process)/oom_score_adj", encoding: .utf8)
-                #expect(score == "1000\n")
-            }
-        }
-    }
-
     @Test func answerThatCannotBeBelievedIsRefused() async throws {
         let babble = try await hook("BABBLE")
         try await Renderers.withPool { pool in
@@ -319,7 +274,7 @@ struct PoolTests {
     }
 
     /// The pool has no event for the start of a render, so this looks again and again.
-    private func expectBusy(_ pool: RendererPool) async throws {
+    func expectBusy(_ pool: RendererPool) async throws {
         while pool.statistics.rendering == 0 { try await Task.sleep(for: .milliseconds(2)) }
     }
 }

@@ -22,13 +22,17 @@ struct StartTests {
     func rendererThatDoesNotStartFailsItsJobsAndSaysWhy(_ script: String, words: String) async throws {
         let renderer = try FalseRenderer(script)
         let configuration = RendererConfiguration(executable: renderer.path, processes: 2)
+        let began = ContinuousClock.now
         try await Renderers.withPool(configuration) { pool in
             let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
             #expect(failure?.code == .renderFailed)
             #expect(failure?.isRetryable == true)
             #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
             #expect(!pool.isReady)
-            #expect(pool.statistics.spawned <= 20, "it backs off")
+            // Each of two: at once, after 0.1 s, then after twice as long as the time before, up to 5 s.
+            let spawned = pool.statistics.spawned
+            let most = 2 * (8 + Int(began.duration(to: .now) / .seconds(5)))
+            #expect(spawned <= most, "it backs off")
         }
     }
 
