@@ -55,10 +55,8 @@ package enum CommandMain {
     ) throws -> (EnvironmentOptions, [String]) {
         let given = try CommandWords(CommandWords.ofThisProcess, for: type).parsed()
         guard let prefix, given.first != "---completion" else { return (EnvironmentOptions(), given) }
-        var environment = ProcessInfo.processInfo.environment
-        if let path = SettingsFile.path(given, environment, prefix: prefix) {
-            environment.merge(try SettingsFile.variables(at: path, prefix: prefix)) { $1 }
-        }
+        let own = ProcessInfo.processInfo.environment
+        let environment = try SettingsFile.environment(own, for: given, prefix: prefix)
         return (try EnvironmentOptions(for: type, prefix: prefix, environment: environment, given: given), given)
     }
 

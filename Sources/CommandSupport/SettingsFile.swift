@@ -3,21 +3,37 @@ internal import Foundation
 /// A file of environment variables, as systemd's EnvironmentFile: a name, `=` and a value on each line, with or without
 /// quotes around the value; lines that are empty or begin with `#` or `;` say nothing.
 enum SettingsFile {
-    /// What the option `--settings`, or else its variable, names.
-    static func path(_ arguments: [String], _ environment: [String: String], prefix: String) -> String? {
+    /// The environment with what the file sets that the option `--settings`, or else its variable, names. Only the
+    /// variable's may be missing: a unit names it for whichever instances want one.
+    static func environment(
+        _ environment: [String: String],
+        for arguments: [String],
+        prefix: String
+    ) throws -> [String: String] {
+        if let path = path(arguments) {
+            return environment.merging(try variables(at: path, prefix: prefix)) { $1 }
+        }
+        guard let path = environment["\(prefix)SETTINGS"], FileManager.default.fileExists(atPath: path) else {
+            return environment
+        }
+        return environment.merging(try variables(at: path, prefix: prefix)) { $1 }
+    }
+
+    private static func path(_ arguments: [String]) -> String? {
         if let index = arguments.firstIndex(of: "--settings"), index + 1 < arguments.count {
             return arguments[index + 1]
         }
         let name = "--settings="
-        let path = arguments.first { $0.hasPrefix(name) }?.dropFirst(name.count)
-        return path.map(String.init) ?? environment["\(prefix)SETTINGS"].flatMap { $0.isEmpty ? nil : $0 }
+        return arguments.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
-    /// Those whose names begin with the prefix. A file that is not there has none: services have theirs if they want.
-    static func variables(at path: String, prefix: String) throws -> [String: String] {
-        guard FileManager.default.fileExists(atPath: path) else { return [:] }
+    /// Those whose names begin with the prefix.
+    private static func variables(at path: String, prefix: String) throws -> [String: String] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw CommandFailure("--settings \(path): cannot be read", .usage)
+            throw CommandFailure(
+                "--settings \(path): there is no such file, or none that is text and may be read",
+                .usage
+            )
         }
         var variables: [String: String] = [:]
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -100,6 +100,19 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
+        @Test func settingsThatAreTypedMustBeThere() async throws {
+            let deployment = try Deployment()
+            let typed = try await deployment.command("cameo-worker", ["--drain", "--settings", "/nowhere"])
+            #expect(typed.exitStatus == 2)
+            #expect(typed.errorText.contains("--settings /nowhere: there is no such file"), "\(typed.errorText)")
+            let named = try await deployment.command(
+                "cameo-worker",
+                ["--drain"],
+                environment: ["CAMEO_SETTINGS": "/nowhere"]
+            )
+            #expect(named.exitStatus == 0, "\(named.errorText)")
+        }
+
         /// A result that the disk does not take is not the job's fault.
         @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
         func aStopOnAFullDiskChargesNobody() async throws {
