@@ -24,7 +24,7 @@ package struct PictureRenderer {
         of source: borrowing SourceMapping,
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
-        let shelf = OverlayShelf(overlays, allowing: allowedFormats, limits: limits)
+        let shelf = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
         let bytes = source.bytes
         do throws(ImagingError) {
             return try render(renditions, of: bytes, source.kind, shelf, toleratesDamage: false)
@@ -40,7 +40,7 @@ package struct PictureRenderer {
         _ renditions: [Rendition],
         of bytes: UnsafeRawBufferPointer,
         _ kind: SourceKind,
-        _ shelf: OverlayShelf,
+        _ shelf: OverlayCache,
         toleratesDamage: Bool
     ) throws(ImagingError) -> RenderedSet {
         let reader = try SourceReader(

@@ -18,7 +18,7 @@ package struct RetryPolicy: Hashable, Sendable {
     }
 
     /// This policy where a request wishes nothing else. A base beyond the cap raises it, unless the request names both.
-    package func adjusted(to wish: RetryWish?) -> RetryPolicy {
+    package func adjusted(to wish: RetryOverride?) -> RetryPolicy {
         guard let wish else { return self }
         let base = wish.base.map { Duration.seconds($0) } ?? base
         return RetryPolicy(

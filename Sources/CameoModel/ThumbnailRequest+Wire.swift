@@ -34,7 +34,7 @@ extension ThumbnailRequest {
             priority: try reader.integer("priority", in: Self.priorityRange) ?? 0,
             runAt: try Self.date(try reader.string("runAt")),
             maxAttempts: try reader.integer("maxAttempts", in: Self.attemptsRange) ?? Self.defaultMaxAttempts,
-            retry: try reader.value("retry").map { json throws(InvalidRequest) in try RetryWish(json: json) },
+            retry: try reader.value("retry").map { json throws(InvalidRequest) in try RetryOverride(json: json) },
             timeout: try reader.number("timeout", in: Self.timeoutRange),
             refresh: try reader.choice("refresh", Refresh.self) ?? .ifChanged,
             uniqueKey: try reader.string("uniqueKey"),

@@ -36,7 +36,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
     /// 1 to 25.
     public var maxAttempts: Int
     /// How long to wait between attempts; nil: the worker's policy.
-    public var retry: RetryWish?
+    public var retry: RetryOverride?
     /// Seconds, 1 to 3600, that one attempt may work, whatever it waits for; nil: the worker's default.
     public var timeout: Double?
     /// When thumbnails that exist already are made anew.
@@ -63,7 +63,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         priority: Int = 0,
         runAt: Date? = nil,
         maxAttempts: Int = Self.defaultMaxAttempts,
-        retry: RetryWish? = nil,
+        retry: RetryOverride? = nil,
         timeout: Double? = nil,
         refresh: Refresh = .ifChanged,
         uniqueKey: String? = nil,

@@ -7,7 +7,7 @@ final class AttemptProgress: Sendable {
     private struct State {
         var source: String?
         var arrival: SourceArrival?
-        var retry: RetryWish?
+        var retry: RetryOverride?
         var timings = AttemptTimings()
     }
 
@@ -26,7 +26,7 @@ final class AttemptProgress: Sendable {
     }
 
     /// What the request wishes for the time after a failure.
-    var retry: RetryWish? {
+    var retry: RetryOverride? {
         get { state.withLock { $0.retry } }
         set { state.withLock { $0.retry = newValue } }
     }

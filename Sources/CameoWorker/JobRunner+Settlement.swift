@@ -156,7 +156,7 @@ extension JobRunner {
         var tries = 0
         while true {
             do throws(StoreError) {
-                if case .superseded(let twin) = try await write() { return .superseded(by: twin) }
+                if case .superseded(let duplicate) = try await write() { return .superseded(by: duplicate) }
                 return outcome()
             } catch {
                 if case .leaseLost = error { return .leaseLost }

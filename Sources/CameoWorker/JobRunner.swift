@@ -176,9 +176,9 @@ struct JobRunner: Sendable {
     }
 
     /// Nil while no renderer has said which version it is.
-    private func seen(_ fetched: FetchedPictures, _ request: ThumbnailRequest, _ ticket: FetchTicket) -> SeenAgain? {
+    private func seen(_ fetched: FetchedPictures, _ request: ThumbnailRequest, _ ticket: FetchTicket) -> Revalidation? {
         renderer.rendererVersion.map { version in
-            SeenAgain(
+            Revalidation(
                 sourceDigest: fetched.source.digest,
                 overlayDigests: request.renditions.map(fetched.overlayDigest(of:)),
                 sourceSeen: fetched.sourceSeen(ticket),

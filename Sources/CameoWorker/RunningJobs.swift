@@ -7,9 +7,9 @@ final class RunningJobs: Sendable {
 
     var count: Int { jobs.withLock { $0.count } }
 
-    /// True while a suspect runs: nothing is claimed beside it.
-    var containsSuspect: Bool {
-        jobs.withLock { $0.values.contains { $0.job.crashCount >= ClaimKind.suspectAfterCrashes } }
+    /// True while a poison job runs: nothing is claimed beside it.
+    var containsPoisonJob: Bool {
+        jobs.withLock { $0.values.contains { $0.job.crashCount >= ClaimKind.poisonAfterCrashes } }
     }
 
     func insert(_ control: JobControl) {

@@ -24,8 +24,8 @@ extension Worker {
         case .unchanged(let thumbnails):
             metadata["thumbnails"] = "\(thumbnails)"
             logger.info("completed, unchanged", metadata: metadata)
-        case .superseded(let twin):
-            metadata["twin"] = "\(twin)"
+        case .superseded(let duplicate):
+            metadata["superseded_by"] = "\(duplicate)"
             logger.info("superseded by a job that waits for the same", metadata: metadata)
         case .retried(let failure, let delay):
             metadata["code"] = "\(failure.code.rawValue)"

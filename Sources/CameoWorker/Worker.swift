@@ -167,19 +167,19 @@ package final class Worker: Service {
     }
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
-        guard !running.containsSuspect else { return [] }
-        if try await store.hasOverdueSuspect(queues: configuration.queues) { return try await claimSuspect() }
+        guard !running.containsPoisonJob else { return [] }
+        if try await store.hasOverduePoisonJob(queues: configuration.queues) { return try await claimPoisonJob() }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
         let jobs = try await store.claim(limit: room, kind: .usual, queues: configuration.queues, for: id)
-        return jobs.isEmpty ? try await claimSuspect() : jobs
+        return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
 
-    /// Lets what runs end, then takes one suspect, to run with nothing beside it: if the worker dies of it, only it is
-    /// blamed. Innocents go first: a suspect waits until nothing else does, or has waited for long enough.
-    private func claimSuspect() async throws(StoreError) -> [ClaimedJob] {
+    /// Waits until every running job has ended, then claims one poison job and runs it alone: if the worker dies, only that
+    /// job is blamed. Other jobs go first: a poison job waits until no other job does, or has waited long enough.
+    private func claimPoisonJob() async throws(StoreError) -> [ClaimedJob] {
         guard running.count == 0 else { return [] }
-        return try await store.claim(limit: 1, kind: .suspect, queues: configuration.queues, for: id)
+        return try await store.claim(limit: 1, kind: .poison, queues: configuration.queues, for: id)
     }
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {

@@ -27,8 +27,8 @@ struct RetryCommand: AsyncParsableCommand {
         try await jobs.change(by: .retry, done: "available again") { store, id in
             let retried = try await store.retry(id)
             let before = retried.before
-            if case .superseded(let twin) = retried.settlement {
-                return "job \(id) was \(before.rawValue), is cancelled: job \(twin) waits for the same thumbnails"
+            if case .superseded(let duplicate) = retried.settlement {
+                return "job \(id) was \(before.rawValue), is cancelled: job \(duplicate) waits for the same thumbnails"
             }
             return BulkChange.retry.applies(to: before)
                 ? "job \(id) was \(before.rawValue), is available" : "job \(id) is \(before.rawValue) already"

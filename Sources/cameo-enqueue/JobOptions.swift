@@ -123,7 +123,7 @@ struct JobOptions: ParsableArguments {
         request.concurrencyKey = concurrencyKey
         request.concurrencyLimit = concurrencyLimit
         if retryBase != nil || retryCap != nil || retryJitter != nil {
-            request.retry = RetryWish(
+            request.retry = RetryOverride(
                 base: retryBase?.seconds,
                 cap: retryCap?.seconds,
                 jitter: retryJitter

@@ -63,11 +63,11 @@ struct AcceptanceTests {
     }
 
     /// Their requests together were longer than a request may be, and so no claim, no enqueue and no rescue succeeded.
-    @Test func twoTwinsOfAlmostAMebibyteEachAreOneJob() async throws {
+    @Test func twoDuplicatesOfAlmostAMebibyteEachAreOneJob() async throws {
         let pad = String(repeating: "x", count: 1_048_400)
-        let twins = ["one", "two"].map { Self.long(pad, #","batch":"\#($0)""#) }
-        try #require(twins.allSatisfy { (1_048_000...1_048_576).contains($0.utf8.count) })
-        try insert(twins + [Self.request("b")])
+        let duplicates = ["one", "two"].map { Self.long(pad, #","batch":"\#($0)""#) }
+        try #require(duplicates.allSatisfy { (1_048_000...1_048_576).contains($0.utf8.count) })
+        try insert(duplicates + [Self.request("b")])
         let registration = try await fixture.register("w1")
         #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1, 3])
         #expect(try await store.job(2).supersededBy == 1)

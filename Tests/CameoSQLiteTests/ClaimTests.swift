@@ -90,20 +90,20 @@ struct ClaimTests {
         #expect(try await fixture.store.unfinishedJobs(queues: nil) == 2)
     }
 
-    @Test func suspectsAreOnlyClaimedAlone() async throws {
+    @Test func poisonJobsAreOnlyClaimedAlone() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET crash_count = 3 WHERE id = 1") }
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET attempted_at = 1 WHERE id = 1") }
-        #expect(try await fixture.store.hasOverdueSuspect(queues: nil))
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: ["other"]))
+        #expect(try await fixture.store.hasOverduePoisonJob(queues: nil))
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: ["other"]))
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
-        #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [1])
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await fixture.store.claim(limit: 1, kind: .poison, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
-    @Test func aSuspectIsOverdueWhenItWaitedForAMinute() async throws {
+    @Test func aPoisonJobIsOverdueWhenItWaitedForAMinute() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let now = fixture.clock.storeClock.now().milliseconds
@@ -111,9 +111,9 @@ struct ClaimTests {
             try db.execute(sql: "UPDATE task SET crash_count = 3, attempted_at = ?", arguments: [now])
         }
         fixture.clock.advance(seconds: 59)
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
         fixture.clock.advance(seconds: 1)
-        #expect(try await fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
     @Test func aThousandQueuesAreNoObstacle() async throws {

@@ -16,7 +16,7 @@ struct FreshnessTests {
     }
 
     private func make(_ fixture: StoreFixture, _ change: (inout ThumbnailRequest) -> Void) async throws {
-        _ = try await fixture.enqueueTwin(change)
+        _ = try await fixture.enqueueDuplicate(change)
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         try await fixture.store.complete(
             job.claim,
@@ -36,7 +36,7 @@ struct FreshnessTests {
     func whatIsMadeAndFreshNeedsNoJob(source: String, refresh: Refresh, outcome: EnqueueReceipt.Outcome) async throws {
         let fixture = try StoreFixture()
         try await make(fixture, source)
-        let receipt = try await fixture.enqueueTwin {
+        let receipt = try await fixture.enqueueDuplicate {
             $0.source = source
             $0.refresh = refresh
         }
@@ -49,7 +49,7 @@ struct FreshnessTests {
     @Test func inABatchWhatIsFreshLeavesAJobThatIsDone() async throws {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")
-        let receipt = try await fixture.enqueueTwin {
+        let receipt = try await fixture.enqueueDuplicate {
             $0.source = "data:,picture"
             $0.batch = "b"
         }
@@ -58,7 +58,7 @@ struct FreshnessTests {
         #expect((job.state, job.attempt) == (.completed, 0))
         #expect(job.thumbnails == receipt.thumbnails)
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        let again = try await fixture.enqueueTwin {
+        let again = try await fixture.enqueueDuplicate {
             $0.source = "data:,picture"
             $0.batch = "b"
         }
@@ -66,7 +66,7 @@ struct FreshnessTests {
         let report = try await fixture.store.batch("b")
         #expect((report.total, report.finished, report.finishedLastMinute) == (1, 1, 0))
         try await make(fixture, "data:,another")
-        let other = try await fixture.enqueueTwin {
+        let other = try await fixture.enqueueDuplicate {
             $0.source = "data:,another"
             $0.batch = "b"
         }
@@ -78,12 +78,12 @@ struct FreshnessTests {
     @Test func aRequestForLaterOrForMoreNeedsAJob() async throws {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")
-        let later = try await fixture.enqueueTwin {
+        let later = try await fixture.enqueueDuplicate {
             $0.source = "data:,picture"
             $0.runAt = fixture.clock.storeClock.now().addingTimeInterval(5)
         }
         #expect(later.outcome == .accepted)
-        let more = try await fixture.enqueueTwin {
+        let more = try await fixture.enqueueDuplicate {
             $0.source = "data:,picture"
             $0.renditions.append(Rendition(width: 17))
         }
@@ -119,7 +119,7 @@ struct FreshnessTests {
         if state == "varies since" {
             try await fixture.keep("b", uri: uri, variant: "accept", seen: 10)
         }
-        #expect(try await fixture.enqueueTwin { $0.source = asked }.outcome == outcome)
+        #expect(try await fixture.enqueueDuplicate { $0.source = asked }.outcome == outcome)
     }
 
     @Test func whatOthersWereAnsweredSaysNothingToATenant() async throws {
@@ -130,7 +130,7 @@ struct FreshnessTests {
         for (scope, outcome) in [(nil, EnqueueReceipt.Outcome.accepted), (RequestScope(headers: headers), .fresh)] {
             let answer = StoreFixture.original(bytes, uri: uri, scope: scope, isPinned: true)
             try await fixture.store.keep(answer, data: bytes, budget: nil)
-            #expect(try await fixture.enqueueTwin(change).outcome == outcome)
+            #expect(try await fixture.enqueueDuplicate(change).outcome == outcome)
         }
     }
 
@@ -138,7 +138,7 @@ struct FreshnessTests {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")
         _ = try await fixture.sql("UPDATE blob SET data = zeroblob(size)")
-        #expect(try await fixture.enqueueTwin { $0.source = "data:,picture" }.outcome == .accepted)
+        #expect(try await fixture.enqueueDuplicate { $0.source = "data:,picture" }.outcome == .accepted)
     }
 
     /// Nobody remembers which bytes an overlay had.
@@ -150,6 +150,6 @@ struct FreshnessTests {
             request.renditions[0].look.overlay = Rendition.Overlay(source: overlay)
         }
         try await make(fixture, change)
-        #expect(try await fixture.enqueueTwin(change).outcome == outcome)
+        #expect(try await fixture.enqueueDuplicate(change).outcome == outcome)
     }
 }

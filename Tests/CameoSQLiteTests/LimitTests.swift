@@ -153,18 +153,18 @@ struct LimitTests {
         try stranger.inDatabase { db in try db.rollback() }
     }
 
-    @Test func aSuspectOfAFullKeyBlocksNobody() async throws {
+    @Test func aPoisonJobOfAFullKeyBlocksNobody() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
         try await fixture.store.commit { db in
             try db.execute(sql: "UPDATE task SET crash_count = 3, attempted_at = 1 WHERE id = 2")
         }
-        #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").isEmpty)
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await fixture.store.claim(limit: 1, kind: .poison, for: "w1").isEmpty)
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
-    @Test func aSuspectThatComesBackToAFullKeyBlocksNobody() async throws {
+    @Test func aPoisonJobThatComesBackToAFullKeyBlocksNobody() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(key: "k", to: 2)
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
@@ -172,16 +172,16 @@ struct LimitTests {
         try await fixture.store.limit(key: "k", to: 1)
         try await fixture.store.release(jobs[1].claim)
         _ = try await fixture.sql("UPDATE task SET crash_count = 3, attempted_at = 1 WHERE id = 2")
-        #expect(try await !fixture.store.hasOverdueSuspect(queues: nil))
+        #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
-    @Test func aSuspectBehindOneOfAFullKeyIsClaimed() async throws {
+    @Test func aPoisonJobBehindOneOfAFullKeyIsClaimed() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE task SET crash_count = 3 WHERE id > 1") }
-        #expect(try await fixture.store.claim(limit: 1, kind: .suspect, for: "w1").map(\.claim.jobID) == [3])
+        #expect(try await fixture.store.claim(limit: 1, kind: .poison, for: "w1").map(\.claim.jobID) == [3])
     }
 
     @Test func aLimitBelowWhatRunsLetsThatGoOnAndNothingIn() async throws {

@@ -124,15 +124,15 @@ struct RateTests {
         #expect(try await fixture.store.concurrencyLimits().map(\.rate) == ["5/30s"])
     }
 
-    /// A suspect starts like any other job.
-    @Test func aSuspectTakesAStart() async throws {
+    /// A poison job starts like any other job.
+    @Test func aPoisonJobTakesAStart() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
         try await fixture.store.limit(queue: "default", toRate: StartRate("1/s"))
         _ = try await fixture.sql("UPDATE task SET crash_count = 3, attempted_at = 1")
-        #expect(try await fixture.store.claim(limit: 9, kind: .suspect, for: "w1").count == 1)
-        #expect(try await fixture.store.claim(limit: 9, kind: .suspect, for: "w1").isEmpty)
+        #expect(try await fixture.store.claim(limit: 9, kind: .poison, for: "w1").count == 1)
+        #expect(try await fixture.store.claim(limit: 9, kind: .poison, for: "w1").isEmpty)
         fixture.clock.advance(seconds: 1)
-        #expect(try await fixture.store.claim(limit: 9, kind: .suspect, for: "w1").count == 1)
+        #expect(try await fixture.store.claim(limit: 9, kind: .poison, for: "w1").count == 1)
     }
 }

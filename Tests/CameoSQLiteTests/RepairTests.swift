@@ -54,7 +54,7 @@ struct RepairTests {
             findings.map(\.subject) == [
                 "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "schema",
                 "guests",
-                "blobs", "files", "strays", "workers", "disk", "sandbox",
+                "blobs", "files", "unexpected", "workers", "disk", "sandbox",
             ]
         )
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)

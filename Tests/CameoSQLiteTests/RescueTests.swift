@@ -109,7 +109,7 @@ struct RescueTests {
         try await fixture.enqueue()
         for death in 1...6 {
             var registration: WorkerRegistration? = try await fixture.register("w\(death)")
-            let kind: ClaimKind = death > 3 ? .suspect : .usual
+            let kind: ClaimKind = death > 3 ? .poison : .usual
             #expect(try await fixture.store.claim(limit: 1, kind: kind, for: "w\(death)").count == 1)
             withExtendedLifetime(registration) {}
             registration = nil

@@ -9,7 +9,7 @@ import Testing
 /// Whoever waits for a job that another took the place of waits for that other.
 @Suite(.timeLimit(.minutes(10)))
 struct SupersededStateTests {
-    @Test func aSupersededJobBecomesWhatItsTwinBecomes() async throws {
+    @Test func aSupersededJobBecomesWhatItsDuplicateBecomes() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         let request = StoreFixture.request()
@@ -30,16 +30,16 @@ struct SupersededStateTests {
         await #expect(throws: StoreError.noSuchJob(99)) { try await fixture.store.jobInPlace(of: 99) }
         #expect(try await fixture.store.states(of: [first, second, 99]) == [first: .available, second: .available])
 
-        let twin = try await fixture.store.claim(limit: 1, for: "w1")
+        let duplicate = try await fixture.store.claim(limit: 1, for: "w1")
         try await fixture.store.complete(
-            twin[0].claim,
-            storing: try StoreFixture.rendered(twin[0]),
+            duplicate[0].claim,
+            storing: try StoreFixture.rendered(duplicate[0]),
             from: StoreFixture.provenance(),
             timings: AttemptTimings()
         )
         #expect(try await fixture.store.states(of: [first]) == [first: .completed])
 
-        // Retention may take the twin first.
+        // Retention may take the duplicate first.
         try await fixture.store.commit { db in
             try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [second])
         }
@@ -47,6 +47,6 @@ struct SupersededStateTests {
         #expect(try await fixture.store.jobInPlace(of: first).id == first)
 
         #expect(try await fixture.store.retry(first).settlement == .asAsked)
-        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's twin")
+        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's duplicate")
     }
 }

@@ -118,7 +118,7 @@ struct ThumbnailRetentionTests {
         case .keptAsItWas: try await keep([id], seen: nil)
         case .keptOfTheSameBytes:
             let provenance = try StoreFixture.provenance()
-            let seen = SeenAgain(
+            let seen = Revalidation(
                 sourceDigest: provenance.sourceDigest,
                 overlayDigests: [nil],
                 sourceSeen: 2,
@@ -131,7 +131,7 @@ struct ThumbnailRetentionTests {
         }
     }
 
-    private func keep(_ ids: [ThumbnailID], seen: SeenAgain?) async throws {
+    private func keep(_ ids: [ThumbnailID], seen: Revalidation?) async throws {
         _ = try await store.enqueue([StoreFixture.request { $0.refresh = .always }])
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
         try await store.complete(job.claim, keeping: ids, seen: seen, timings: AttemptTimings())

@@ -16,13 +16,13 @@ struct UniqueTests {
     func aRequestJoinsTheJobThatWaits(state: JobState) async throws {
         let fixture = try StoreFixture()
         let later = fixture.clock.storeClock.now().addingTimeInterval(60)
-        _ = try await fixture.enqueueTwin { if state == .scheduled { $0.runAt = later } }
+        _ = try await fixture.enqueueDuplicate { if state == .scheduled { $0.runAt = later } }
         if state == .retryable {
             let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
             try await fixture.store.fail(job.claim, with: failure, retryAt: later, timings: AttemptTimings())
         }
         #expect(try await fixture.store.job(1).state == state)
-        let receipt = try await fixture.enqueueTwin {
+        let receipt = try await fixture.enqueueDuplicate {
             $0.priority = 7
             $0.batch = "second"
         }
@@ -42,7 +42,7 @@ struct UniqueTests {
     @Test(arguments: [JobState.running, .completed, .discarded, .cancelled])
     func noOtherJobIsJoined(state: JobState) async throws {
         let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.enqueueDuplicate()
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         switch state {
         case .completed:
@@ -53,7 +53,7 @@ struct UniqueTests {
         default: break
         }
         #expect(try await fixture.store.job(1).state == state)
-        let receipt = try await fixture.enqueueTwin()
+        let receipt = try await fixture.enqueueDuplicate()
         #expect((receipt.outcome, receipt.id) == (.accepted, 2))
     }
 
@@ -61,10 +61,10 @@ struct UniqueTests {
     func aJobThatWasJoinedTakesItsNewPlaceInTheLine(what: String) async throws {
         let fixture = try StoreFixture()
         let now = fixture.clock.storeClock.now()
-        _ = try await fixture.enqueueTwin { if what == "time" { $0.runAt = now.addingTimeInterval(600) } }
+        _ = try await fixture.enqueueDuplicate { if what == "time" { $0.runAt = now.addingTimeInterval(600) } }
         fixture.clock.advance(seconds: 60)
         try await fixture.enqueue { $0.priority = 2 }
-        _ = try await fixture.enqueueTwin { if what == "priority" { $0.priority = 2 } }
+        _ = try await fixture.enqueueDuplicate { if what == "priority" { $0.priority = 2 } }
         if what == "time" {
             // It lies ahead of what comes three minutes later with that priority.
             fixture.clock.advance(seconds: 180)
@@ -76,8 +76,8 @@ struct UniqueTests {
 
     @Test func lowerPriorityAndLaterTimeChangeNothing() async throws {
         let fixture = try StoreFixture()
-        let first = try await fixture.enqueueTwin { $0.priority = 3 }
-        let receipt = try await fixture.enqueueTwin {
+        let first = try await fixture.enqueueDuplicate { $0.priority = 3 }
+        let receipt = try await fixture.enqueueDuplicate {
             $0.priority = -3
             $0.runAt = fixture.clock.storeClock.now().addingTimeInterval(600)
         }
@@ -93,11 +93,11 @@ struct UniqueTests {
         let fixture = try StoreFixture()
         let pixel = "data:image/png;base64,iVBORw0KGgo="
         let renditions = [Rendition(width: 64), Rendition(width: 128)]
-        _ = try await fixture.enqueueTwin { request in
+        _ = try await fixture.enqueueDuplicate { request in
             request.renditions = renditions
             if difference == "data" { request.source = pixel }
         }
-        let receipt = try await fixture.enqueueTwin { request in
+        let receipt = try await fixture.enqueueDuplicate { request in
             request.renditions = renditions
             switch difference {
             case "source": request.source = "file:///pictures/b.jpg"
@@ -118,8 +118,8 @@ struct UniqueTests {
 
     @Test func anExplicitKeyJoinsWhateverIsAskedFor() async throws {
         let fixture = try StoreFixture()
-        let first = try await fixture.enqueueTwin { $0.uniqueKey = "avatar-7" }
-        let receipt = try await fixture.enqueueTwin {
+        let first = try await fixture.enqueueDuplicate { $0.uniqueKey = "avatar-7" }
+        let receipt = try await fixture.enqueueDuplicate {
             $0.uniqueKey = "avatar-7"
             $0.source = "file:///pictures/other.jpg"
         }
@@ -130,7 +130,7 @@ struct UniqueTests {
     @Test func joiningTakesTheMoreThoroughRefresh() async throws {
         let fixture = try StoreFixture()
         for refresh in [Refresh.ifChanged, .always, .never] {
-            _ = try await fixture.enqueueTwin { $0.refresh = refresh }
+            _ = try await fixture.enqueueDuplicate { $0.refresh = refresh }
         }
         let job = try #require(try await fixture.store.claim(limit: 9, for: "w1").first)
         #expect(try job.parsedRequest().refresh == .always)
@@ -140,8 +140,8 @@ struct UniqueTests {
     /// The statement of a process that forgot to look.
     @Test func theIndexLetsNoSecondJobStand() async throws {
         let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
-        _ = try await fixture.enqueueTwin { $0.queue = "other" }
+        _ = try await fixture.enqueueDuplicate()
+        _ = try await fixture.enqueueDuplicate { $0.queue = "other" }
         await #expect(throws: StoreError.self) {
             try await fixture.store.commit { db in
                 try db.execute(

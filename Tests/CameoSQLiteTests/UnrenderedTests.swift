@@ -10,8 +10,8 @@ import Testing
 struct UnrenderedTests {
     private func digest(_ text: String) -> BlobDigest { SHA256.digest(of: Data(text.utf8)) }
 
-    private func seen(_ number: Int64, otherThan change: String = "", overlay: String? = nil) -> SeenAgain {
-        SeenAgain(
+    private func seen(_ number: Int64, otherThan change: String = "", overlay: String? = nil) -> Revalidation {
+        Revalidation(
             sourceDigest: digest(change == "source" ? "another" : "picture"),
             overlayDigests: [change == "overlay" ? digest("another") : overlay.map(digest)],
             sourceSeen: number,
@@ -21,7 +21,7 @@ struct UnrenderedTests {
 
     /// Has a job make the thumbnail from `picture`, as the fetch of that number saw it.
     private func make(_ fixture: StoreFixture, seen: Int64 = 1, overlay: String? = nil) async throws -> [ThumbnailID] {
-        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.enqueueDuplicate()
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let rendered = try StoreFixture.rendered(job, overlay: overlay)
         let provenance = try StoreFixture.provenance(seen: seen)
@@ -51,7 +51,7 @@ struct UnrenderedTests {
         if way == "rendered" {
             _ = try await make(fixture, seen: 3)
         } else {
-            _ = try await fixture.enqueueTwin()
+            _ = try await fixture.enqueueDuplicate()
             let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
             try await fixture.store.complete(job.claim, keeping: ids, seen: seen(3), timings: AttemptTimings())
         }

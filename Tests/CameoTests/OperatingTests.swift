@@ -244,7 +244,7 @@ struct OperatingTests {
         #expect(try await enqueue("d") { $0.uniqueKey = "profile of 7" } == keyed)
         let again = try await enqueue("b") { $0.refresh = .always }
         #expect(again != urgent)
-        let waiting = try await enqueue("e") { $0.retry = RetryWish(base: 100, cap: 100, jitter: 0) }
+        let waiting = try await enqueue("e") { $0.retry = RetryOverride(base: 100, cap: 100, jitter: 0) }
         #expect(try await client.status(of: waiting).state == .available)
     }
 

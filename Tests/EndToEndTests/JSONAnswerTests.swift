@@ -60,13 +60,13 @@ extension EndToEnd {
             let late = try await jobs(try await admin("snooze", "1", "--for", "1h"))
             #expect(late.map(\.state) == [.cancelled], "it does not wait")
             // Another waits for the same thumbnails.
-            let twin = try #require(try await deployment.enqueue("a.jpg").first).jobID
+            let duplicate = try #require(try await deployment.enqueue("a.jpg").first).jobID
             let retried = try await jobs(try await admin("retry", "1", "2"))
-            #expect(retried.map(\.state) == [.cancelled, .available] && retried[0].supersededBy == twin)
-            _ = try await admin("cancel", "\(twin)")
+            #expect(retried.map(\.state) == [.cancelled, .available] && retried[0].supersededBy == duplicate)
+            _ = try await admin("cancel", "\(duplicate)")
             let ended = try await deployment.command("cameo-status", ["job", "1", "--wait", "--json"])
             #expect(ended.exitStatus == 1)
-            #expect(try await jobs(ended).map(\.id) == [twin], "whoever waits for the first waits for the other")
+            #expect(try await jobs(ended).map(\.id) == [duplicate], "whoever waits for the first waits for the other")
         }
 
         @Test func manyJobsAreCounted() async throws {

@@ -88,7 +88,7 @@ extension EndToEnd {
             let check = [try Deployment.executable("cameo-admin"), "check", "--repair"]
             let named = try await deployment.runWithoutOverride(check)
             #expect(named.exitStatus == 1)
-            #expect(named.outputText.contains("strays: the folder \(folder) cannot be read: Permission denied"))
+            #expect(named.outputText.contains("unexpected: the folder \(folder) cannot be read: Permission denied"))
             #expect(named.outputText.contains("error\tblobs: \(deployment.store)/\(folder)/"), "\(named.outputText)")
             #expect(!named.outputText.contains("mended"))
             try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/\(folder)")

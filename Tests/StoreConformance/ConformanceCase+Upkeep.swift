@@ -34,7 +34,7 @@ extension ConformanceCase {
             for death in 1...ClaimKind.discardAfterCrashes {
                 let worker = "w\(death)"
                 try await fixture.register(worker)
-                let kind: ClaimKind = death > ClaimKind.suspectAfterCrashes ? .suspect : .usual
+                let kind: ClaimKind = death > ClaimKind.poisonAfterCrashes ? .poison : .usual
                 #expect(try await fixture.claim(1, kind, for: worker).count == 1)
                 try await fixture.engine.kill(worker, in: fixture.store)
                 let report = try await fixture.rescue(worker)

@@ -8,7 +8,7 @@ internal import Synchronization
 final class MovedFiles: Sendable {
     private struct State {
         var moved: Set<BlobDigest> = []
-        var strays: Set<BlobDigest> = []
+        var orphans: Set<BlobDigest> = []
     }
 
     /// No two removers share a name: one may not have come to its end when the next begins.
@@ -18,11 +18,11 @@ final class MovedFiles: Sendable {
     /// By the transaction's last run.
     var digests: [BlobDigest] { state.withLock { Array($0.moved) } }
     /// By a run before, and not by the last: another process may have named them in between.
-    var strays: [BlobDigest] { state.withLock { Array($0.strays) } }
+    var orphans: [BlobDigest] { state.withLock { Array($0.orphans) } }
 
     func add(_ digest: BlobDigest) {
         state.withLock { state in
-            state.strays.remove(digest)
+            state.orphans.remove(digest)
             state.moved.insert(digest)
         }
     }
@@ -30,7 +30,7 @@ final class MovedFiles: Sendable {
     /// A transaction may run twice. What it moved the first time it finds there the second time.
     func beginRun() {
         state.withLock { state in
-            state.strays.formUnion(state.moved)
+            state.orphans.formUnion(state.moved)
             state.moved = []
         }
     }
@@ -62,12 +62,12 @@ extension BlobFiles {
     /// After the commit.
     func remove(_ moved: MovedFiles) {
         for digest in moved.digests { unlink(directory.removedBlob(digest, by: moved.remover)) }
-        for digest in moved.strays { try? putBack(digest, moved) }
+        for digest in moved.orphans { try? putBack(digest, moved) }
     }
 
     /// After a failure, which is what is told of: what stays aside then is missed by no row that anything names.
     func moveBack(_ moved: MovedFiles) {
-        for digest in moved.digests + moved.strays { try? putBack(digest, moved) }
+        for digest in moved.digests + moved.orphans { try? putBack(digest, moved) }
     }
 
     /// Never over a file that was made meanwhile: it has the same bytes, and its age protects its maker.

@@ -13,7 +13,7 @@ struct BlobFolder: Sendable {
     /// Those of its files, in their order.
     let digests: [BlobDigest]
     /// What else is in it, or wrong with it.
-    let strays: [Stray]
+    let unexpected: [UnexpectedEntry]
 }
 
 /// Blobs whose files are missing or damaged.
@@ -34,7 +34,7 @@ struct LostBlobs: Sendable {
 
 extension BlobFiles {
     /// The folders of blobs that are there, by their first digits, and what else is in `blobs/` and in `blobs/tmp`.
-    func folders() async throws(StoreError) -> (prefixes: [String], strays: [Stray]) {
+    func folders() async throws(StoreError) -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
         try await perform { [self] _ in listFolders() }
     }
 
@@ -71,42 +71,42 @@ extension BlobFiles {
         try move("\(directory.path)/\(path)", to: directory.blobFile(digest))
     }
 
-    private func listFolders() -> (prefixes: [String], strays: [Stray]) {
-        var (prefixes, strays) = ([String](), [Stray]())
-        let entries = list("blobs", &strays)
+    private func listFolders() -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
+        var (prefixes, unexpected) = ([String](), [UnexpectedEntry]())
+        let entries = list("blobs", &unexpected)
         for entry in entries {
             switch entry.kind {
             case .folder where entry.name == "tmp": break
             case .folder where Self.isPrefix(entry.name): prefixes.append(entry.name)
-            default: strays.append(Self.stray(entry, in: "blobs"))
+            default: unexpected.append(Self.unexpected(entry, in: "blobs"))
             }
         }
         if entries.contains(FolderEntry(name: "tmp", kind: .folder)) {
-            strays += list("blobs/tmp", &strays)
+            unexpected += list("blobs/tmp", &unexpected)
                 .filter { $0.kind != .file || !StoreDirectory.isUnfinishedBlob($0.name) }
-                .map { Self.stray($0, in: "blobs/tmp") }
+                .map { Self.unexpected($0, in: "blobs/tmp") }
         }
-        return (prefixes, strays)
+        return (prefixes, unexpected)
     }
 
     private func listFolder(_ prefix: String) -> BlobFolder {
         let path = "blobs/\(prefix)"
-        var (digests, strays) = ([BlobDigest](), [Stray]())
-        for entry in list(path, &strays) {
+        var (digests, unexpected) = ([BlobDigest](), [UnexpectedEntry]())
+        for entry in list(path, &unexpected) {
             if entry.kind == .file, let digest = BlobDigest(hex: prefix + entry.name) {
                 digests.append(digest)
             } else {
-                strays.append(Self.stray(entry, in: path))
+                unexpected.append(Self.unexpected(entry, in: path))
             }
         }
-        return BlobFolder(prefix: prefix, digests: digests, strays: strays)
+        return BlobFolder(prefix: prefix, digests: digests, unexpected: unexpected)
     }
 
     /// Its path within the store's folder.
     static func path(of digest: BlobDigest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
     /// Looks at the folder itself too.
-    private func list(_ path: String, _ strays: inout [Stray]) -> [FolderEntry] {
+    private func list(_ path: String, _ unexpected: inout [UnexpectedEntry]) -> [FolderEntry] {
         do throws(Errno) {
             // An operator may have put all of `blobs/` on another disk, by a link.
             let full = path == "blobs" ? "\(directory.blobs)/." : "\(directory.path)/\(path)"
@@ -114,11 +114,11 @@ extension BlobFiles {
             if !StoreAccess.isShared(directory.path), let owner = Self.owner(of: full),
                 let expected = Self.owner(of: directory.path), owner != expected
             {
-                strays.append(Stray(path: path, kind: .folder, fault: .owned(by: owner, not: expected)))
+                unexpected.append(UnexpectedEntry(path: path, kind: .folder, fault: .owned(by: owner, not: expected)))
             }
             return try FolderEntry.all(in: full)
         } catch {
-            strays.append(Stray(path: path, kind: .folder, fault: .unreadable(error)))
+            unexpected.append(UnexpectedEntry(path: path, kind: .folder, fault: .unreadable(error)))
             return []
         }
     }
@@ -128,8 +128,12 @@ extension BlobFiles {
         return lstat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    private static func stray(_ entry: FolderEntry, in folder: String) -> Stray {
-        Stray(path: "\(folder)/\(entry.name)", kind: entry.kind, fault: entry.kind == .link ? .link : .foreign)
+    private static func unexpected(_ entry: FolderEntry, in folder: String) -> UnexpectedEntry {
+        UnexpectedEntry(
+            path: "\(folder)/\(entry.name)",
+            kind: entry.kind,
+            fault: entry.kind == .link ? .link : .foreign
+        )
     }
 
     /// Two lower-case hexadecimal digits.

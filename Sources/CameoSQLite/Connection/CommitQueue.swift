@@ -28,7 +28,7 @@ final class CommitQueue: Sendable {
     private static let busyMilliseconds: Int64 = 25
 
     private struct Operation: Sendable {
-        let undertaking: Undertaking
+        let phase: WritePhase
         /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
         let run: @Sendable (Database, inout Ledger) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
@@ -61,13 +61,13 @@ final class CommitQueue: Sendable {
     ///
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for what is new to tables of a newer version.
     func commit<Value: Sendable>(
-        _ undertaking: Undertaking,
+        _ phase: WritePhase,
         _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit(
                 Operation(
-                    undertaking: undertaking,
+                    phase: phase,
                     run: { db, ledger in
                         let value = try body(db, &ledger)
                         return { continuation.resume(returning: value) }
@@ -114,7 +114,7 @@ final class CommitQueue: Sendable {
     private func gather() {
         let mayCome = state.withLock { state in
             (1..<Self.largestGroup / 8).contains(state.waiting.count)
-                && state.waiting.allSatisfy { $0.undertaking == .begun }
+                && state.waiting.allSatisfy { $0.phase == .begun }
                 && cameo_monotonic_ms() - state.committedAt < Self.busyMilliseconds
         }
         if mayCome { poll(nil, 0, 1) }
@@ -154,7 +154,7 @@ final class CommitQueue: Sendable {
             let refusal = try Schema.refusal(by: db, at: path)
             var ledger = Ledger(now: 0)
             let answers = try group.map { operation -> @Sendable () -> Void in
-                if let refusal, operation.undertaking == .new { return { operation.fail(refusal) } }
+                if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
                 return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
             }
             try ledger.post(db)

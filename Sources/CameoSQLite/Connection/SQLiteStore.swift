@@ -160,10 +160,10 @@ package final class SQLiteStore: Store {
     // MARK: - For the other files of this room
 
     func commit<Value: Sendable>(
-        _ undertaking: Undertaking = .new,
+        _ phase: WritePhase = .new,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(undertaking) { db, ledger in
+        try await submit(phase) { db, ledger in
             try ledger.post(db)
             return try body(db)
         }
@@ -177,12 +177,12 @@ package final class SQLiteStore: Store {
     }
 
     private func submit<Value: Sendable>(
-        _ undertaking: Undertaking,
+        _ phase: WritePhase,
         _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let writes else { throw .readOnly(path: directory.path) }
         do {
-            return try await writes.commit(undertaking, body)
+            return try await writes.commit(phase, body)
         } catch {
             throw StoreError(error, path: directory.path)
         }

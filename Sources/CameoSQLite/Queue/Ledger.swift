@@ -58,7 +58,7 @@ struct Ledger {
 
     /// An available task may be the first of its lane now.
     mutating func raise(_ task: TaskRow) {
-        guard task.crashCount < ClaimKind.suspectAfterCrashes else { return }
+        guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         if heads[task.lane].map({ task.rank < $0.rank }) ?? true {
             heads[task.lane] = Head(queue: task.queue, rank: task.rank)
         }

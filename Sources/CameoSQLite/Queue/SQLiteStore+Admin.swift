@@ -64,8 +64,8 @@ extension SQLiteStore {
                 return RetriedJob(before: before, settlement: .asAsked)
             }
             (task.state, task.due, task.attempt, task.crashCount, task.failed) = (.available, now, 0, 0, nil)
-            let twin = try letWait(task, from: before, now: now, &ledger, db)
-            return RetriedJob(before: before, settlement: Settlement(twin))
+            let duplicate = try letWait(task, from: before, now: now, &ledger, db)
+            return RetriedJob(before: before, settlement: Settlement(duplicate))
         }
         let before = try endedState(of: id, db)
         // A request that was refused would be refused again, unless this version knows more than the one that did.
@@ -75,8 +75,8 @@ extension SQLiteStore {
         let remove = try db.cachedStatement(sql: "DELETE FROM outcome WHERE id = ?")
         try remove.execute(arguments: [id])
         ledger.forget(before, in: task.queue)
-        let twin = try letWait(task, from: nil, now: now, &ledger, db)
-        return RetriedJob(before: before, settlement: Settlement(twin))
+        let duplicate = try letWait(task, from: nil, now: now, &ledger, db)
+        return RetriedJob(before: before, settlement: Settlement(duplicate))
     }
 
     /// What a retry by hand makes of a job that has ended; nil for one whose request is invalid.

@@ -57,12 +57,12 @@ extension SQLiteStore {
         return try Int64.fetchOne(statement)
     }
 
-    /// Milliseconds after its last attempt from which a suspect no longer waits for all other jobs to be done.
-    private static let suspectPatience: Int64 = 60_000
+    /// A poison job whose last attempt is older than this, in milliseconds, no longer waits for all other jobs.
+    private static let poisonPatience: Int64 = 60_000
 
-    package func hasOverdueSuspect(queues: [String]?) async throws(StoreError) -> Bool {
-        let limit = nowMilliseconds - Self.suspectPatience
-        return try await read { db in try !Self.suspects(queues, 1, attemptedBefore: limit, db).isEmpty }
+    package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
+        let limit = nowMilliseconds - Self.poisonPatience
+        return try await read { db in try !Self.poisonJobs(queues, 1, attemptedBefore: limit, db).isEmpty }
     }
 
     private static func claim(
@@ -77,7 +77,7 @@ extension SQLiteStore {
         guard try stopRequest(for: worker, db) == nil else { return [] }
         try promoteDueJobs(db, now: now)
         try Rates.open(now: now, db)
-        if kind == .suspect { return try claimSuspects(limit, queues, for: worker, now: now, db) }
+        if kind == .poison { return try claimPoisonJobs(limit, queues, for: worker, now: now, db) }
         var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
         var beginning = try Beginning(db)
         while jobs.count < limit, let front = try Front.find(among: queues, db) {
@@ -105,7 +105,7 @@ extension SQLiteStore {
     private static func mayClaim(_ db: Database, _ kind: ClaimKind, _ wanted: [String]?, now: Int64) throws -> Bool {
         if let due = try nextDueTime(db), due <= now { return true }
         if try Rates.mayOpen(now: now, db) { return true }
-        if kind == .suspect { return try !suspects(wanted, 1, attemptedBefore: nil, db).isEmpty }
+        if kind == .poison { return try !poisonJobs(wanted, 1, attemptedBefore: nil, db).isEmpty }
         return try !Front.openQueues(among: wanted, db).isEmpty
     }
 
@@ -127,10 +127,10 @@ extension SQLiteStore {
         try ledger.post(db)
     }
 
-    // MARK: - Suspects
+    // MARK: - Poison jobs
 
     /// Those that may run now, by rank. There are few.
-    private static func suspects(
+    private static func poisonJobs(
         _ wanted: [String]?,
         _ limit: Int,
         attemptedBefore time: Int64?,
@@ -138,7 +138,7 @@ extension SQLiteStore {
     ) throws -> [(task: TaskRow, queue: String)] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT task.id, queue.name FROM task INDEXED BY task_suspect JOIN queue ON queue.id = task.queue
+                SELECT task.id, queue.name FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
                 WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
                   AND (?1 IS NULL OR attempted_at <= ?1)
                   AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
@@ -153,7 +153,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func claimSuspects(
+    private static func claimPoisonJobs(
         _ limit: Int,
         _ wanted: [String]?,
         for worker: String,
@@ -162,7 +162,7 @@ extension SQLiteStore {
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
         // One by one: each may take the last place of its queue or key.
-        while jobs.count < limit, let next = try suspects(wanted, 1, attemptedBefore: nil, db).first {
+        while jobs.count < limit, let next = try poisonJobs(wanted, 1, attemptedBefore: nil, db).first {
             var ledger = Ledger(now: now)
             var beginning = try Beginning(db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)

@@ -101,8 +101,8 @@ extension SQLiteStore {
         _ db: Database
     ) throws -> EnqueueReceipt {
         if let thumbnails { return try answer(new, by: thumbnails, now: now, &ledger, db) }
-        if let twin = try standing(for: new.key.text, db) {
-            let joined = try join(twin, new.job.joining(now: now), now: now, &ledger, db)
+        if let duplicate = try standing(for: new.key.text, db) {
+            let joined = try join(duplicate, new.job.joining(now: now), now: now, &ledger, db)
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
         let id = try insert(new, now: now, db)

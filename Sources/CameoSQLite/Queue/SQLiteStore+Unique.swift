@@ -62,9 +62,9 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> Int64? {
-        if let twin = try standing(for: task.uniqueKey, db), twin.id != task.id {
-            try supersede(task, from: before, by: twin, now: now, &ledger, db)
-            return twin.id
+        if let duplicate = try standing(for: task.uniqueKey, db), duplicate.id != task.id {
+            try supersede(task, from: before, by: duplicate, now: now, &ledger, db)
+            return duplicate.id
         }
         if before == nil { try task.insert(db) } else { try task.update(db) }
         try ledger.move(task, from: before, to: task.state, db)
@@ -75,7 +75,7 @@ extension SQLiteStore {
     private static func supersede(
         _ task: TaskRow,
         from before: JobState?,
-        by twin: TaskRow,
+        by duplicate: TaskRow,
         now: Int64,
         _ ledger: inout Ledger,
         _ db: Database
@@ -92,11 +92,15 @@ extension SQLiteStore {
             refresh: task.refresh,
             batches: batches
         )
-        try join(twin, joining, now: now, &ledger, db)
+        try join(duplicate, joining, now: now, &ledger, db)
         // Its batches count the job that does the work, not the one that was called off for it.
         try db.cachedStatement(sql: "DELETE FROM batch_job WHERE job_id = ?").execute(arguments: [task.id])
-        let failure = JobFailure(.jobSuperseded, at: .request, "job \(twin.id) was waiting for the same thumbnails")
-        let end = End(state: .cancelled, failure: failure, supersededBy: twin.id)
+        let failure = JobFailure(
+            .jobSuperseded,
+            at: .request,
+            "job \(duplicate.id) was waiting for the same thumbnails"
+        )
+        let end = End(state: .cancelled, failure: failure, supersededBy: duplicate.id)
         try self.end(task, from: before, end, now: now, &ledger, db)
     }
 }

@@ -60,10 +60,10 @@ extension SQLiteStore {
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         let uptime = clock.uptime()
         let (now, directory) = (nowMilliseconds, directory)
-        let suspects = try await read { db in
+        let candidates = try await read { db in
             try Self.lostWorkers(except: own, directory, uptime: uptime, db)
         }
-        guard !suspects.isEmpty else { return RescueReport() }
+        guard !candidates.isEmpty else { return RescueReport() }
         let failure = JobFailure(
             .workerLost,
             at: .worker,
@@ -71,16 +71,18 @@ extension SQLiteStore {
         )
         let report = try await commit { db in
             var report = RescueReport()
-            for suspect in suspects {
+            for candidate in candidates {
                 // Between the look and the lock the worker may have come back to life or been rescued by another.
-                guard let lost = try LostWorker.find(suspect.id, in: db, directory: directory, uptime: uptime) else {
+                guard let lost = try LostWorker.find(candidate.id, in: db, directory: directory, uptime: uptime) else {
                     continue
                 }
                 try Self.takeBack(from: lost, failure: failure, now: now, into: &report, db)
             }
             return report
         }
-        for suspect in suspects where !suspect.isRunning { _ = directory.workerLock(suspect.id).map { unlink($0) } }
+        for candidate in candidates where !candidate.isRunning {
+            _ = directory.workerLock(candidate.id).map { unlink($0) }
+        }
         return report
     }
 

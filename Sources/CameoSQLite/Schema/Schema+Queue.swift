@@ -186,8 +186,8 @@ extension Schema {
         ) STRICT;
         -- Claim: the first jobs of a lane.
         CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
-        -- Claim of suspects.
-        CREATE INDEX task_suspect ON task(rank) WHERE state = 1 AND crash_count >= 3;
+        -- Claims of poison jobs.
+        CREATE INDEX task_poison ON task(rank) WHERE state = 1 AND crash_count >= 3;
         -- Claim: what comes due.
         CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
         -- Status: for how long the oldest waits.

@@ -6,7 +6,7 @@ internal import GRDB
 /// The tables, their versions, and the steps from one to the next.
 ///
 /// A version of Cameo whose requests know more fields has a script too, if only an empty one: a worker that does not know
-/// a field discards its job, so older workers must not claim any more (``Undertaking``).
+/// a field discards its job, so older workers must not claim any more (``WritePhase``).
 enum Schema {
     /// "Came" in ASCII: marks the file as Cameo's (PRAGMA application_id).
     static let applicationID = 0x4361_6D65

@@ -5,7 +5,7 @@ internal import GRDB
 
 // Jobs that end without a rendering.
 extension SQLiteStore {
-    package func have(_ thumbnails: [ThumbnailID], as seen: SeenAgain?) async throws(StoreError) -> Bool {
+    package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
         guard let seen else { return try await have(thumbnails) }
         return try await have(thumbnails, as: seen)
     }
@@ -20,7 +20,7 @@ extension SQLiteStore {
     }
 
     /// Whether all these thumbnails were made of the same bytes by the same renderer, and their own bytes are sound.
-    package func have(_ thumbnails: [ThumbnailID], as seen: SeenAgain) async throws(StoreError) -> Bool {
+    package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation) async throws(StoreError) -> Bool {
         let files = files
         return try await read { db in
             let find = try db.cachedStatement(
@@ -46,7 +46,7 @@ extension SQLiteStore {
     package func complete(
         _ claim: Claim,
         keeping thumbnails: [ThumbnailID],
-        seen: SeenAgain?,
+        seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
         let now = nowMilliseconds
@@ -76,7 +76,7 @@ extension SQLiteStore {
         """
 }
 
-extension SeenAgain {
+extension Revalidation {
     fileprivate func arguments(for id: ThumbnailID, _ overlay: BlobDigest?) -> StatementArguments {
         [id.text, sourceDigest.hex, overlay?.hex, rendererVersion]
     }

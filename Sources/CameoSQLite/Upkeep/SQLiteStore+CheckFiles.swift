@@ -21,14 +21,14 @@ extension SQLiteStore {
 
     private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
         let (prefixes, others) = try await files.folders()
-        var (unnamed, strays) = ([String](), try await recognized(others, among: lost))
+        var (unnamed, unexpected) = ([String](), try await recognized(others, among: lost))
         for prefix in prefixes {
             let folder = try await files.folder(prefix)
-            strays += try await recognized(folder.strays, among: lost)
+            unexpected += try await recognized(folder.unexpected, among: lost)
             for digest in try await unnamedFiles(in: folder) {
                 let path = BlobFiles.path(of: digest)
                 if let missed = try await files.found(path, among: lost) {
-                    strays.append(Stray(path: path, kind: .file, fault: .misplaced(missed)))
+                    unexpected.append(UnexpectedEntry(path: path, kind: .file, fault: .misplaced(missed)))
                 } else {
                     unnamed.append("no row names the file of \(digest)")
                 }
@@ -46,8 +46,8 @@ extension SQLiteStore {
                 severity: .warning
             ),
             CheckFinding(
-                "strays",
-                strays.map(\.description),
+                "unexpected",
+                unexpected.map(\.description),
                 naming: 10,
                 ok: "nothing else is in blobs/",
                 mend: "\(Self.repairCommand) puts back what has the bytes of a blob, and leaves the rest to you",
@@ -56,13 +56,15 @@ extension SQLiteStore {
         ]
     }
 
-    private func recognized(_ strays: [Stray], among lost: LostBlobs) async throws(StoreError) -> [Stray] {
-        var recognized: [Stray] = []
-        for stray in strays {
-            if stray.kind == .file, let missed = try await files.found(stray.path, among: lost) {
-                recognized.append(Stray(path: stray.path, kind: .file, fault: .misplaced(missed)))
+    private func recognized(_ unexpected: [UnexpectedEntry], among lost: LostBlobs) async throws(StoreError)
+        -> [UnexpectedEntry]
+    {
+        var recognized: [UnexpectedEntry] = []
+        for entry in unexpected {
+            if entry.kind == .file, let missed = try await files.found(entry.path, among: lost) {
+                recognized.append(UnexpectedEntry(path: entry.path, kind: .file, fault: .misplaced(missed)))
             } else {
-                recognized.append(stray)
+                recognized.append(entry)
             }
         }
         return recognized
@@ -77,7 +79,8 @@ extension SQLiteStore {
         var count = try await putBack(others.filter { $0.kind == .file }.map(\.path), among: lost)
         for prefix in prefixes {
             let folder = try await files.folder(prefix)
-            let paths = folder.strays.filter { $0.kind == .file }.map(\.path) + folder.digests.map(BlobFiles.path(of:))
+            let paths =
+                folder.unexpected.filter { $0.kind == .file }.map(\.path) + folder.digests.map(BlobFiles.path(of:))
             count += try await putBack(paths, among: lost)
         }
         return count

@@ -21,8 +21,8 @@ package protocol WorkerStore: AnyStore {
         -> [ClaimedJob]
     /// Jobs that this process has refused since it was last asked, when it accepted what SQL had put in.
     func takeRefused() -> [LostJob]
-    /// Whether a suspect (see ``ClaimKind/suspect``) no longer waits for all other jobs to be done.
-    func hasOverdueSuspect(queues: [String]?) async throws(StoreError) -> Bool
+    /// Whether a poison job (see ``ClaimKind/poison``) no longer waits for all other jobs to be done.
+    func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool
     /// How many jobs wait to be run now or after a back-off, and how many run: what a drain has to wait for.
     func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int
     /// Takes back the jobs of workers that died, or fell silent for longer than their lease, except of `own`. The attempt
@@ -36,7 +36,7 @@ package protocol WorkerStore: AnyStore {
     /// Moves an upload's bytes into a blob, which is the job's source from now on. Returns the request with that source.
     func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest
     /// Whether all these thumbnails exist, and their own bytes are sound: made as was `seen` again, or of whatever bytes.
-    func have(_ thumbnails: [ThumbnailID], as seen: SeenAgain?) async throws(StoreError) -> Bool
+    func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool
     /// Stores all thumbnails of a job and completes it: together, or not at all (invariant I2).
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.

@@ -79,13 +79,13 @@ package struct ClaimedJob: Hashable, Sendable {
 
 /// Which jobs a claim may take.
 package enum ClaimKind: Hashable, Sendable {
-    /// All but suspects.
+    /// Every job except poison jobs.
     case usual
     /// Only jobs that were running when a worker died, three times or more: each is to run with no other beside it.
-    case suspect
+    case poison
 
-    /// Deaths of a worker after which a job is a suspect.
-    package static let suspectAfterCrashes = 3
+    /// The number of worker deaths after which a job counts as a poison job.
+    package static let poisonAfterCrashes = 3
     /// Deaths of a worker after which its job is discarded as `worker.lost`.
     package static let discardAfterCrashes = 6
 }

@@ -4,7 +4,7 @@ package enum Settlement: Hashable, Sendable {
     /// It is cancelled: another job was waiting for the same thumbnails already.
     case superseded(by: Int64)
 
-    package init(_ twin: Int64?) {
-        self = twin.map { .superseded(by: $0) } ?? .asAsked
+    package init(_ duplicate: Int64?) {
+        self = duplicate.map { .superseded(by: $0) } ?? .asAsked
     }
 }

@@ -29,7 +29,8 @@ struct ModelJob {
     /// As ``ModelRun`` reads it from the tables.
     var text: String {
         guard isAccepted else { return "\(id) arrived" }
-        let twin = supersededBy.map(String.init) ?? "-"
-        return "\(id) \(state.rawValue) \(priority) \(availableAt) \(attempt) \(crashCount) \(worker ?? "-") \(twin)"
+        let duplicate = supersededBy.map(String.init) ?? "-"
+        return
+            "\(id) \(state.rawValue) \(priority) \(availableAt) \(attempt) \(crashCount) \(worker ?? "-") \(duplicate)"
     }
 }

@@ -38,13 +38,13 @@ extension ModelRun {
         guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
         let (request, job) = request()
         model.acceptArrivals(now: now)
-        let twin = model.standing(for: job.uniqueKey)
+        let duplicate = model.standing(for: job.uniqueKey)
         let last = model.jobs.values.filter { $0.uniqueKey == job.uniqueKey }.max { $0.id < $1.id }
-        note(.enqueue, (twin ?? last)?.state)
+        note(.enqueue, (duplicate ?? last)?.state)
         let receipt = try await store.enqueue([request])[0]
-        if let twin {
-            #expect((receipt.outcome, receipt.id) == (.joined, twin.id))
-            model.join(twin.id, priority: job.priority, time: job.availableAt, batches: job.batches, now: now)
+        if let duplicate {
+            #expect((receipt.outcome, receipt.id) == (.joined, duplicate.id))
+            model.join(duplicate.id, priority: job.priority, time: job.availableAt, batches: job.batches, now: now)
         } else {
             #expect((receipt.outcome, receipt.id) == (.accepted, job.id))
             model.insert(job)

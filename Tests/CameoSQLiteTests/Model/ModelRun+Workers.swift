@@ -23,10 +23,10 @@ extension ModelRun {
         let name = try await worker()
         try await homes[name]?.extendLease(of: name)
         model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Lease.milliseconds
-        let (limit, areSuspects) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
-        let kind: ClaimKind = areSuspects ? .suspect : .usual
+        let (limit, arePoisonJobs) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
+        let kind: ClaimKind = arePoisonJobs ? .poison : .usual
         let jobs = try await store.claim(limit: limit, kind: kind, queues: nil, for: name)
-        let expected = model.claim(limit, suspects: areSuspects, for: name, now: now)
+        let expected = model.claim(limit, poison: arePoisonJobs, for: name, now: now)
         #expect(jobs.map(\.claim.jobID) == expected)
         note(.claim, expected.isEmpty ? nil : .available)
         for job in jobs {

@@ -55,24 +55,24 @@ struct QueueModel {
 
     private mutating func standOrYield(_ id: Int64, now: Int64) {
         guard let job = jobs[id],
-            let twin = ordered.first(where: { $0.id != id && $0.stands && $0.uniqueKey == job.uniqueKey })
+            let duplicate = ordered.first(where: { $0.id != id && $0.stands && $0.uniqueKey == job.uniqueKey })
         else { return }
         let time = job.state == .retryable ? nil : job.availableAt
-        join(twin.id, priority: job.priority, time: time, batches: job.batches, now: now)
+        join(duplicate.id, priority: job.priority, time: time, batches: job.batches, now: now)
         jobs[id]?.batches = []
         jobs[id]?.state = .cancelled
-        jobs[id]?.supersededBy = twin.id
+        jobs[id]?.supersededBy = duplicate.id
     }
 
     // MARK: - Claiming
 
-    mutating func claim(_ limit: Int, suspects: Bool, for worker: String, now: Int64) -> [Int64] {
+    mutating func claim(_ limit: Int, poison: Bool, for worker: String, now: Int64) -> [Int64] {
         acceptArrivals(now: now)
         for job in ordered where [.scheduled, .retryable].contains(job.state) && job.availableAt <= now {
             jobs[job.id]?.state = .available
         }
         var taken: [Int64] = []
-        while taken.count < limit, let next = next(suspects: suspects) {
+        while taken.count < limit, let next = next(poison: poison) {
             jobs[next]?.state = .running
             jobs[next]?.attempt += 1
             jobs[next]?.claims += 1
@@ -86,10 +86,10 @@ struct QueueModel {
         jobs.values.count { $0.state == .running && condition($0) }
     }
 
-    private func next(suspects: Bool) -> Int64? {
+    private func next(poison: Bool) -> Int64? {
         let line = jobs.values.filter { $0.state == .available }.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
         return line.first { job in
-            guard (job.crashCount >= 3) == suspects, !paused.contains(job.queue) else { return false }
+            guard (job.crashCount >= 3) == poison, !paused.contains(job.queue) else { return false }
             if let limit = queueLimits[job.queue], running({ $0.queue == job.queue }) >= limit { return false }
             guard let key = job.concurrencyKey else { return true }
             return running { $0.concurrencyKey == key } < keyLimits[key] ?? 1

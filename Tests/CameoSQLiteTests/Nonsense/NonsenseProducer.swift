@@ -7,7 +7,7 @@ struct NonsenseProducer {
     }
 
     private var random: SeededRandom
-    /// Requests so far, for twins of them.
+    /// Requests so far, for duplicates of them.
     private var before: [[UInt8]] = []
 
     init(seed: UInt64) {
@@ -62,7 +62,7 @@ struct NonsenseProducer {
     private mutating func request() -> [UInt8] {
         let request = freshRequest()
         if !before.isEmpty, random.chance(0.15) { return pick(before) }
-        // Long ones are kept too, now and then, so that they get twins.
+        // Long ones are kept too, now and then, so that they get duplicates.
         if request.count < 10_000 || random.chance(0.5) { before.append(request) }
         if before.count > 200 { before.remove(at: Int.random(in: 0..<200, using: &random)) }
         return request

@@ -9,7 +9,7 @@ import Testing
 
 /// Of two jobs for the same thumbnails one yields, however they came to wait.
 @Suite(.timeLimit(.minutes(10)))
-struct TwinTests {
+struct DuplicateTests {
     private let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
 
     private func insert(_ fixture: StoreFixture, _ request: ThumbnailRequest) async throws {
@@ -21,9 +21,9 @@ struct TwinTests {
 
     // MARK: - Rows without a key
 
-    @Test func aTwinThatSQLInsertedEndsSuperseded() async throws {
+    @Test func aDuplicateThatSQLInsertedEndsSuperseded() async throws {
         let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.enqueueDuplicate()
         try await insert(
             fixture,
             StoreFixture.request {
@@ -33,8 +33,8 @@ struct TwinTests {
         )
         #expect(try await fixture.store.job(2).state == .available, "the INSERT itself never fails")
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1])
-        let twin = try await fixture.store.job(2)
-        #expect((twin.state, twin.supersededBy, twin.failure?.code) == (.cancelled, 1, .jobSuperseded))
+        let duplicate = try await fixture.store.job(2)
+        #expect((duplicate.state, duplicate.supersededBy, duplicate.failure?.code) == (.cancelled, 1, .jobSuperseded))
         #expect(try await fixture.store.job(1).priority == 9)
         let batch = try await fixture.store.batch("sql")
         #expect((batch.total, batch.count(.running)) == (1, 1), "its batch counts the job that does the work")
@@ -44,7 +44,7 @@ struct TwinTests {
     @Test func aRequestJoinsTheJobThatSQLInserted() async throws {
         let fixture = try StoreFixture()
         try await insert(fixture, StoreFixture.request())
-        let receipt = try await fixture.enqueueTwin()
+        let receipt = try await fixture.enqueueDuplicate()
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
     }
 
@@ -57,7 +57,7 @@ struct TwinTests {
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
     }
 
-    @Test func invalidRowsAreNobodysTwins() async throws {
+    @Test func invalidRowsAreNobodysDuplicates() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
             try await fixture.store.commit { db in
@@ -74,17 +74,17 @@ struct TwinTests {
     // MARK: - Jobs that wait again
 
     @Test(arguments: ["retry", "release", "rescue", "retry by hand"])
-    func aJobThatIsToWaitAgainYieldsToItsTwin(way: String) async throws {
+    func aJobThatIsToWaitAgainYieldsToItsDuplicate(way: String) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
-        _ = try await fixture.enqueueTwin {
+        _ = try await fixture.enqueueDuplicate {
             $0.batch = "b"
             $0.priority = 5
             $0.refresh = .always
         }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let later = fixture.clock.storeClock.now().addingTimeInterval(3_600)
-        _ = try await fixture.enqueueTwin { $0.runAt = later }
+        _ = try await fixture.enqueueDuplicate { $0.runAt = later }
         let soon = fixture.clock.storeClock.now().addingTimeInterval(4)
         switch way {
         case "retry":
@@ -112,32 +112,32 @@ struct TwinTests {
 
     @Test func aJobThatWasCancelledWhileItWaitedGivesUpItsPlace() async throws {
         let fixture = try StoreFixture()
-        _ = try await fixture.enqueueTwin()
+        _ = try await fixture.enqueueDuplicate()
         _ = try await fixture.store.cancel(1)
-        #expect(try await fixture.enqueueTwin().id == 2)
+        #expect(try await fixture.enqueueDuplicate().id == 2)
         #expect(try await fixture.store.retry(1).settlement == .superseded(by: 2))
     }
 
     /// Its key is known only since a worker has seen its bytes.
     @Test(arguments: ["absorbed", "fetched"])
-    func anUploadThatIsToWaitAgainYieldsToItsTwin(when: String) async throws {
+    func anUploadThatIsToWaitAgainYieldsToItsDuplicate(when: String) async throws {
         let (fixture, request) = (try StoreFixture(), #"{"renditions":[{"width":64,"height":64}]}"#)
         _ = try await fixture.sql("INSERT INTO upload(data, request) VALUES (CAST('picture' AS BLOB), '\(request)')")
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let absorbed = try await fixture.store.absorbUpload(job)
         if when == "fetched" { _ = try await fixture.store.beginFetch(job.claim, of: absorbed) }
-        let twin = try await fixture.store.enqueue(StoreFixture.request(), data: Data("picture".utf8))
-        #expect((twin.outcome, twin.id) == (.accepted, 2), "what runs is not joined")
+        let duplicate = try await fixture.store.enqueue(StoreFixture.request(), data: Data("picture".utf8))
+        #expect((duplicate.outcome, duplicate.id) == (.accepted, 2), "what runs is not joined")
         try await fixture.store.release(job.claim)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         #expect(try await fixture.store.job(1).supersededBy == 2)
     }
 
-    @Test func twoTwinsOfOneDeadWorkerBecomeOne() async throws {
+    @Test func twoDuplicatesOfOneDeadWorkerBecomeOne() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
         for _ in 0..<2 {
-            _ = try await fixture.enqueueTwin()
+            _ = try await fixture.enqueueDuplicate()
             _ = try await fixture.store.claim(limit: 1, for: "w1")
         }
         fixture.clock.advance(seconds: 31)

@@ -1,7 +1,7 @@
 package import CameoModel
 
 /// Of which bytes, seen when, thumbnails are that need not be made again.
-package struct SeenAgain: Hashable, Sendable {
+package struct Revalidation: Hashable, Sendable {
     package let sourceDigest: BlobDigest
     /// Of each thumbnail's overlay, in their order; nil for one without.
     package let overlayDigests: [BlobDigest?]

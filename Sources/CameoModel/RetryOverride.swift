@@ -1,5 +1,5 @@
 /// What a request wants of its retries; what it leaves out is the worker's to say (`RetryPolicy`).
-public struct RetryWish: Hashable, Sendable {
+public struct RetryOverride: Hashable, Sendable {
     /// Seconds.
     package static let baseRange = 0.1...86_400.0
     /// Seconds.

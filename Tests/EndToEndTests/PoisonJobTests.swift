@@ -8,17 +8,17 @@ import Testing
 extension EndToEnd {
     /// Jobs that worker after worker died of.
     @Suite(.timeLimit(.minutes(10)))
-    struct SuspectTests {
+    struct PoisonJobTests {
         private let deployment: Deployment
         /// Two servers, so that each group of jobs is held and released by itself.
         private let origin: Origin
-        private let suspectsOrigin: Origin
+        private let poisonOrigin: Origin
 
         init() async throws {
             deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             origin = try await Origin.start(serving: deployment.pictures)
-            suspectsOrigin = try await Origin.start(serving: deployment.pictures)
+            poisonOrigin = try await Origin.start(serving: deployment.pictures)
         }
 
         private func enqueue(_ source: String, width: Int) async throws -> Int64 {
@@ -66,32 +66,32 @@ extension EndToEnd {
         }
 
         /// Neither does it begin while others run, nor do others begin while it runs: whoever dies, it is known of what.
-        @Test func aSuspectRunsWithNothingBesideIt() async throws {
-            let suspect = try await enqueue(suspectsOrigin.url("/held?file=photo.jpg"), width: 20)
-            try await killWorkers(ClaimKind.suspectAfterCrashes)
+        @Test func aPoisonJobRunsWithNothingBesideIt() async throws {
+            let poison = try await enqueue(poisonOrigin.url("/held?file=photo.jpg"), width: 20)
+            try await killWorkers(ClaimKind.poisonAfterCrashes)
             let innocent = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
             let worker = try startWorker("--concurrency", "4")
             defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/held")
             try await workerHasLookedAround()
-            #expect(try await deployment.job(suspect).state == .available)
+            #expect(try await deployment.job(poison).state == .available)
 
             try await origin.release()
-            try await suspectsOrigin.awaitArrivals(of: "/held")
+            try await poisonOrigin.awaitArrivals(of: "/held")
             let late = try await enqueue("pictures/photo.jpg", width: 40)
             try await workerHasLookedAround()
             #expect(try await deployment.job(late).state == .available)
 
-            try await suspectsOrigin.release()
-            try await waitUntilCompleted(innocent, suspect, late)
+            try await poisonOrigin.release()
+            try await waitUntilCompleted(innocent, poison, late)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
         }
 
         /// Innocents go first, but not for ever.
-        @Test func aSuspectThatHasWaitedForAMinuteGoesFirst() async throws {
-            let suspect = try await enqueue("pictures/photo.jpg", width: 20)
-            try await killWorkers(ClaimKind.suspectAfterCrashes)
+        @Test func aPoisonJobThatHasWaitedForAMinuteGoesFirst() async throws {
+            let poison = try await enqueue("pictures/photo.jpg", width: 20)
+            try await killWorkers(ClaimKind.poisonAfterCrashes)
             let running = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)
             let disk = try await FaultyDisk(in: deployment)
             let worker = try startWorker("--concurrency", "1", environment: disk.environment)
@@ -100,9 +100,9 @@ extension EndToEnd {
             let waiting = try await enqueue("pictures/photo.jpg", width: 40)
             try disk.setClock(ahead: 3_600)
             try await origin.release()
-            try await waitUntilCompleted(running, suspect, waiting)
+            try await waitUntilCompleted(running, poison, waiting)
             let order = "SELECT job_id FROM attempt WHERE outcome = 'completed' ORDER BY started_at;"
-            #expect(try await deployment.sql(order) == "\(running)\n\(suspect)\n\(waiting)")
+            #expect(try await deployment.sql(order) == "\(running)\n\(poison)\n\(waiting)")
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
         }

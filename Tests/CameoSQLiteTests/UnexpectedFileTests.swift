@@ -8,7 +8,7 @@ import Testing
 
 /// What lies in `blobs/` and does not belong there, or not so.
 @Suite(.timeLimit(.minutes(10)))
-struct StrayTests {
+struct UnexpectedFileTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
     private static let digest = SHA256.digest(of: bytes)
     private let fixture: StoreFixture
@@ -47,7 +47,7 @@ struct StrayTests {
         try FileManager.default.createDirectory(atPath: path("00"), withIntermediateDirectories: true)
         try make("tmp/\(UUID().uuidString)")
         try make("tmp/removed-\(Self.digest.hex)-\(UUID().uuidString)")
-        #expect(try await check("strays").severity == .ok)
+        #expect(try await check("unexpected").severity == .ok)
     }
 
     /// Names of a file, and of what is named: old enough to be removed if it were Cameo's.
@@ -63,7 +63,7 @@ struct StrayTests {
         try make(name)
         let old = fixture.clock.storeClock.now().addingTimeInterval(-StoreFixture.day)
         try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path(name))
-        let found = try await check("strays")
+        let found = try await check("unexpected")
         #expect(found.severity == .warning)
         #expect(found.message.contains("\(named) is not Cameo's"), "\(found.message)")
         #expect(try await repair() == [])
@@ -74,7 +74,7 @@ struct StrayTests {
 
     @Test func manyAreCountedAndSomeAreNamed() async throws {
         for number in 10...30 { try make("stray-\(number)") }
-        let message = try await check("strays").message
+        let message = try await check("unexpected").message
         #expect(message.contains("stray-19 is not Cameo's: move it elsewhere (and 11 more)"), "\(message)")
     }
 
@@ -82,7 +82,7 @@ struct StrayTests {
     @Test func aFolderInTheNameOfABlobIsNoFile() async throws {
         let name = "ab/\(String(repeating: "0", count: 62))"
         try make("\(name)/x")
-        #expect(try await check("strays").message.contains("the folder blobs/\(name) is not Cameo's"))
+        #expect(try await check("unexpected").message.contains("the folder blobs/\(name) is not Cameo's"))
         #expect(try await check("files").severity == .ok)
         #expect(try await repair() == [])
         #expect(FileManager.default.fileExists(atPath: path("\(name)/x")))
@@ -98,7 +98,7 @@ struct StrayTests {
         let name = toFolder ? "00" : "\(prefix)/\(stray)"
         let target = toFolder ? other.path : other.path(stray)
         try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: target)
-        let found = try await check("strays")
+        let found = try await check("unexpected")
         #expect(found.severity == .warning)
         #expect(found.message.contains("blobs/\(name) is a symbolic link"), "\(found.message)")
         #expect(try await check("files").severity == .ok)
@@ -113,9 +113,9 @@ struct StrayTests {
             atPath: "\(fixture.path)/blobs",
             withDestinationPath: other.path("blobs")
         )
-        #expect(try await check("strays").severity == .ok)
+        #expect(try await check("unexpected").severity == .ok)
         try make("note.txt")
-        #expect(try await check("strays").message.contains("the file blobs/note.txt is not Cameo's"))
+        #expect(try await check("unexpected").message.contains("the file blobs/note.txt is not Cameo's"))
         #expect(try await check("blobs").severity == .ok)
     }
 
@@ -131,7 +131,7 @@ struct StrayTests {
             }
         try make(name, Self.bytes)
         try FileManager.default.removeItem(atPath: place)
-        let found = try await check("strays")
+        let found = try await check("unexpected")
         #expect(found.severity == .warning)
         #expect(found.message.contains("blobs/\(name) has the bytes of \(Self.digest)"), "\(found.message)")
         #expect(try await check("blobs").severity == .error)
@@ -145,7 +145,7 @@ struct StrayTests {
     @Test func aFileThatOnlyHasTheNameOfAMissingBlobStaysWhereItIs() async throws {
         try make("\(prefix)/\(Self.digest.hex)", Data("other bytes".utf8))
         try FileManager.default.removeItem(atPath: place)
-        #expect(try await check("strays").message.contains("is not Cameo's"))
+        #expect(try await check("unexpected").message.contains("is not Cameo's"))
         #expect(try await repair() == [])
         #expect(try await check("blobs").severity == .error)
         #expect(FileManager.default.fileExists(atPath: path("\(prefix)/\(Self.digest.hex)")))
@@ -153,7 +153,7 @@ struct StrayTests {
 
     @Test func aCopyOfABlobThatIsThereReplacesNothing() async throws {
         try make(Self.digest.hex, Self.bytes)
-        #expect(try await check("strays").message.contains("is not Cameo's"))
+        #expect(try await check("unexpected").message.contains("is not Cameo's"))
         #expect(try await repair() == [])
         #expect(FileManager.default.fileExists(atPath: path(Self.digest.hex)))
     }
@@ -183,7 +183,7 @@ struct StrayTests {
     func aFolderOfAnotherUserIsNamed() async throws {
         let folder = path(prefix)
         try #require(chown(folder, 12_345, 12_345) == 0)
-        let found = try await check("strays")
+        let found = try await check("unexpected")
         #expect(found.severity == .warning)
         #expect(found.message.contains("the folder blobs/\(prefix) belongs to user 12345, the store to user 0"))
     }

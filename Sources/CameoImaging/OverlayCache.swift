@@ -1,7 +1,7 @@
 internal import CameoModel
 
 /// The overlays of a job: each is decoded when the first rendition wants it, and kept for the others.
-final class OverlayShelf {
+final class OverlayCache {
     private let sources: [OverlaySource]
     private let allowedFormats: Set<PictureFormat>
     private let limits: RenderLimits

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 
 /// Something in `blobs/` that Cameo has not put there, or not in that way.
-struct Stray: Hashable, Sendable, CustomStringConvertible {
+struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
     enum Fault: Hashable, Sendable {
         /// It has no name that Cameo gives, or is not what such a name stands for.
         case foreign
