@@ -39,7 +39,7 @@ package enum Output {
     private static let clear = "\r\u{1B}[K"
 
     /// Draws the line that stands, in place of the one before. It has to fit the terminal.
-    static func stand(_ text: String) {
+    package static func stand(_ text: String) {
         standing.withLock { line in
             line = text
             _ = write(Data((clear + text).utf8), to: STDERR_FILENO)
@@ -47,7 +47,7 @@ package enum Output {
     }
 
     /// Leaves the line where it is; what comes is below it.
-    static func stopStanding() {
+    package static func stopStanding() {
         standing.withLock { line in
             if line != nil { _ = write(Data("\n".utf8), to: STDERR_FILENO) }
             line = nil

@@ -50,6 +50,9 @@ package struct SourceArgument: Sendable {
     /// A path or a URI that stands for one picture; neither a pattern nor a list.
     package static func one(_ argument: String) -> SourceArgument { SourceArgument(Array(argument.utf8)) }
 
+    /// A file by its absolute path.
+    package static func file(_ path: [UInt8]) -> SourceArgument { SourceArgument(path) }
+
     /// Every entry is itself: none is an option, a pattern or another list.
     private static func list(_ separator: ListSeparator) throws(CommandFailure) -> [SourceArgument] {
         let data: Data

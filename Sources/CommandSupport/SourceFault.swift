@@ -30,7 +30,7 @@ package enum SourceFault {
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return nil
-        case S_IFDIR: return "is a folder; name the pictures in it, as '\(FilePaths.readable(path))/*'"
+        case S_IFDIR: return "is a folder; name a picture in it, or give -r for all of them"
         default: return "is no regular file"
         }
     }

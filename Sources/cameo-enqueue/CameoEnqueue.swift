@@ -28,6 +28,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
               cameo-enqueue --size 256x256:cover:webp --size 1024x:jpeg 'holiday/*.jpg' --batch holiday --wait
               cameo-enqueue https://example.com/picture.png --json
               find . -name '*.png' -print0 | cameo-enqueue -0
+              cameo-enqueue -r ~/Pictures --size 256x256:cover:webp --batch library
+              cameo-enqueue -r --watch inbox
               cameo-enqueue --batch holiday -- *.jpg
               cameo-enqueue --data --size 64x64 < avatar.png
               cameo-enqueue --data --cache-key user:42/avatar --size 64x64 < avatar.png
@@ -84,10 +86,11 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     var allowMissing = false
 
     @OptionGroup var list: ListOptions
+    @OptionGroup var folders: FolderOptions
 
     @Argument(
         help: """
-            Pictures: paths, patterns such as '*.jpg', URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
+            Pictures: paths, patterns such as '*.jpg', folders (with -r), URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
             letter avatar), or a picture itself in base64. - reads a list from standard input, one a line.
             """,
         completion: .file()
@@ -117,6 +120,10 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         guard request.isEmpty || source.isEmpty else {
             throw ValidationError("--request says what to enqueue: give no SOURCE with it")
         }
+        if folders.watch {
+            guard !source.isEmpty else { throw ValidationError("--watch needs a folder: give it as a SOURCE") }
+            guard !waiting.wait else { throw ValidationError("--watch never ends: give no --wait with it") }
+        }
         if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
             throw ValidationError("\(option): --request says itself what to make, and how")
         }
@@ -126,7 +133,12 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     func run() async throws {
         if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
         // All that can be wrong with the request is found before a store is made or a job accepted.
-        let requests = try readRequests()
+        let renditions = request.isEmpty ? try renditions.renditions() : []
+        let sources = try readSources()
+        // Watched before it is walked: no picture comes between the two.
+        let watch =
+            folders.watch ? try FolderWatch(folders.watched(sources), folders.depth, leavingOut: storePath) : nil
+        let requests = try readRequests(sources, renditions)
         try check(requests.lazy.flatMap(\.overlaySources), as: "overlay")
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
@@ -139,6 +151,13 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
                     try await enqueue(requests, in: store)
                 }
             if waiting.wait { try await finish(receipts, in: store) }
+            if let watch {
+                Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
+                for try await pictures in watch.pictures() {
+                    let sources = pictures.map(SourceArgument.file)
+                    _ = try await enqueue(try sources.map { try prototype(source: $0.source, renditions) }, in: store)
+                }
+            }
         } catch {
             await store.finish()
             throw error
@@ -152,16 +171,26 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     // MARK: - Requests
 
-    private func readRequests() throws -> [ThumbnailRequest] {
+    private var storePath: [UInt8] {
+        guard case .folder(let path) = StoreName(storeOptions.path) else { return [] }
+        return Array(path.utf8)
+    }
+
+    private func readSources() throws -> [SourceArgument] {
+        guard request.isEmpty, !data else { return [] }
+        return try SourceArgument.all(try list.sources(source), separator: list.separator)
+    }
+
+    private func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> [ThumbnailRequest] {
         guard request.isEmpty else { return try request.map(readRequest) }
-        let made = try renditions.renditions()
         // The picture of --data comes later. What is wrong with an option is wrong with every source.
         let template = try prototype(source: "data:,", made)
         guard !data else {
             try job.expectUse(of: [template.source])
             return [template]
         }
-        let sources = try SourceArgument.all(try list.sources(source), separator: list.separator)
+        // Of folders that are only watched nothing is there to enqueue.
+        let sources = folders.watch && !folders.recursive ? [] : try folders.expanded(named, store: storePath)
         try refuse(sources.compactMap { source in fault(of: source.source).map { "\(source.name): \($0)" } })
         try job.expectUse(of: sources.map(\.source))
         return try sources.map { source in

@@ -1,0 +1,206 @@
+internal import CameoModel
+internal import CommandSupport
+internal import Foundation
+
+// DESIGN. The kernel tells what happens in a folder (inotify(7)). A picture is complete when whoever wrote it closes it, or
+// moves or links it into place; what is still being written is told later. Events are gathered for a quarter of a second, and
+// only what then still stands under its name counts: a download that is renamed when it is done is one picture. A folder
+// that appears is watched first and then walked. When the kernel drops events, everything is walked again for what has changed since
+// the last time that none were dropped; that time is all that is remembered.
+//
+// Waiting blocks, so it has a thread of its own, which alone uses the value once it has been started.
+struct FolderWatch {
+    private static let gathering: Int32 = 250
+    private static let longestGathering = 2_000
+
+    private let descriptor: OpenFile
+    private let roots: [[UInt8]]
+    private let depth: PictureTree.Depth
+    private let store: [UInt8]
+    private var folders: [Int32: [UInt8]] = [:]
+    private var found: [[UInt8]] = []
+    /// No events were dropped until then.
+    private var complete = Date()
+
+    /// From now on nothing is missed. The roots are absolute paths of folders; the folder `store` is not watched. A folder that
+    /// cannot be watched is a ``CommandFailure``.
+    init(_ roots: [[UInt8]], _ depth: PictureTree.Depth, leavingOut store: [UInt8]) throws {
+        let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        guard descriptor >= 0 else { throw CommandFailure("folders cannot be watched: \(Errno())", .failed) }
+        self.descriptor = OpenFile(adopting: descriptor)
+        (self.roots, self.depth, self.store) = (roots, depth, store)
+        for root in roots { _ = try walk(root) }
+    }
+
+    var folderCount: Int { folders.count }
+
+    /// Pictures that have come, as absolute paths, some at a time. It ends by throwing a ``CommandFailure``.
+    consuming func pictures() -> AsyncThrowingStream<[[UInt8]], any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: [[UInt8]].self)
+        let thread = Thread { [self] in
+            var watch = self
+            do {
+                while true { continuation.yield(try watch.next()) }
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        thread.start()
+        return stream
+    }
+
+    // MARK: - Events
+
+    private mutating func next() throws -> [[UInt8]] {
+        repeat {
+            try gather()
+        } while found.isEmpty
+        defer { found = [] }
+        var seen: Set<[UInt8]> = []
+        return found.filter { seen.insert($0).inserted && FoundFile($0) == .picture }
+    }
+
+    /// Waits for an event, then until none has come for a moment.
+    private mutating func gather() throws {
+        try wait(-1)
+        let begun = ContinuousClock.now
+        let looked = Date()
+        var dropped = false
+        repeat {
+            dropped = try take() || dropped
+        } while try begun.duration(to: .now) < .milliseconds(Self.longestGathering) && wait(Self.gathering)
+        if dropped {
+            // Files are dated by a clock that lags behind by some milliseconds.
+            let since = complete.addingTimeInterval(-2)
+            for root in roots { found += try walk(new: root).filter { Self.changed($0, since: since) } }
+        }
+        complete = looked
+    }
+
+    /// - Returns: false if nothing came in time.
+    @discardableResult
+    private func wait(_ milliseconds: Int32) throws -> Bool {
+        var wish = pollfd(fd: descriptor.descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = poll(&wish, 1, milliseconds)
+            guard count < 0 else { return count > 0 }
+            guard errno == EINTR else { throw CommandFailure("folders cannot be watched: \(Errno())", .failed) }
+        }
+    }
+
+    /// Takes what has come.
+    ///
+    /// - Returns: whether events were dropped.
+    private mutating func take() throws -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        var dropped = false
+        while case let count = read(descriptor.descriptor, &bytes, bytes.count), count > 0 {
+            var rest = bytes[..<count]
+            while !rest.isEmpty {
+                let (event, name) = Self.event(&rest)
+                if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { dropped = true } else { try handle(event, name) }
+            }
+        }
+        return dropped
+    }
+
+    private static func event(_ bytes: inout ArraySlice<UInt8>) -> (inotify_event, [UInt8]) {
+        let size = MemoryLayout<inotify_event>.size
+        let event = bytes.withUnsafeBytes { $0.loadUnaligned(as: inotify_event.self) }
+        let name = bytes.dropFirst(size).prefix(Int(event.len)).prefix { $0 != 0 }
+        bytes = bytes.dropFirst(size + Int(event.len))
+        return (event, Array(name))
+    }
+
+    private mutating func handle(_ event: inotify_event, _ name: [UInt8]) throws {
+        // Of a folder that was given up, events may still come.
+        guard let folder = folders[event.wd] else { return }
+        func happened(_ kinds: Int32...) -> Bool { kinds.contains { event.mask & UInt32(bitPattern: $0) != 0 } }
+        if happened(Int32(IN_DELETE_SELF), Int32(IN_MOVE_SELF), Int32(IN_UNMOUNT), Int32(IN_IGNORED)),
+            roots.contains(folder)
+        {
+            throw CommandFailure("the folder \(FilePaths.readable(folder)) is gone", .failed)
+        }
+        if happened(Int32(IN_IGNORED)) { folders[event.wd] = nil }
+        guard !name.isEmpty, name.first != UInt8(ascii: ".") else { return }
+        let path = folder + [UInt8(ascii: "/")] + name
+        if happened(Int32(bitPattern: UInt32(IN_ISDIR))) {
+            if happened(Int32(IN_MOVED_FROM)) { forget(path) }
+            guard depth == .everythingBelow, happened(Int32(IN_CREATE), Int32(IN_MOVED_TO)) else { return }
+            found += try walk(new: path).filter { !Self.isBeingWritten($0) }
+        } else if happened(Int32(IN_CLOSE_WRITE), Int32(IN_MOVED_TO))
+            || (happened(Int32(IN_CREATE)) && Self.isLink(path))
+        {
+            found.append(path)
+        }
+    }
+
+    // MARK: - Folders
+
+    /// Watches a folder, and those below it where they count too, each before it is listed.
+    ///
+    /// - Returns: the pictures that are there.
+    private mutating func walk(_ folder: [UInt8]) throws -> [[UInt8]] {
+        try PictureTree(folder, depth, leavingOut: store) { try watch($0) }.pictures
+    }
+
+    /// The same of a folder that has appeared: it may be gone again, or not be this user's to read.
+    private mutating func walk(new folder: [UInt8]) throws -> [[UInt8]] {
+        do {
+            return try walk(folder)
+        } catch let failure as CommandFailure where failure.status == .usage {
+            return []
+        }
+    }
+
+    private mutating func watch(_ folder: [UInt8]) throws(CommandFailure) {
+        let kinds =
+            IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF
+        let mask = UInt32(kinds) | UInt32(IN_ONLYDIR)
+        let watch = inotify_add_watch(descriptor.descriptor, folder.map(CChar.init(bitPattern:)) + [0], mask)
+        guard watch >= 0 else {
+            let error = Errno()
+            let name = FilePaths.readable(folder)
+            guard error.code == ENOSPC else {
+                throw CommandFailure("the folder \(name) cannot be read: \(error)", .usage)
+            }
+            throw CommandFailure("\(name) cannot be watched: the limit fs.inotify.max_user_watches is reached", .failed)
+        }
+        folders[watch] = folder
+    }
+
+    /// Gives up a folder that was moved elsewhere, and those below it.
+    private mutating func forget(_ folder: [UInt8]) {
+        let below = folder + [UInt8(ascii: "/")]
+        for (watch, path) in folders where path == folder || path.starts(with: below) {
+            inotify_rm_watch(descriptor.descriptor, watch)
+            folders[watch] = nil
+        }
+    }
+
+    // MARK: - Files
+
+    /// Whether somebody has it open for writing: the kernel grants no read lease then (fcntl(2), F_SETLEASE). A file of
+    /// another user cannot be asked about, and counts as complete.
+    private static func isBeingWritten(_ path: [UInt8]) -> Bool {
+        let descriptor = open(path.map(CChar.init(bitPattern:)) + [0], O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        let file = OpenFile(adopting: descriptor)
+        let setLease: Int32 = 1_024
+        guard fcntl(file.descriptor, setLease, Int32(F_RDLCK)) != 0 else { return false }
+        return errno == EAGAIN
+    }
+
+    /// A file that got a second name was complete before.
+    private static func isLink(_ path: [UInt8]) -> Bool {
+        var status = stat()
+        return lstat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0
+            && (status.st_nlink > 1 || status.st_mode & S_IFMT == S_IFLNK)
+    }
+
+    private static func changed(_ path: [UInt8], since time: Date) -> Bool {
+        var status = stat()
+        guard stat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0 else { return false }
+        return Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9 >= time.timeIntervalSince1970
+    }
+}

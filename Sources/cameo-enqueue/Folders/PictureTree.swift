@@ -1,0 +1,100 @@
+internal import CameoModel
+internal import CommandSupport
+internal import Foundation
+
+/// The pictures in a folder, told by their first bytes and not by their names.
+///
+/// Names that begin with a dot are left out, as a shell's `*` leaves them out, and so is the store's own folder. Links to files
+/// count as files; links to folders are not followed, so that no walk is endless.
+struct PictureTree {
+    /// Which folders a walk enters.
+    enum Depth {
+        case folderOnly, everythingBelow
+    }
+
+    /// Absolute paths, in the order of their bytes.
+    private(set) var pictures: [[UInt8]] = []
+    /// Files that are no picture, or of a format that workers open only when they are told to.
+    private(set) var otherFiles = 0
+    /// Files that this user may not read.
+    private(set) var unreadableFiles = 0
+
+    /// Walks the tree below an absolute path, and calls `enter` with each folder before it is listed. A folder below that
+    /// disappears meanwhile is left out; any other that cannot be listed is a ``CommandFailure``.
+    init(
+        _ folder: [UInt8],
+        _ depth: Depth,
+        leavingOut store: [UInt8],
+        entering enter: ([UInt8]) throws -> Void = { _ in }
+    ) throws {
+        var progress = WalkProgress()
+        defer { progress.finish() }
+        var folders = [folder]
+        while let next = folders.popLast() {
+            guard !Self.areOne(next, store) else { continue }
+            try enter(next)
+            guard let entries = try Self.list(next) else {
+                guard next != folder else { throw Self.failure(folder, Errno(ENOENT)) }
+                continue
+            }
+            for name in entries {
+                let path = next + [UInt8(ascii: "/")] + name
+                switch FoundFile(path) {
+                case .picture: pictures.append(path)
+                case .folder: if depth == .everythingBelow { folders.append(path) }
+                case .other: otherFiles += 1
+                case .unreadable: unreadableFiles += 1
+                case .nothing: break
+                }
+            }
+            progress.show(pictures: pictures.count, files: pictures.count + otherFiles)
+        }
+        pictures.sort { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private static func areOne(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        var (one, other) = (stat(), stat())
+        return stat(first.map(CChar.init(bitPattern:)) + [0], &one) == 0
+            && stat(second.map(CChar.init(bitPattern:)) + [0], &other) == 0
+            && (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    }
+
+    /// The names in a folder; nil if it is gone.
+    private static func list(_ folder: [UInt8]) throws(CommandFailure) -> [[UInt8]]? {
+        guard let stream = opendir(folder.map(CChar.init(bitPattern:)) + [0]) else {
+            let error = Errno()
+            guard error.code == ENOENT || error.code == ENOTDIR else { throw failure(folder, error) }
+            return nil
+        }
+        defer { closedir(stream) }
+        var names: [[UInt8]] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if name.first != UInt8(ascii: ".") { names.append(name) }
+        }
+        return names
+    }
+
+    private static func failure(_ folder: [UInt8], _ error: Errno) -> CommandFailure {
+        CommandFailure("the folder \(FilePaths.readable(folder)) cannot be read: \(error)", .usage)
+    }
+}
+
+/// One line that counts what a walk has seen, from its third second on.
+private struct WalkProgress {
+    private let begun = ContinuousClock.now
+    private var drawn: ContinuousClock.Instant?
+
+    mutating func show(pictures: Int, files: Int) {
+        let now = ContinuousClock.now
+        guard Output.errorIsTerminal, begun.duration(to: now) > .seconds(2),
+            drawn.map({ $0.duration(to: now) > .milliseconds(200) }) ?? true
+        else { return }
+        drawn = now
+        Output.stand("looking for pictures: \(pictures) in \(files) files")
+    }
+
+    func finish() {
+        if drawn != nil { Output.stopStanding() }
+    }
+}
