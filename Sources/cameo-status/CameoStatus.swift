@@ -19,6 +19,8 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
               cameo-status export thumbnails --batch holiday
               cameo-status sheet holiday.html --batch holiday
+              cameo-status events --follow
+              cameo-status health --max-lag 5m
 
             EXIT CODES
               0 done, 1 a job failed or is not there, 2 bad usage, 3 not finished in time, 4 the store cannot be opened
@@ -26,7 +28,8 @@ struct CameoStatus: AsyncParsableCommand {
         version: CameoVersion.current,
         subcommands: [
             SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
-            ExportCommand.self, SheetCommand.self,
+            ExportCommand.self, SheetCommand.self, EventsCommand.self,
+            HealthCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self
     )

@@ -7,6 +7,7 @@ import Testing
 struct Example: CustomTestStringConvertible, Sendable {
     static let messages = [
         "thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report", "batch-report",
+        "job-change", "health-report",
     ]
 
     /// What `reasons.json` says of a refused example.

@@ -51,6 +51,16 @@ struct ExampleTests {
         try expectUnchanged(BatchReport.self, example)
     }
 
+    @Test(arguments: Example.valid("health-report"))
+    func healthReportIsReadAndWrittenUnchanged(example: Example) throws {
+        try expectUnchanged(HealthReport.self, example)
+    }
+
+    @Test(arguments: Example.valid("job-change"))
+    func jobChangeIsReadAndWrittenUnchanged(example: Example) throws {
+        try expectUnchanged(JobChange.self, example)
+    }
+
     @Test(arguments: Example.valid("job"))
     func jobNamesTheThumbnailsOfItsRequest(example: Example) throws {
         let job = try WireFormat.decode(Job.self, from: example.data)

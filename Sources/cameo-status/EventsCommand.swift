@@ -1,0 +1,76 @@
+public import ArgumentParser
+public import CameoModel
+internal import CameoStore
+internal import CommandSupport
+
+struct EventsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Every change of a job's state, in the order of the commits: one job-change (JSON) a line.",
+        discussion: """
+            Each change has a cursor. A reader that remembers the last one gives it to --since the next time, and has missed \
+            nothing, for as long as the store keeps its history (cameo-worker --keep-completed and its kind). Changes that \
+            have gone already are told on standard error.
+
+            EXAMPLES
+              cameo-status events
+              cameo-status events --follow --state completed
+              cameo-status events --follow --since 4711
+
+            EXIT CODES
+              0 done, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Only changes after this one. (default: all that are kept, or with --follow those from now on)",
+            valueName: "cursor"
+        )
+    )
+    var since: Int64?
+
+    @Flag(help: "Goes on until it is stopped.")
+    var follow = false
+
+    @Option(
+        help: ArgumentHelp("Only changes to this state. Repeatable.", valueName: "state"),
+        completion: .list(JobState.allCases.map(\.rawValue))
+    )
+    var state: [JobState] = []
+
+    func validate() throws {
+        if let since, since < 0 { throw ValidationError("--since \(since): must not be negative") }
+    }
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        var cursor = try await start(in: store)
+        while true {
+            // Before the changes: a commit between the two is seen again rather than missed.
+            let version = try await store.version()
+            while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
+                cursor = last.cursor
+                for change in changes where state.isEmpty || state.contains(change.state) { try Output.message(change) }
+            }
+            guard follow else { return }
+            while try await store.version() == version { try await Task.sleep(for: .milliseconds(20)) }
+        }
+    }
+
+    private func start(in store: any Store) async throws -> Int64 {
+        guard let since else { return follow ? try await store.lastChange() : 0 }
+        // Numbers have no gaps; history loses its oldest ones.
+        if since > 0, let first = try await store.changes(since: since, limit: 1).first, first.cursor > since + 1 {
+            Output.error("cameo-status: the changes \(since + 1) to \(first.cursor - 1) are no longer kept")
+        }
+        return since
+    }
+
+    /// Changes read at once.
+    private static let page = 1_000
+}
+
+extension JobState: ExpressibleByArgument {}

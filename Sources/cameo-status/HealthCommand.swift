@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+
+struct HealthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Whether the store is being worked on, for monitors and scripts.",
+        discussion: """
+            Prints one line a check. Jobs of paused queues may wait as long as they like. \(DurationArgument.explanation)
+
+            EXAMPLES
+              cameo-status health
+              cameo-status health --workers 2 --max-lag 5m
+              cameo-status health --json
+
+            EXIT CODES
+              0 healthy, 1 not healthy, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How many workers must be alive, and not about to end.", valueName: "number")
+    )
+    var workers = 1
+
+    @Option(help: ArgumentHelp("How long a due job may wait, as 5m. (default: any time)", valueName: "duration"))
+    var maxLag: DurationArgument?
+
+    @Flag(help: "Prints a health-report (JSON).")
+    var json = false
+
+    func validate() throws {
+        guard workers >= 0 else { throw ValidationError("--workers \(workers): must not be negative") }
+    }
+
+    func run() async throws {
+        let status = try await storeOptions.openReading().status()
+        let report = HealthReport(status, workers: workers, maxLag: maxLag?.duration)
+        if json {
+            try Output.message(report)
+        } else {
+            Output.lines(
+                report.checks.map {
+                    "\($0.isHealthy ? "ok" : "failed")\t\($0.name.rawValue)\t\(TerminalText.escaped($0.detail))"
+                }
+            )
+        }
+        guard report.isHealthy else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
