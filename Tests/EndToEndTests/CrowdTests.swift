@@ -59,7 +59,10 @@ extension EndToEnd {
             #expect(stop.exitStatus == 0, "\(stop.errorText)")
             for worker in pool {
                 #expect(await worker.ending == .exited(0))
-                let log = String(decoding: worker.standardError, as: UTF8.self)
+                let log = String(decoding: worker.standardError, as: UTF8.self).replacing(
+                    deployment.folder.url.path,
+                    with: ""
+                )
                 #expect(!log.contains("lock") && !log.contains("busy") && !log.contains("error"), "\(log)")
             }
             let report = try await store.status()
