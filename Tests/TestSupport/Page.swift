@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// A page of the documentation: the README, or an article of the catalog.
 package struct Page: Sendable {
@@ -64,6 +64,7 @@ package struct Page: Sendable {
 
     /// What stands between backticks, without the symbols of a module (two backticks).
     package var codeSpans: [String] {
-        prose.matches(of: #/(?<!`)`([^`]+)`(?!`)/#).map { $0.output.1.replacing(#/\s+/#, with: " ") }
+        prose.matches(of: #/(`+)([^`]+)`+/#).filter { $0.output.1.count == 1 }
+            .map { String($0.output.2).replacing(#/\s+/#, with: " ") }
     }
 }
