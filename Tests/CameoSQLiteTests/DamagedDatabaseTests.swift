@@ -51,17 +51,16 @@ struct DamagedDatabaseTests {
         #expect(try await store.check().contains { $0.subject == "database" && $0.severity == .error })
     }
 
-    /// What the README tells to type.
+    /// What the documentation tells to type.
     private static func recovery() throws -> String {
-        let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
-        let section = try #require(text.components(separatedBy: "### Damaged tables\n").last)
+        let section = try #require(try Page.article("Operating").section("Damaged tables"))
         let block = try #require(section.components(separatedBy: "```").dropFirst().first)
         let commands = block.split(separator: "\n").dropFirst().map { $0.hasPrefix("$ ") ? $0.dropFirst(2) : $0 }
         try #require(commands.first?.hasPrefix("cd ") == true && commands.last?.hasPrefix("cameo-admin check") == true)
         return commands.dropFirst().dropLast().joined(separator: "\n")
     }
 
-    @Test func whatCanBeReadIsRecoveredAsTheREADMESays() async throws {
+    @Test func whatCanBeReadIsRecoveredAsTheDocumentationSays() async throws {
         let (folder, damaged) = try await store(withDamaged: "attempt")
         damaged.close()
         let recovered = try await run(

@@ -1,7 +1,18 @@
 import Cameo
 import Foundation
 
-// The code of the articles in Cameo.docc, where `DocumentationTests` looks for it line by line.
+// The code of the README and of the articles in Cameo.docc, where `DocumentationTests` looks for it line by line.
+
+func roundAvatar(store: String, photo: Data) async throws -> Data {
+    let client = try Client(store: store)
+    let session = URLSession.cameo(client)  // for a framework: URLSessionConfiguration.cameo(client)
+    var avatar = Rendition(width: 256, height: 256, fit: .cover, gravity: .attention)
+    avatar.look.cornerRadius = .circle
+    let job = try await client.enqueue(data: photo, renditions: [avatar])
+    let (thumbnail, response) = try await session.data(from: job.thumbnails[0].uri.url(waiting: 30))
+    print(response.mimeType ?? "")
+    return thumbnail
+}
 
 func makeThumbnails(_ client: Client, of picture: Data) async throws -> [Data] {
     var large = Rendition(width: 1600, format: .jpeg, quality: 85)

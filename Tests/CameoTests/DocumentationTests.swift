@@ -6,38 +6,44 @@ import Testing
 /// What the documentation shows is compiled, and run against a real store.
 @Suite(.timeLimit(.minutes(10)))
 struct DocumentationTests {
-    private static let articles = [
-        "Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "Operating", "DesignNotes",
-    ]
-    .map { "Sources/Cameo/Cameo.docc/\($0).md" }
-
-    private func swiftBlocks(of path: String) throws -> [String] {
-        let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
-        return text.components(separatedBy: "```swift\n").dropFirst().compactMap {
-            $0.components(separatedBy: "```").first
-        }
-    }
-
     private func lines(_ text: String) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test func theProgramOfTheReadmeIsTheOneThatIsCompiled() throws {
-        let program = try String(contentsOf: Repository.file("Tests/CameoExample/main.swift"), encoding: .utf8)
-        #expect(try swiftBlocks(of: "README.md").contains(program))
+    private func swiftBlocks(of page: Page) -> [String] {
+        page.blocks.filter { $0.language == "swift" }.map(\.text)
     }
 
-    @Test func everyExampleOfTheArticlesIsCompiled() throws {
+    private func program() throws -> String {
+        try String(contentsOf: Repository.file("Tests/CameoExample/main.swift"), encoding: .utf8)
+    }
+
+    @Test func theProgramOfTheFirstPageIsTheOneThatIsCompiled() throws {
+        #expect(swiftBlocks(of: try Page.article("Cameo")) == [try program()])
+    }
+
+    @Test func everyExampleIsCompiled() throws {
         let path = "Tests/CameoTests/ArticleExamples.swift"
         let compiled = lines(try String(contentsOf: Repository.file(path), encoding: .utf8)).joined(separator: "\n")
         var count = 0
-        for article in Self.articles {
-            for block in try swiftBlocks(of: article) {
-                #expect(compiled.contains(lines(block).joined(separator: "\n")), "\(article): \(block)")
+        for page in try Page.all() {
+            for block in swiftBlocks(of: page) where block != (try program()) {
+                #expect(compiled.contains(lines(block).joined(separator: "\n")), "\(page.path): \(block)")
                 count += 1
             }
         }
-        #expect(count >= 8)
+        #expect(count >= 14)
+    }
+
+    /// What the README shows, while this process plays the worker.
+    @Test func theExampleOfTheReadmeWorks() async throws {
+        let bench = try Workbench()
+        let photo = Workbench.picture(1)
+        async let thumbnail = roundAvatar(store: bench.path, photo: photo)
+        try await ArticleExamples.untilEnqueued(try Client(store: bench.path))
+        let worker = try await bench.register()
+        try await bench.work(worker) { _ in Workbench.picture(2) }
+        #expect(try await thumbnail == Workbench.picture(2))
     }
 
     @Test func theExamplesWork() async throws {
@@ -68,12 +74,12 @@ struct DocumentationTests {
         await end(client)
     }
 
-    /// The program of the README, as a process, while this one plays the worker.
-    @Test func theProgramOfTheReadmeRuns() async throws {
+    /// The program of the first page, as a process, while this one plays the worker.
+    @Test func theProgramOfTheFirstPageRuns() async throws {
         let bench = try Workbench()
         let picture = Workbench.picture(1, bytes: 150_000)
         let file = try bench.folder.write(picture, to: "picture.webp")
-        async let running = run(try Self.program(), [bench.path, file])
+        async let running = run(try Self.executable(), [bench.path, file])
         try await ArticleExamples.untilEnqueued(try Client(store: bench.path))
         let worker = try await bench.register()
         try await bench.work(worker) { _ in Workbench.picture(2) }
@@ -87,18 +93,18 @@ struct DocumentationTests {
 
     /// FoundationNetworking brings libcurl of its own accord; Cameo itself asks for neither.
     @Test func theLibraryLinksNeitherImagingNorTransfersItself() async throws {
-        let result = try await run("readelf", ["-d", try Self.program()])
+        let result = try await run("readelf", ["-d", try Self.executable()])
         #expect(result.exitStatus == 0, "\(result.errorText)")
         #expect(result.outputText.contains("libFoundationNetworking"))
         #expect(result.outputText.contains("libsqlite3"))
         #expect(!result.outputText.contains("libvips"))
         #expect(!result.outputText.contains("libcurl"))
-        let all = try await run("ldd", [try Self.program()])
+        let all = try await run("ldd", [try Self.executable()])
         #expect(all.exitStatus == 0 && !all.outputText.contains("libvips"))
     }
 
     /// Beside this process's own.
-    private static func program() throws -> String {
+    private static func executable() throws -> String {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-example").path
     }

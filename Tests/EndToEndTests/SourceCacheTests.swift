@@ -104,11 +104,10 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        @Test func theReadmeHasEveryOptionAndItsDefault() async throws {
+        @Test func thePageHasEveryOptionAndItsDefault() async throws {
             let help = try await deployment.command("cameo-worker", ["--help"]).outputText
-            let readme = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
-            let section = try #require(readme.components(separatedBy: "### The source cache").last)
-                .components(separatedBy: "\n### ")[0]
+            let section = try #require(try Page.article("SourcesAndCache").section("The source cache"))
+                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
             let options = try #require(help.components(separatedBy: "CACHE OPTIONS:").last)
                 .components(separatedBy: "\n\n")[0]
             let words = options.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -116,7 +115,7 @@ extension EndToEnd {
             #expect(names == ["--max-cache", "--cache-time", "--stale-if-error", "--remember-failures"])
             for name in names { #expect(section.contains("`\(name)"), "\(name)") }
             #expect(words.contains("(default: 2GiB)"), "\(words)")
-            #expect(readme.contains("| 2GiB | `--max-cache` |"))
+            #expect(try Page.article("RunningAWorker").text.contains("| 2GiB | `--max-cache` |"))
             #expect(words.contains("(default: 10s)"))
             #expect(section.contains("`--remember-failures 10s`"))
         }

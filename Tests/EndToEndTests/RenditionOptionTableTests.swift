@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's tables of a rendition's options, against the schema and against `cameo-enqueue --help`.
+/// The tables of a rendition's options, against the schema and against `cameo-enqueue --help`.
 @Suite(.timeLimit(.minutes(10)))
-struct ReadmeOptionTests {
+struct RenditionOptionTableTests {
     private struct Row {
         let section: String
         /// `--crop`, without examples of its value.
@@ -43,7 +43,7 @@ struct ReadmeOptionTests {
     private static let sections = ["Geometry Options", "Look Options", "Output Options"]
 
     private func rows() throws -> [Row] {
-        let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+        let text = try Page.article("Renditions").text
         var section = ""
         var rows: [Row] = []
         for line in text.split(separator: "\n") {

@@ -3,44 +3,40 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Everything that the README tells its reader to type is typed here, in the order of the page.
+    /// Everything that the README and the articles tell their reader to type is typed here.
     @Suite(.timeLimit(.minutes(10)))
-    struct ReadmeTests {
-        private struct Block {
-            let language: String
-            let text: String
-        }
+    struct PageTests {
+        /// Pages with something to type, and what must be there afterwards.
+        private static let results = [
+            "README.md": ["thumbnails/manifest.json", "photo-1024.jpg"],
+            "Enqueueing.md": [],
+            "EnqueueingBySQL.md": ["shop.sqlite"],
+            "Operating.md": ["backup-of-today/cameo.sqlite"],
+            "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
+            "Renditions.md": ["presets.json"],
+            "RunningAWorker.md": [],
+            "SourcesAndCache.md": [],
+        ]
 
-        private func blocks() throws -> [Block] {
-            let text = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
-            var blocks: [Block] = []
-            var open: (language: String, lines: [Substring])?
-            for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-                if line.hasPrefix("```") {
-                    if let block = open {
-                        blocks.append(Block(language: block.language, text: block.lines.joined(separator: "\n") + "\n"))
-                        open = nil
-                    } else {
-                        open = (String(line.dropFirst(3)), [])
-                    }
-                } else {
-                    open?.lines.append(line)
-                }
-            }
-            return blocks
-        }
-
-        @Test func everyCommandWorksInTheOrderOfThePage() async throws {
+        /// A folder as the pages suppose it: a photo, and others in a folder `holiday`.
+        private func folderOfPictures() async throws -> TemporaryFolder {
             let folder = try TemporaryFolder()
             try FileManager.default.createDirectory(atPath: folder.path("holiday"), withIntermediateDirectories: true)
             for name in ["photo.jpg", "holiday/beach.jpg", "holiday/dune.jpg", "holiday/map.png"] {
                 let ending = URL(filePath: name).pathExtension
                 try FileManager.default.linkItem(atPath: try await Pictures.photo(ending), toPath: folder.path(name))
             }
+            return folder
+        }
+
+        /// Each page begins with no store; its blocks run one after the other, and all of them end well.
+        @Test(arguments: Page.paths)
+        func everyCommandWorksInTheOrderOfThePage(path: String) async throws {
+            let folder = try await folderOfPictures()
             let bin = URL(filePath: try Deployment.executable("cameo-status")).deletingLastPathComponent().path
-            let path = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+            let search = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
             var ran = 0
-            for block in try blocks() {
+            for block in try Page(path).blocks {
                 let command: (String, [String])
                 switch block.language {
                 case "sh": command = ("/bin/sh", ["-eu"])
@@ -48,42 +44,52 @@ extension EndToEnd {
                 case "console", "text": continue
                 case "swift": continue  // compiled and run by CameoTests/DocumentationTests
                 default:
-                    Issue.record("a block of \(block.language): say how it is tested")
+                    Issue.record("\(path) has a block of \(block.language): say how it is tested")
                     continue
                 }
                 let result = try await run(
                     command.0,
                     command.1,
                     input: Data(block.text.utf8),
-                    environment: ["PATH": path, "CAMEO_STORE": nil],
+                    environment: ["PATH": search, "CAMEO_STORE": nil],
                     currentDirectory: folder.url
                 )
-                #expect(result.exitStatus == 0, "\(block.text)\(result.errorText)")
+                #expect(result.exitStatus == 0, "\(path): \(block.text)\(result.errorText)")
                 ran += 1
             }
-            #expect(ran >= 5)
-            #expect(FileManager.default.fileExists(atPath: folder.path("holiday.html")))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("thumbnails")).count == 5)
+            let name = URL(filePath: path).lastPathComponent
+            #expect((ran > 0) == (Self.results[name] != nil), "\(path) has \(ran) blocks to run")
+            for file in Self.results[name] ?? [] {
+                #expect(FileManager.default.fileExists(atPath: folder.path(file)), "\(path) leaves no \(file)")
+            }
+            guard name == "EnqueueingBySQL.md" else { return }
             let photos = "SELECT count(*) FROM app_photo JOIN job ON job.id = app_photo.job"
             #expect(try await run("sqlite3", [folder.path("cameo-store/cameo.sqlite"), photos]).outputText == "1\n")
             let left = "SELECT count(*) FROM outbox"
             #expect(try await run("sqlite3", [folder.path("shop.sqlite"), left]).outputText == "0\n")
         }
 
-        @Test func theTwoCommandsAreThere() throws {
-            let console = try #require(try blocks().first { $0.language == "console" })
-            for line in console.text.split(separator: "\n") {
-                let command = try #require(line.dropFirst(2).split(separator: " ").first)
-                #expect(FileManager.default.isExecutableFile(atPath: Repository.file(String(command)).path))
+        @Test func everyScriptInAConsoleIsThere() throws {
+            var scripts = 0
+            for page in try Page.all() {
+                for block in page.blocks where block.language == "console" {
+                    for line in block.text.split(separator: "\n") where line.hasPrefix("$ deploy/") {
+                        let command = try #require(line.dropFirst(2).split(separator: " ").first)
+                        let file = Repository.file(String(command)).path
+                        #expect(FileManager.default.isExecutableFile(atPath: file), "\(page.path): \(command)")
+                        scripts += 1
+                    }
+                }
             }
+            #expect(scripts >= 4)
         }
 
         /// The table of limits names every default as the worker's own help does.
         @Test func theLimitsAreTheWorkersOwn() async throws {
             let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
-            let readme = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+            let section = try #require(try Page.article("RunningAWorker").section("Limits"))
             let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            let rows = readme.split(separator: "\n").filter { $0.hasPrefix("|") && $0.contains("`--") }
+            let rows = section.split(separator: "\n").filter { $0.hasPrefix("|") && $0.contains("`--") }
                 .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
                 .filter { $0.count == 3 }
             #expect(rows.count >= 12)
@@ -96,7 +102,7 @@ extension EndToEnd {
                     guard value.first?.isNumber == true else { continue }
                     #expect(
                         rest.contains("(default: \(value))") || rest.contains("(default: \(value).0)"),
-                        "\(option): \(value) in the README, \(rest) in the help"
+                        "\(option): \(value) on the page, \(rest) in the help"
                     )
                 }
             }

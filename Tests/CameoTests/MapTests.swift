@@ -1,0 +1,125 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The map that the documentation draws is that of the project: invariants, files, rooms and links.
+@Suite(.timeLimit(.minutes(10)))
+struct MapTests {
+    private func files(below folder: String) -> [String] {
+        let root = Repository.file(folder)
+        let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
+        return names.map { "\(folder)/\($0)" }
+    }
+
+    private func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: Repository.file(path).path)
+    }
+
+    @Test func theReadmeIsOnePage() throws {
+        let lines = try Page(Page.readme).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        #expect(lines <= 150, "README.md has \(lines) lines: move what is more into an article")
+    }
+
+    @Test func everyInvariantThatTheCodeCitesIsDefined() throws {
+        let page = try Page.article("Architecture")
+        let defined = page.prose.matches(of: #/(?m)^- \*\*(I[0-9]+)\*\* /#).map { String($0.output.1) }
+        #expect(defined == (1...7).map { "I\($0)" })
+        var citations = 0
+        for path in ["Sources", "Tests"].flatMap(files) where path.hasSuffix(".swift") || path.hasSuffix(".h") {
+            let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+            for match in text.matches(of: #/\b[Ii]nvariants? (I[0-9]+)\b/#) {
+                #expect(defined.contains(String(match.output.1)), "\(path) cites \(match.output.1)")
+                citations += 1
+            }
+        }
+        #expect(citations >= 20)
+    }
+
+    @Test(arguments: Page.paths)
+    func everyFileThatAPageNamesExists(path: String) throws {
+        let page = try Page(path)
+        let named = page.codeSpans.compactMap { $0.split(separator: " ").first.map(String.init) }
+            .filter { $0.contains(#/^(Sources|Tests|deploy|proto-json|\.ci)\//#) }
+        for file in named { #expect(exists(file), "\(path) names \(file)") }
+        let least = ["Architecture.md": 90, "Contributing.md": 60][URL(filePath: path).lastPathComponent] ?? 0
+        #expect(named.count >= least, "\(path) names \(named.count) files")
+    }
+
+    /// Links to articles (`doc:`), to files, and to headings of either.
+    @Test(arguments: Page.paths)
+    func everyLinkLeadsSomewhere(path: String) throws {
+        let page = try Page(path)
+        let targets =
+            page.prose.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.output.1) }
+            + page.prose.matches(of: #/<(doc:[A-Za-z]+)>/#).map { String($0.output.1) }
+        for target in targets where !target.hasPrefix("https://") {
+            let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let file =
+                parts[0].hasPrefix("doc:")
+                ? "\(Page.catalog)/\(parts[0].dropFirst(4)).md"
+                : resolved(parts[0], from: path)
+            #expect(exists(file), "\(path) links to \(target)")
+            guard parts.count == 2, exists(file) else { continue }
+            let headings = try Page(file).headings
+            let isThere = headings.contains { heading in
+                parts[0].hasPrefix("doc:")
+                    ? heading.replacing(" ", with: "-") == parts[1] : Self.anchor(of: heading) == parts[1]
+            }
+            #expect(isThere, "\(path) links to \(target), and there is no such heading")
+        }
+    }
+
+    private func resolved(_ target: String, from path: String) -> String {
+        var folders = path.split(separator: "/").dropLast().map(String.init)
+        for part in target.split(separator: "/") {
+            if part == ".." { _ = folders.popLast() } else { folders.append(String(part)) }
+        }
+        return folders.joined(separator: "/")
+    }
+
+    /// As GitHub makes it.
+    private static func anchor(of heading: String) -> String {
+        heading.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || "-_".contains($0) }
+    }
+
+    /// Every article is one click away from the README, and in the catalog's contents.
+    @Test func everyArticleIsLinked() throws {
+        let (readme, contents) = (try Page(Page.readme).text, try Page.article("Cameo").text)
+        let articles = Page.paths.dropFirst().filter { !$0.hasSuffix("/Cameo.md") }
+        #expect(articles.count >= 12)
+        for path in articles {
+            #expect(readme.contains("](\(path))"), "README.md has no link to \(path)")
+            let name = URL(filePath: path).deletingPathExtension().lastPathComponent
+            #expect(contents.contains("<doc:\(name)>"), "Cameo.md has no topic \(name)")
+        }
+    }
+
+    /// What each target of the package's own folders depends on, without other packages.
+    private func manifest() throws -> [String: [String]] {
+        let text = try String(contentsOf: Repository.file("Package.swift"), encoding: .utf8)
+        let own = Set(try FileManager.default.contentsOfDirectory(atPath: Repository.file("Sources").path))
+        var targets: [String: [String]] = [:]
+        for declaration in text.components(separatedBy: "arget(").dropFirst() {
+            guard let name = declaration.firstMatch(of: #/^\s*name: "([^"]+)"/#).map({ String($0.output.1) }),
+                own.contains(name), !name.hasPrefix("C") || name.hasPrefix("Cameo") || name == "CommandSupport"
+            else { continue }
+            let list = declaration.firstMatch(of: #/dependencies: \[([^\]]*)\]/#)?.output.1 ?? ""
+            let words = list.matches(of: #/"([^"]+)"/#).map { String($0.output.1) }
+            targets[name] = words.filter(own.contains).sorted()
+        }
+        return targets
+    }
+
+    @Test func theRoomsAreTheTargetsAndTheirArrowsThoseOfTheManifest() throws {
+        let section = try #require(try Page.article("Architecture").section("Rooms"))
+        var rooms: [String: [String]] = [:]
+        for line in section.split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|").map { $0.matches(of: #/`([^`]+)`/#).map { String($0.output.1) } }
+            rooms[try #require(cells[0].first)] = cells[1].sorted()
+        }
+        let manifest = try manifest()
+        #expect(manifest.count >= 19)
+        #expect(rooms.keys.sorted() == manifest.keys.sorted())
+        for (room, imports) in rooms { #expect(imports == manifest[room], "\(room)") }
+    }
+}
