@@ -7,7 +7,7 @@ package struct InlinePicture: Hashable, Sendable {
     package let bytes: Data
 
     /// Whether a source looks like an inline picture. It may still be malformed.
-    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.isMeant(by: source) }
+    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.matches(source) }
 
     package init(parsing source: String) throws(InvalidRequest) {
         if DataURI.isDataURI(source) {

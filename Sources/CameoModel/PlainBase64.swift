@@ -13,7 +13,7 @@ package struct PlainBase64: Hashable, Sendable {
     package let bytes: Data
 
     /// Whether the beginning of a text looks like a picture in base64. The rest may be malformed.
-    package static func isMeant(by source: String) -> Bool {
+    package static func matches(_ source: String) -> Bool {
         var digits: [UInt8] = []
         var rest = source.utf8[...]
         while digits.count < minimumDigits, var byte = rest.first {
@@ -37,7 +37,7 @@ package struct PlainBase64: Hashable, Sendable {
     /// Accepts the standard or URL-safe alphabet, with or without padding, whitespace and percent-encoding.
     package init(parsing source: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
-        guard Self.isMeant(by: source) else { throw refuse("is not a picture in base64") }
+        guard Self.matches(source) else { throw refuse("is not a picture in base64") }
         guard let text = PercentEncoding.decoded(source.utf8) else {
             throw refuse("a picture in base64 has a % that is not followed by two hexadecimal digits")
         }

@@ -12,7 +12,7 @@ package enum SourceName {
         switch URIScheme.of(source) {
         case "data": printable(source, limit: maximumDataLength)
         case "file": printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
-        case nil where PlainBase64.isMeant(by: source): printable(source, limit: maximumBase64Length)
+        case nil where PlainBase64.matches(source): printable(source, limit: maximumBase64Length)
         default:
             printable(PercentEncoding.readable(withoutCredentials(source), keeping: reserved), limit: maximumLength)
         }

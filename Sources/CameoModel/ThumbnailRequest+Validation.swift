@@ -33,7 +33,7 @@ extension ThumbnailRequest {
         guard source.utf8.count <= maximumSourceBytes else {
             throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
-        if Initials.areNamed(by: source) {
+        if Initials.isInitialsURI(source) {
             do throws(InvalidRequest) {
                 _ = try Initials(parsing: source)
             } catch {

@@ -32,7 +32,7 @@ struct PlainBase64Tests {
 
     @Test(arguments: spellings)
     func everySpellingIsTheSamePicture(name: String, source: String) throws {
-        #expect(PlainBase64.isMeant(by: source))
+        #expect(PlainBase64.matches(source))
         #expect(try PlainBase64(parsing: source).bytes == Self.bytes)
         let uri = CameoURI.blob(SHA256.digest(of: Self.bytes)).text
         #expect(try SourceIdentity(of: source).text == uri)
@@ -57,16 +57,16 @@ struct PlainBase64Tests {
         let bytes = Data(start + [UInt8](repeating: 7, count: 40))
         #expect(PictureFormat(sniffing: bytes) != nil)
         #expect(try PlainBase64(parsing: bytes.base64EncodedString()).bytes == bytes)
-        #expect(!PlainBase64.isMeant(by: (Data([7]) + bytes).base64EncodedString()))
+        #expect(!PlainBase64.matches((Data([7]) + bytes).base64EncodedString()))
     }
 
     /// 24 bytes are fewer than any picture has; a name that short is a name.
     @Test func lessThanThirtyTwoDigitsAreNone() {
         let digits = Data(Array("GIF89a".utf8) + [UInt8](repeating: 7, count: 18)).base64EncodedString()
         #expect(digits.count == PlainBase64.minimumDigits)
-        #expect(PlainBase64.isMeant(by: digits))
-        #expect(!PlainBase64.isMeant(by: String(digits.dropLast())))
-        #expect(!PlainBase64.isMeant(by: digits.dropLast() + "="))
+        #expect(PlainBase64.matches(digits))
+        #expect(!PlainBase64.matches(String(digits.dropLast())))
+        #expect(!PlainBase64.matches(digits.dropLast() + "="))
     }
 
     @Test(arguments: [
@@ -80,7 +80,7 @@ struct PlainBase64Tests {
         "http://R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=/",
     ])
     func whatBeginsOtherwiseIsNoPicture(source: String) throws {
-        #expect(!PlainBase64.isMeant(by: source))
+        #expect(!PlainBase64.matches(source))
         #expect(throws: InvalidRequest.self) { try PlainBase64(parsing: source) }
         #expect(try SourceIdentity(of: source).text == source)
     }

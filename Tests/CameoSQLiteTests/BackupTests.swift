@@ -141,7 +141,10 @@ struct BackupTests {
         try fixture.folder.write(Data(), to: "file")
         for taken in [fixture.path, fixture.path + "/inside", fixture.folder.path("file"), fixture.folder.path] {
             let error = await #expect(throws: StoreError.self) { _ = try await backUp(fixture.store, to: taken) }
-            guard case .noPlace = error else { Issue.record("\(taken): \(String(describing: error))"); continue }
+            guard case .invalidBackupTarget = error else {
+                Issue.record("\(taken): \(String(describing: error))")
+                continue
+            }
         }
         try FileManager.default.createDirectory(atPath: fixture.folder.path("empty"), withIntermediateDirectories: true)
         _ = try await backUp(fixture.store, to: fixture.folder.path("empty"))

@@ -6,7 +6,7 @@ extension Initials {
     ///
     /// - Throws: `InvalidRequest` with the path `source`.
     package init(parsing uri: String) throws(InvalidRequest) {
-        guard Self.areNamed(by: uri) else { throw Self.refusal("is not an initials: URI") }
+        guard Self.isInitialsURI(uri) else { throw Self.refusal("is not an initials: URI") }
         let text = uri.utf8.dropFirst(9)
         guard !text.contains(UInt8(ascii: "#")) else {
             throw Self.refusal("an initials: URI has a #, which must be written %23")

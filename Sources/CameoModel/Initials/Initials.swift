@@ -16,7 +16,7 @@ package struct Initials: Hashable, Sendable {
     }
 
     /// Whether a URI has the scheme `initials:`, in any case.
-    package static func areNamed(by uri: String) -> Bool {
+    package static func isInitialsURI(_ uri: String) -> Bool {
         String(decoding: uri.utf8.prefix(9), as: UTF8.self).lowercased() == "initials:"
     }
 

@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     /// Whether a source is named by what it is: bytes by their digest, a drawing by its text.
     private static func isUnchanging(_ source: String) -> Bool {
-        if DataURI.isDataURI(source) || Initials.areNamed(by: source) { return true }
+        if DataURI.isDataURI(source) || Initials.isInitialsURI(source) { return true }
         if case .blob = CameoURI(source) { return true }
         return false
     }

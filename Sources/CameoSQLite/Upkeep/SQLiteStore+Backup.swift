@@ -19,7 +19,7 @@ extension SQLiteStore {
     ///   - turn: that nobody removes blobs meanwhile.
     ///   - report: told of its progress, from any thread.
     /// - Returns: what the copy holds, and what it lacks because the store lacks it.
-    /// - Throws: ``StoreError/noPlace(path:reason:)``; ``StoreError/full(path:)``.
+    /// - Throws: ``StoreError/invalidBackupTarget(path:reason:)``; ``StoreError/full(path:)``.
     package func backUp(
         to path: String,
         in turn: MaintenanceTurn,
@@ -44,12 +44,13 @@ extension SQLiteStore {
 
     private func requirePlace(_ target: String) throws(StoreError) {
         guard !(target + "/").hasPrefix(directory.path + "/") else {
-            throw .noPlace(path: target, reason: "that is in the store itself")
+            throw .invalidBackupTarget(path: target, reason: "it is inside the store itself")
         }
         let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
         let content = try? FileManager.default.contentsOfDirectory(atPath: target)
         guard !isThere || content?.isEmpty == true else {
-            throw .noPlace(path: target, reason: "something is there already, and a backup overwrites nothing")
+            let reason = "it already exists, and a backup overwrites nothing"
+            throw .invalidBackupTarget(path: target, reason: reason)
         }
     }
 

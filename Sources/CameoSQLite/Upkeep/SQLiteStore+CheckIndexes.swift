@@ -65,7 +65,7 @@ extension SQLiteStore {
         }
         var advice: [String] = []
         if isBeyondRepair || !doubled.isEmpty {
-            advice.append(StoreError.mendingDatabase)
+            advice.append(StoreError.damagedDatabaseAdvice)
         } else if !rebuildable.isEmpty {
             advice.append("The tables themselves are sound: \(repairCommand) rebuilds their indexes")
         }

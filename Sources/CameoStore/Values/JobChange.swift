@@ -3,7 +3,7 @@ package import Foundation
 
 /// A change of a job's state.
 package struct JobChange: Hashable, Sendable {
-    /// Its place among all changes, in the order of their commits: what a reader goes on from.
+    /// The change's position in commit order, from which a reader can continue.
     package let cursor: Int64
     package let job: Int64
     package let state: JobState

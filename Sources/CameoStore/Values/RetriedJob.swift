@@ -1,6 +1,6 @@
 package import CameoModel
 
-/// What a retry by hand found and did.
+/// The result of a manual retry.
 package struct RetriedJob: Hashable, Sendable {
     /// The state that the job was in.
     package let before: JobState
