@@ -37,7 +37,6 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
     public let format: String?
     /// The size of the blob in bytes.
     public let bytes: Int?
-    // The properties below are also nil for thumbnails made before schema version 2.
     /// Whether any pixel may be transparent.
     public let hasAlpha: Bool?
     /// 1 for a still picture.

@@ -12,8 +12,7 @@ package struct Thumbnail: Hashable, Sendable {
     package let bytes: Int
     package let sourceDigest: BlobDigest
     package let updatedAt: Date
-    /// Further facts; nil for a thumbnail made under schema version 1, which did not record them.
-    package let facts: ThumbnailFacts?
+    package let facts: ThumbnailFacts
 
     package init(
         id: ThumbnailID,
@@ -24,7 +23,7 @@ package struct Thumbnail: Hashable, Sendable {
         bytes: Int,
         sourceDigest: BlobDigest,
         updatedAt: Date,
-        facts: ThumbnailFacts?
+        facts: ThumbnailFacts
     ) {
         self.id = id
         self.blob = blob

@@ -112,7 +112,7 @@ struct IndexRepairTests {
         #expect(
             mended.map(\.message) == [
                 "1 indexes rebuilt from their tables: task_unique",
-                "2 jobs cancelled for others that wait for the same thumbnails",
+                "2 jobs cancelled because others wait for the same thumbnails",
             ]
         )
         let jobs = try await store.jobs(JobFilter()).sorted { $0.id < $1.id }
@@ -125,7 +125,7 @@ struct IndexRepairTests {
     }
 
     /// Which of them is right nobody can tell.
-    @Test func rowsThatAreDoubledAreNamedAndTheOtherIndexesRebuilt() async throws {
+    @Test func duplicateRowsAreReportedAndTheOtherIndexesRebuilt() async throws {
         _ = try await fixture.sql(
             "CREATE TABLE app_own(name TEXT, n INTEGER); CREATE UNIQUE INDEX app_name ON app_own(name)"
         )
@@ -133,12 +133,12 @@ struct IndexRepairTests {
             ["app_name", "task_waiting"],
             "INSERT INTO app_own VALUES ('a', 1), ('a', 2), ('b', 3); \(Self.sooner)"
         )
-        let doubled = #"the table app_own has 1 times several rows of the same "name""#
-        #expect(try await check().message.contains(doubled))
+        let duplicates = #"the table app_own has duplicate values of "name" (1)"#
+        #expect(try await check().message.contains(duplicates))
         let mended = try await repair()
         #expect(mended.map(\.message) == ["1 indexes rebuilt from their tables: task_waiting"])
         let left = try await check()
-        #expect(left.severity == .error && left.message.contains(doubled) && left.message.contains(".dump"))
+        #expect(left.severity == .error && left.message.contains(duplicates) && left.message.contains(".dump"))
         #expect(try await fixture.sql("SELECT count(*) FROM app_own NOT INDEXED") == "3")
     }
 

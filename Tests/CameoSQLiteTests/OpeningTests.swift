@@ -40,7 +40,7 @@ struct OpeningTests {
     @Test func aStoreIsMadeOneLevelDeep() throws {
         let folder = try TemporaryFolder()
         let far = folder.path("far/store")
-        let reason = "there is no folder \(folder.path("far")) to make it in"
+        let reason = "there is no folder \(folder.path("far")) to create it in"
         #expect(throws: StoreError.cannotOpen(path: far, reason: reason)) { try SQLiteStore(at: far) }
         #expect(!FileManager.default.fileExists(atPath: folder.path("far")))
     }
@@ -120,7 +120,7 @@ struct OpeningTests {
 
         let store = try SQLiteStore(at: path)
         #expect(try await store.check().filter { $0.subject == "journal" }.map(\.severity) == [.ok])
-        #expect(try await store.read { db in try Schema.hasLogAhead(db) })
+        #expect(try await store.read { db in try Schema.isInWALMode(db) })
         #expect(try await store.status().count(.available) == 1)
     }
 

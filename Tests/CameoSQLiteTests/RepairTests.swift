@@ -204,7 +204,7 @@ struct RepairTests {
         let blob = try await fixture.store.thumbnail(thumbnail).blob
         let removed = try await fixture.store.remove(damaged: blob)
         #expect((removed.thumbnails, removed.isGone) == (0, false))
-        #expect(try await !fixture.store.remove(unnamed: blob, madeBefore: .distantFuture))
+        #expect(try await !fixture.store.remove(orphan: blob, madeBefore: .distantFuture))
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
     }
 
@@ -215,7 +215,7 @@ struct RepairTests {
         try Data("rubbish".utf8).write(to: URL(filePath: file))
         #expect(try await check(fixture, "blobs").severity == .error)
         let mended = try await repair(fixture)
-        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made anew")
+        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made again on request")
         await #expect(throws: StoreError.notFound(uri: "cameo://thumb/\(thumbnail.text)")) {
             try await fixture.store.data(of: .thumbnail(thumbnail))
         }
@@ -260,7 +260,7 @@ struct RepairTests {
         #expect(found.severity == .warning && found.message.contains(stray.description))
         #expect(try await repair(fixture) == [], "its writer may be about to name it")
         try write("stray", to: file, aged: 3_700, fixture)
-        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await repair(fixture).map(\.message) == ["1 orphaned files removed"])
         #expect(!FileManager.default.fileExists(atPath: file))
         #expect(try await check(fixture, "files").severity == .ok)
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
@@ -278,7 +278,7 @@ struct RepairTests {
         let (fixture, _) = try await fixture()
         let digest = try await fixture.store.store(Data("small".utf8), mediaType: nil)
         try write("small", to: fixture.store.directory.blobFile(digest), aged: 3_700, fixture)
-        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await repair(fixture).map(\.message) == ["1 orphaned files removed"])
         #expect(try await fixture.store.data(of: digest) == Data("small".utf8))
     }
 

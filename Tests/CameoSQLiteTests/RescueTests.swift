@@ -187,7 +187,8 @@ struct RescueTests {
                 "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, 'b', 1, NULL, NULL"
             )
         }
-        #expect(failure?.description.contains("a worker's id names a file") == true, "\(String(describing: failure))")
+        let rule = "a worker's id must be a valid file name"
+        #expect(failure?.description.contains(rule) == true, "\(String(describing: failure))")
     }
 
     @Test func aWorkerTakenForDeadEntersAgainWithItsNextLease() async throws {

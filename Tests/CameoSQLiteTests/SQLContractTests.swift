@@ -110,7 +110,7 @@ struct SQLContractTests {
     @Test(arguments: [
         (#"NULL, '{"renditions":[{"width":1}]}'"#, "data must have 1 byte to 100 MiB"),
         (#"x'', '{"renditions":[{"width":1}]}'"#, "data must have 1 byte to 100 MiB"),
-        (#"x'00', '{"source":"file:///a","renditions":[{"width":1}]}'"#, "the request of an upload has no source"),
+        (#"x'00', '{"source":"file:///a","renditions":[{"width":1}]}'"#, "request of an upload must have no source"),
         (#"x'00', '{"renditions":[]}'"#, "renditions must be an array of 1 to 32 objects"),
         (#"x'00', 'nonsense'"#, "request must be a JSON object"),
     ])

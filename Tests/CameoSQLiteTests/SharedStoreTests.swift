@@ -105,7 +105,7 @@ struct SharedStoreTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: closed)
             let finding = try #require(try await store.check().first { $0.subject == "access" })
             #expect(finding.severity == .error)
-            #expect(finding.message.hasPrefix("\(closed.dropFirst(path.count + 1)) is closed to the group"))
+            #expect(finding.message.hasPrefix("\(closed.dropFirst(path.count + 1)) is not accessible to the group"))
             try FileManager.default.setAttributes([.posixPermissions: usual], ofItemAtPath: closed)
         }
         #expect(try await store.check().first { $0.subject == "access" }?.severity == .ok)

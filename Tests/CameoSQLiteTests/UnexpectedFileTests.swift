@@ -135,7 +135,7 @@ struct UnexpectedFileTests {
         #expect(found.severity == .warning)
         #expect(found.message.contains("blobs/\(name) has the bytes of \(Self.digest)"), "\(found.message)")
         #expect(try await check("blobs").severity == .error)
-        #expect(try await repair() == ["1 files put back into their places"])
+        #expect(try await repair() == ["1 misplaced files restored"])
         #expect(try await store.data(of: Self.digest) == Self.bytes)
         #expect(!FileManager.default.fileExists(atPath: path(name)))
         #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })

@@ -16,8 +16,8 @@ struct WaitingLineTests {
     private func line(of store: SQLiteStore) throws -> WaitingLine { try WaitingLine(store.directory.waitingLine) }
 
     /// Returns when somebody has waited for so long that he stands behind this place.
-    private func somebodyStands(beyond place: Int64, in line: WaitingLine) async throws {
-        while !line.somebodyStands(beyond: place, at: cameo_monotonic_ms()) {
+    private func isOccupied(beyond place: Int64, in line: WaitingLine) async throws {
+        while !line.isOccupied(beyond: place, at: cameo_monotonic_ms()) {
             try await Task.sleep(for: .milliseconds(5))
         }
     }
@@ -40,7 +40,7 @@ struct WaitingLineTests {
             try holder.inDatabase { db in try db.beginTransaction(.immediate) }
             group.addTask { try await Self.arrive(0, in: first) }
             // It has waited for a second.
-            try await somebodyStands(beyond: 2, in: line)
+            try await isOccupied(beyond: 2, in: line)
             for (index, store) in later.enumerated() {
                 group.addTask { try await Self.arrive(index + 1, in: store) }
             }
@@ -71,10 +71,10 @@ struct WaitingLineTests {
         let fixture = try StoreFixture()
         let frozen = try freeze(at: 3, of: fixture.store, since: 70_500)
         let line = try line(of: fixture.store)
-        #expect(line.somebodyStands(beyond: 2, at: 70_500))
-        #expect(line.somebodyStands(beyond: 2, at: 71_999), "he may not have come to move on yet")
-        #expect(!line.somebodyStands(beyond: 2, at: 72_000))
-        #expect(!line.somebodyStands(beyond: 3, at: 70_500))
+        #expect(line.isOccupied(beyond: 2, at: 70_500))
+        #expect(line.isOccupied(beyond: 2, at: 71_999), "he may not have come to move on yet")
+        #expect(!line.isOccupied(beyond: 2, at: 72_000))
+        #expect(!line.isOccupied(beyond: 3, at: 70_500))
         withExtendedLifetime(frozen) {}
     }
 
@@ -84,9 +84,9 @@ struct WaitingLineTests {
         let holder = try fixture.stranger()
         try holder.inDatabase { db in try db.beginTransaction(.immediate) }
         async let receipts = fixture.enqueue(1)
-        try await somebodyStands(beyond: 0, in: line)
+        try await isOccupied(beyond: 0, in: line)
         try holder.inDatabase { db in try db.rollback() }
         #expect(try await receipts.count == 1)
-        #expect(!line.somebodyStands(beyond: 0, at: cameo_monotonic_ms()))
+        #expect(!line.isOccupied(beyond: 0, at: cameo_monotonic_ms()))
     }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GRDB
 
 extension StoreError {
-    /// Turns whatever a database closure threw into the store's own words.
+    /// Converts any error thrown by a database closure.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error

@@ -2,14 +2,14 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// Jobs and workers that disagree on what runs.
+/// Repairs jobs that run for an unknown worker.
 enum Attempts {
-    /// Ids of jobs that run for a worker that nobody knows.
+    /// Selects the ids of jobs that run for an unknown worker.
     static let runWithout = "SELECT id FROM task WHERE state = 2 AND worker NOT IN (SELECT id FROM worker)"
 
-    /// Lets the jobs wait again, uncharged, and closes their attempts.
+    /// Releases those jobs without counting their attempts.
     ///
-    /// - Returns: how many they were.
+    /// - Returns: the number of jobs.
     static func reconcile(now: Int64, _ db: Database) throws -> Int {
         var ledger = Ledger(now: now)
         let tasks = try TaskRow.all("WHERE id IN (\(runWithout)) ORDER BY id", [], db)
