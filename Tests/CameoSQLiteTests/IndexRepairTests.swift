@@ -7,19 +7,19 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Indexes that do not agree with their tables.
+/// Indexes that disagree with their tables.
 @Suite(.timeLimit(.minutes(10)))
 struct IndexRepairTests {
     private let fixture: StoreFixture
     private var store: SQLiteStore { fixture.store }
 
-    /// Three jobs that wait.
+    /// Creates three waiting jobs.
     init() async throws {
         fixture = try StoreFixture()
         try await fixture.enqueue(3)
     }
 
-    /// Has the statements run by a program that does not know of some indexes.
+    /// Runs the statements while some indexes are hidden, so that they are not updated.
     private func withoutIndexes(_ names: [String], _ statements: String) async throws {
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
         _ = try await fixture.sql(
@@ -47,11 +47,11 @@ struct IndexRepairTests {
     private static let insert =
         #"INSERT INTO job(request) VALUES ('{"source":"file:///new.jpg","renditions":[{"width":64}]}')"#
 
-    /// What the index of the due times does not tell any more, and what that of the ranks does not.
+    /// Changes missing from the index of due times and from the index of ranks.
     private static let sooner = "UPDATE task SET due = due - 1"
     private static let behind = "UPDATE task SET rank = rank + 1"
 
-    /// What lacks a row, and what has one that is not there.
+    /// Indexes that lack a row or have an extra one.
     @Test(
         arguments: [
             (["task_waiting"], sooner), (["task_ready"], behind),
@@ -77,8 +77,8 @@ struct IndexRepairTests {
         #expect(try await repair() == [])
     }
 
-    /// A row that an index lacks cannot even be changed.
-    @Test func whatAnIndexHadLostIsClaimedAndCompletedAfterwards() async throws {
+    /// A row that is missing from an index cannot even be changed.
+    @Test func aJobLostByAnIndexIsClaimedAndCompletedAfterwards() async throws {
         try await withoutIndexes(["task_ready"], "\(Self.behind); \(Self.insert)")
         _ = try await repair()
         try await fixture.register()
@@ -88,7 +88,7 @@ struct IndexRepairTests {
         #expect(try await store.check().allSatisfy { $0.severity != .error })
     }
 
-    /// Of each of two tables, whichever SQLite looks at first, more rows than a check reads faults of.
+    /// Each of two tables has more faulty rows than a check reads, whichever table SQLite reads first.
     @Test func anIndexBehindManyFaultsIsRebuiltToo() async throws {
         try await fixture.enqueue(12)
         let orphans = "INSERT INTO orphan SELECT 'orphan ' || id, 1 FROM job"
@@ -98,7 +98,7 @@ struct IndexRepairTests {
         #expect(try await check().severity == .ok)
     }
 
-    @Test func ofJobsThatCameToStandForOneKeyTheFirstStandsOn() async throws {
+    @Test func ofSeveralJobsWaitingUnderOneKeyTheFirstIsKept() async throws {
         try await withoutIndexes(
             ["task_unique"],
             """
@@ -124,7 +124,7 @@ struct IndexRepairTests {
         #expect(try await fixture.sql("SELECT sql FROM sqlite_schema WHERE name = 'task_unique'").contains("UNIQUE"))
     }
 
-    /// Which of them is right nobody can tell.
+    /// Nothing tells which of the rows is right.
     @Test func duplicateRowsAreReportedAndTheOtherIndexesRebuilt() async throws {
         _ = try await fixture.sql(
             "CREATE TABLE app_own(name TEXT, n INTEGER); CREATE UNIQUE INDEX app_name ON app_own(name)"
@@ -142,7 +142,7 @@ struct IndexRepairTests {
         #expect(try await fixture.sql("SELECT count(*) FROM app_own NOT INDEXED") == "3")
     }
 
-    /// A rebuilding takes its pages from those that are said to be free.
+    /// A rebuild would use pages from the damaged free list.
     @Test func nothingIsRebuiltBesideDamagedPages() async throws {
         try await withoutIndexes(["task_waiting"], Self.sooner)
         store.close()
@@ -164,7 +164,7 @@ struct IndexRepairTests {
         #expect(found?.message.contains(".dump") == true, "\(found?.message ?? "")")
     }
 
-    /// The words of versions that are newer than the one at hand, too.
+    /// Includes the messages of newer SQLite versions.
     @Test(
         arguments: [
             ("row 5 missing from index task_waiting", "task_waiting"), ("wrong # of entries in index a b", "a b"),
@@ -189,8 +189,8 @@ struct IndexRepairTests {
         #expect(IntegrityFault(message) == .row(message))
     }
 
-    /// The row stays as it is, for whoever knows what it should be.
-    @Test func anIndexIsRebuiltBesideARowThatBreaksARule() async throws {
+    /// The row is left as it is for somebody who knows what it should be.
+    @Test func anIndexIsRebuiltDespiteAConstraintViolation() async throws {
         try await withoutIndexes(
             ["task_waiting"],
             "PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1 WHERE id = 1; \(Self.sooner)"
@@ -202,8 +202,8 @@ struct IndexRepairTests {
         #expect(left.message.hasPrefix("CHECK constraint failed in task. Rows that"), "\(left.message)")
     }
 
-    /// Its program has a function that nobody else has.
-    @Test func aRuleThatOnlyItsOwnProgramCanEvaluateKeepsNobodyFromChecking() async throws {
+    /// The constraint uses a function that only its own program has.
+    @Test func aConstraintThatOnlyItsProgramCanEvaluateDoesNotPreventChecks() async throws {
         _ = try await fixture.sql("CREATE TABLE app_own(n INTEGER CHECK (n > 0))")
         _ = try await fixture.sql(
             """
@@ -216,8 +216,8 @@ struct IndexRepairTests {
         #expect((found.severity, found.message) == (.ok, "its pages and indexes are sound"))
     }
 
-    /// Neither NULLs nor expressions make rows doubles.
-    @Test func whatAProgramsUniqueIndexLetsStandIsNotNamed() async throws {
+    /// Neither NULLs nor expressions make rows duplicates.
+    @Test func rowsThatAUniqueIndexAllowsAreNotReported() async throws {
         _ = try await fixture.sql(
             """
             CREATE TABLE "app "" own"("a "" b" TEXT, kind TEXT);
