@@ -8,7 +8,6 @@ package struct EncodedRendition: Sendable {
     package let height: Int
     /// The format of the bytes; never `auto` or `source`.
     package let format: Rendition.Format
-    /// Whether any pixel may be transparent.
     package let hasAlpha: Bool
     /// 1 for a still picture.
     package let frames: Int

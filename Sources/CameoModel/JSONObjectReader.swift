@@ -75,7 +75,6 @@ struct JSONObjectReader {
         return object
     }
 
-    /// Reads one word of a closed list.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String,
         _ type: Choice.Type

@@ -5,7 +5,6 @@ extension JSONValue {
         String(decoding: canonicalBytes, as: UTF8.self)
     }
 
-    /// ``canonicalText`` in UTF-8.
     package var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
@@ -68,7 +67,6 @@ extension JSONValue {
 
 /// Number::toString of ECMA-262 (RFC 8785, section 3.2.2.3).
 enum ECMAScriptNumber {
-    /// The text of a finite number.
     static func text(of value: Double) -> String {
         if value == 0 { return "0" }
         if value < 0 { return "-" + text(of: -value) }

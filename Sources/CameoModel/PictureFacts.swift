@@ -4,7 +4,6 @@ package struct PictureFacts: Hashable, Sendable {
     /// Width and height are in pixels, of the first page, upright.
     package let width: Int
     package let height: Int
-    /// The number of pages or frames.
     package let pages: Int
     package let hasAlpha: Bool
     /// Whether the pages are frames in time and there is more than one.

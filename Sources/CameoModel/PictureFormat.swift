@@ -6,7 +6,6 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     /// Not a file format: letters that the renderer draws (``Initials``).
     case initials
 
-    /// The format's usual spelling.
     package var name: String {
         switch self {
         case .jpeg: "JPEG"

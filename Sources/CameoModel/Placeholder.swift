@@ -4,7 +4,6 @@ package struct Placeholder: Hashable, Sendable {
     package let thumbHash: String
     /// BlurHash (https://blurha.sh), 4 × 3 components, or 3 × 4 for a portrait picture.
     package let blurHash: String
-    /// The most common colour.
     package let dominantColor: Color
 
     package init(thumbHash: String, blurHash: String, dominantColor: Color) {

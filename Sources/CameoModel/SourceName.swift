@@ -5,7 +5,7 @@ package enum SourceName {
     private static let maximumDataLength = 60
     /// The limit for bare base64; these characters already show the picture's format and size.
     private static let maximumBase64Length = 24
-    /// RFC 3986, section 2.2.
+    /// The reserved characters of RFC 3986, section 2.2.
     private static let reserved = ":/?#[]@!$&'()*+,;="
 
     package static func of(_ source: String) -> String {

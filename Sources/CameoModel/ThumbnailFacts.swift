@@ -1,6 +1,5 @@
 /// What is known about a thumbnail beyond its size and format, and about its source.
 package struct ThumbnailFacts: Hashable, Sendable {
-    /// Whether any pixel may be transparent.
     package let hasAlpha: Bool
     /// 1 for a still picture.
     package let frames: Int

@@ -1,6 +1,5 @@
 /// Named lists of renditions. JSON form: `proto-json/presets.schema.json`.
 package struct PresetFile: Hashable, Sendable {
-    /// The maximum size of the file in bytes.
     package static let maximumBytes = ThumbnailRequest.maximumBytes
     /// The maximum length of a preset's description in characters (Unicode scalars).
     package static let maximumDescription = 200

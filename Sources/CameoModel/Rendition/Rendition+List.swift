@@ -1,4 +1,3 @@
-/// The renditions of a request or preset.
 extension Rendition {
     static func list(_ items: [JSONValue], at path: String) throws(InvalidRequest) -> [Rendition] {
         var renditions: [Rendition] = []

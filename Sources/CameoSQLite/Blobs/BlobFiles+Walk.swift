@@ -28,7 +28,6 @@ struct LostBlobs: Sendable {
         }
     }
 
-    /// The lost blob whose file may have this name.
     func digest(called name: Substring) -> BlobDigest? { digests[String(name)] }
 }
 

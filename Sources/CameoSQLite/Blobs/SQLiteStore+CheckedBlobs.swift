@@ -78,7 +78,6 @@ extension SQLiteStore {
     }
 }
 
-/// The result of verifying all blobs.
 struct BlobSurvey: Sendable {
     var count = 0
     /// Damaged or missing blobs.

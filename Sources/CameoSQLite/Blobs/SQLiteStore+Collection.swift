@@ -17,7 +17,6 @@ internal import GRDB
 // the meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which
 // are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
 
-/// The result of one collection step.
 package struct CollectedBlobs: Hashable, Sendable {
     package let count: Int
     package let bytes: Int

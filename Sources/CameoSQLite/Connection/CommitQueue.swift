@@ -50,11 +50,7 @@ final class CommitQueue: Sendable {
     private let path: String
     private let others = OtherWriters()
 
-    /// - Parameters:
-    ///   - database: the writing connection.
-    ///   - line: orders this process among those that wait for the write lock.
-    ///   - checkpointer: moves the log into the database when it is long.
-    ///   - path: the store's folder, named in errors.
+    /// Errors name `path`, the store's folder.
     init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
         self.database = database
         self.line = line

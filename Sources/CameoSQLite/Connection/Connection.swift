@@ -11,7 +11,6 @@ internal import GRDB
 //   - never checkpoints by itself (``Checkpointer`` does), not even when it is closed;
 //   - distrusts the schema and refuses to rewrite it (DEFENSIVE, trusted_schema=OFF).
 enum Connection {
-    /// How a connection may use the file.
     enum Access {
         case readWrite
         case readOnly

@@ -115,7 +115,6 @@ package final class SQLiteStore: Store {
 
     package var location: String { directory.path }
 
-    /// Whether the database file is still at its location; false once the folder was removed or replaced.
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 
     /// Uses stat, which unlike open and close does not affect SQLite's locks.

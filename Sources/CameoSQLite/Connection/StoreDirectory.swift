@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// The paths of a store's files.
 package struct StoreDirectory: Hashable, Sendable {
     /// The store's folder as an absolute path without symbolic links.
     package let path: String

@@ -4,7 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension StoreError {
-    /// Converts any error thrown by a database closure.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error

@@ -1,7 +1,6 @@
 internal import CameoStore
 internal import GRDB
 
-/// Concurrency keys and their limits.
 enum Keys {
     /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
     /// default one job runs at a time.

@@ -17,7 +17,6 @@ struct Ledger {
         var rank: Int64
     }
 
-    /// The time of the changes.
     var now: Int64
     private var queues: [Int64: Counts] = [:]
     private var keys: [Int64: Int] = [:]
@@ -86,7 +85,6 @@ struct Ledger {
         try note.execute(arguments: [id, state.code, now])
     }
 
-    /// Writes the changes.
     mutating func post(_ db: Database) throws {
         for (key, change) in keys where change != 0 { try Keys.count(change, of: key, db) }
         for (queue, counts) in queues { try Self.post(counts, of: queue, db) }

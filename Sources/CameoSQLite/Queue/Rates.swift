@@ -17,7 +17,6 @@ enum Rates {
         return StartBucket(StartRate(count: count, period: row[1]), spent: row[2], now: now)
     }
 
-    /// The number of starts that a rate allows now.
     static func free(_ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> Int {
         try bucket(table, id, now: now, db)?.free(now: now) ?? Int(Int32.max)
     }

@@ -57,7 +57,6 @@ extension SQLiteStore {
         return refusals
     }
 
-    /// Whether any row is unaccepted.
     static func hasArrivals(_ db: Database) throws -> Bool {
         let newest = try db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM job")
         return try Int64.fetchOne(newest) ?? 0 > acceptedThrough(db)

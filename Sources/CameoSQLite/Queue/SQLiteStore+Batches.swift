@@ -53,7 +53,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Counts the unaccepted jobs of a batch.
     private static func arrivals(in batch: String, _ db: Database) throws -> (jobs: [JobState: Int], oldest: Int64?) {
         guard try hasArrivals(db) else { return ([:], nil) }
         let rows = try Row.fetchAll(

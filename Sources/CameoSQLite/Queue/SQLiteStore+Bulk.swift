@@ -8,7 +8,6 @@ internal import GRDB
 // that no job is changed twice.
 
 extension SQLiteStore {
-    /// The number of jobs per transaction.
     private static let bulkPage = 500
 
     package func count(_ filter: JobFilter) async throws(StoreError) -> Int {

@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// How a job ends.
 struct End {
     let state: JobState
     var failure: JobFailure?

@@ -55,7 +55,6 @@ extension SQLiteStore {
 }
 
 extension ThumbnailRequest {
-    /// The thumbnails among the source and overlays.
     fileprivate var sourceThumbnails: [ThumbnailID] {
         ([source] + overlaySources).compactMap { text in
             guard case .thumbnail(let id) = CameoURI(text) else { return nil }

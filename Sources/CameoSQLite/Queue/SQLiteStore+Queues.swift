@@ -99,7 +99,6 @@ extension SQLiteStore {
         return queues.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Counts unaccepted jobs by queue.
     private static func arrivals(
         now: Date,
         _ db: Database

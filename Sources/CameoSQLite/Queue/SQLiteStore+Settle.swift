@@ -4,7 +4,7 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Stores all thumbnails of a job and completes it, atomically (invariant I2).
+    /// Stores thumbnails and completion atomically (invariant I2).
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
     package func complete(

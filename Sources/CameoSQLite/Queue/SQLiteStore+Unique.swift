@@ -10,7 +10,6 @@ extension SQLiteStore {
     /// The index that allows one waiting job per key.
     static let uniqueIndex = "task_unique"
 
-    /// The waiting job with a unique key.
     static func waitingJob(for key: String?, _ db: Database) throws -> TaskRow? {
         guard let key else { return nil }
         let find = try db.cachedStatement(

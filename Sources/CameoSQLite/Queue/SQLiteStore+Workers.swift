@@ -4,7 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Registers a worker. Its lease must be extended well within ``Lease/milliseconds``.
     package func register(
         id: String,
         host: String,
@@ -46,7 +45,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes a worker. Jobs whose settlement the store refused to record are released without counting the attempt.
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
         let now = nowMilliseconds
         try await commit(.begun) { db in

@@ -47,7 +47,6 @@ package final class WorkerRegistration: Sendable {
     }
 }
 
-/// The row of a worker.
 struct WorkerRow: Sendable {
     let id: String
     let host: String

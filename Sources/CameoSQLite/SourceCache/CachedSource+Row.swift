@@ -44,7 +44,6 @@ extension CachedSource {
     }
 }
 
-/// Arrays stored as JSON.
 extension Array where Element: Codable {
     var stored: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
@@ -56,7 +55,6 @@ extension Array where Element: Codable {
 }
 
 extension SourceKey {
-    /// The scope as stored.
     var scopeText: String { scope?.text ?? "" }
 }
 

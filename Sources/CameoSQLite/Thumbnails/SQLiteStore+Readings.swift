@@ -12,7 +12,6 @@ internal import Synchronization
 extension SQLiteStore {
     /// How long names are collected before they are recorded.
     private static let gathering = Duration.seconds(1)
-    /// The maximum number of thumbnails recorded per transaction.
     private static let readingsOfATransaction = 1_000
 
     package func noteReading(of uri: CameoURI) {

@@ -28,7 +28,7 @@ public struct CheckFinding: Hashable, Codable, Sendable {
         _ problems: [String],
         naming named: Int = 1,
         ok: String,
-        mend: String,
+        advice: String,
         severity: Severity = .error
     ) {
         guard !problems.isEmpty else {
@@ -36,6 +36,6 @@ public struct CheckFinding: Hashable, Codable, Sendable {
             return
         }
         let more = problems.count > named ? " (and \(problems.count - named) more)" : ""
-        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(mend)")
+        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(advice)")
     }
 }

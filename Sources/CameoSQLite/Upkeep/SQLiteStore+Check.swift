@@ -55,7 +55,7 @@ extension SQLiteStore {
             "journal",
             isOn ? [] : ["the write-ahead log is off"],
             ok: "the database has a write-ahead log",
-            mend:
+            advice:
                 "Another program set PRAGMA journal_mode; the next worker or writing command turns the log on again"
         )
     }
@@ -65,7 +65,7 @@ extension SQLiteStore {
             "references",
             try danglingRows(db).map { "a row of \($0.table) refers to a missing row of \($0.parent)" },
             ok: "every thumbnail and every cached original has its blob, and every attempt its job",
-            mend: "\(repairCommand) removes such rows; what is missing is made again on request"
+            advice: "\(repairCommand) removes such rows; what is missing is made again on request"
         )
     }
 
@@ -81,17 +81,17 @@ extension SQLiteStore {
             "counters",
             jobs + totals,
             ok: "all counters agree with the rows",
-            mend: "Another program changed the tables; \(repairCommand) recounts"
+            advice: "Another program changed the tables; \(repairCommand) recounts"
         )
     }
 
     private static func unfinishedAttempts(_ db: Database) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(db, sql: Attempts.runWithout)
+        let ids = try Int64.fetchAll(db, sql: Attempts.withoutWorker)
         return CheckFinding(
             "attempts",
             ids.map { "job \($0) runs for an unknown worker" },
             ok: "every running job has a worker",
-            mend: "Another program changed the tables; \(repairCommand) makes such jobs available again"
+            advice: "Another program changed the tables; \(repairCommand) makes such jobs available again"
         )
     }
 
@@ -105,7 +105,7 @@ extension SQLiteStore {
                     : "a row names the worker \(worker.id), which is not a valid worker id"
             },
             ok: "no dead worker holds jobs",
-            mend: "The next worker that starts rescues them at once",
+            advice: "The next worker that starts rescues them at once",
             severity: .warning
         )
     }
@@ -117,7 +117,7 @@ extension SQLiteStore {
             "disk",
             problems,
             ok: "a local file system with room for more",
-            mend: "Free some space or keep less (`cameo-admin prune`, then `cameo-admin vacuum`)",
+            advice: "Free some space or keep less (`cameo-admin prune`, then `cameo-admin vacuum`)",
             severity: .warning
         )
     }
@@ -131,7 +131,7 @@ extension SQLiteStore {
             "sandbox",
             missing,
             ok: "this kernel supports Landlock (version \(cameo_landlock_version())) and seccomp",
-            mend:
+            advice:
                 "Renderers work without that layer; Linux 5.13 or later has both, unless they were disabled at build or boot",
             severity: .warning
         )

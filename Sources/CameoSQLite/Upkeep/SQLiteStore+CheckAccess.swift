@@ -12,7 +12,7 @@ extension SQLiteStore {
             StoreAccess.isShared(directory.path) ? try Self.closedPaths(in: directory) : nil
         }
         guard let closed else { return [] }
-        let mend = """
+        let advice = """
             As root: `chgrp -R --reference=DIR DIR && chmod -R g+rwX DIR && find DIR -type d -exec chmod g+s {} +`
             """
         return [
@@ -21,7 +21,7 @@ extension SQLiteStore {
                 closed.map { "\($0) is not accessible to the group that shares the store" },
                 naming: 3,
                 ok: "the group that shares the store can access all of it",
-                mend: mend.replacing("DIR", with: directory.path)
+                advice: advice.replacing("DIR", with: directory.path)
             )
         ]
     }

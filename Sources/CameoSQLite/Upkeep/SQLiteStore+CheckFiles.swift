@@ -11,7 +11,7 @@ extension SQLiteStore {
             "blobs",
             problems,
             ok: "all \(survey.count) match their digests",
-            mend: """
+            advice: """
                 Damaged bytes are never served. \(Self.repairCommand) restores files found in a wrong folder and removes thumbnails \
                 with damaged bytes, which are made again on request; blobs that a program stored directly are only in a backup
                 """
@@ -39,7 +39,7 @@ extension SQLiteStore {
                 "files",
                 orphaned,
                 ok: "every file belongs to a blob",
-                mend: """
+                advice: """
                     A process died between writing the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
                     such files when they are an hour old
                     """,
@@ -50,7 +50,7 @@ extension SQLiteStore {
                 unexpected.map(\.description),
                 naming: 10,
                 ok: "nothing else is in blobs/",
-                mend: "\(Self.repairCommand) restores files with the bytes of a blob and leaves the rest to you",
+                advice: "\(Self.repairCommand) restores files with the bytes of a blob and leaves the rest to you",
                 severity: .warning
             ),
         ]

@@ -14,7 +14,6 @@ extension SQLiteStore {
         try await examine { db, _ in try !IntegrityFault.found(db, atMost: 1).isEmpty }
     }
 
-    /// The scope of an integrity check.
     private enum Scope {
         case pagesAndIndexes
         /// Pages, indexes and the rows' constraints.
@@ -76,7 +75,7 @@ extension SQLiteStore {
             "database",
             duplicates + faults.map(\.message),
             ok: scope.ok,
-            mend: advice.joined(separator: ". ")
+            advice: advice.joined(separator: ". ")
         )
     }
 

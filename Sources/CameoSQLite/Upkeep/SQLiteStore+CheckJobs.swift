@@ -16,7 +16,7 @@ extension SQLiteStore {
             } + lanes.map { "the concurrency key \($0) has room but its jobs are blocked, or the reverse" }
                 + heads.map { "the queue \($0) has waiting jobs that a claim would not find" },
             ok: "every concurrency key counts its running jobs, and claims can find every waiting job",
-            mend: "\(repairCommand) recounts; until then too many or too few jobs of the key may run"
+            advice: "\(repairCommand) recounts; until then too many or too few jobs of the key may run"
         )
     }
 
@@ -35,7 +35,7 @@ extension SQLiteStore {
             "jobs",
             ids.map { "job \($0) is neither in the queue nor in the history, or in both" },
             ok: "every job is in the queue, in the history, or waits to be accepted",
-            mend: "Another program changed the tables. Restore a backup"
+            advice: "Another program changed the tables. Restore a backup"
         )
     }
 }

@@ -5,14 +5,13 @@ extension SQLiteStore {
     /// The prefix reserved for other programs: no version of Cameo gives a table, index, trigger or view such a name.
     private static let guestPrefix = "app_"
 
-    /// Checks that all of Cameo's tables, indexes, triggers and views exist.
     static func ownTables(_ db: Database) throws -> CheckFinding {
         let names = try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema")
         return CheckFinding(
             "schema",
             try Schema.ownNames().subtracting(names).sorted().map { "\($0) is missing" },
             ok: "all tables, indexes, triggers and views of version \(Schema.currentVersion) are there",
-            mend: "Another program dropped it. Restore a backup"
+            advice: "Another program dropped it. Restore a backup"
         )
     }
 
@@ -63,7 +62,7 @@ extension SQLiteStore {
             ok: tables.isEmpty
                 ? "no other program keeps tables here"
                 : "other programs keep tables here: \(tables.joined(separator: ", "))",
-            mend:
+            advice:
                 "Begin such names with \(guestPrefix), and keep foreign keys, triggers and indexes on your own tables",
             severity: .warning
         )

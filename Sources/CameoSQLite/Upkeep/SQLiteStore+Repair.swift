@@ -21,10 +21,10 @@ extension SQLiteStore {
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
-        var mended: [CheckFinding] = []
+        var fixed: [CheckFinding] = []
         do throws(StoreError) {
-            try await mend(report) { subject, count, text in
-                if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+            try await fix(report) { subject, count, text in
+                if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
             }
         } catch {
             // The check that follows reports the damage and what to do.
@@ -36,10 +36,10 @@ extension SQLiteStore {
                 }
             guard isNamed else { throw error }
         }
-        return mended
+        return fixed
     }
 
-    private func mend(
+    private func fix(
         _ report: @Sendable (ByteProgress) -> Void,
         _ note: (_ subject: String, _ count: Int, _ text: String) -> Void
     ) async throws(StoreError) {

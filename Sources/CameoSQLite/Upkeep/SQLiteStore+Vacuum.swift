@@ -3,7 +3,6 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-/// The size of a store's database.
 package struct DatabaseSize: Hashable, Codable, Sendable {
     package let bytes: Int
     /// Bytes in free pages, which new rows use first.

@@ -1,4 +1,3 @@
-/// The result of one eviction step.
 package struct EvictedSources: Hashable, Sendable {
     package let count: Int
     package let bytes: Int

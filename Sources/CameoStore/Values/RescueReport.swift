@@ -1,4 +1,3 @@
-/// The result of a rescue.
 package struct RescueReport: Hashable, Sendable {
     /// Jobs that are available again.
     package var rescued = 0

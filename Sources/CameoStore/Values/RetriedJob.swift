@@ -1,6 +1,5 @@
 package import CameoModel
 
-/// The result of a manual retry.
 package struct RetriedJob: Hashable, Sendable {
     /// The state that the job was in.
     package let before: JobState
