@@ -63,7 +63,7 @@ struct ClaimTests {
         let due = Date(timeIntervalSince1970: 1_900_000_060)
         try await fixture.enqueue { $0.runAt = due }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        #expect(try await fixture.store.nextDueTime() == due)
+        #expect(try await fixture.store.sweep(for: "w1").due == due)
         // Due jobs do not make others due.
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])

@@ -53,7 +53,7 @@ struct RateTests {
         #expect(try await claim(fixture.store) == 10)
         #expect(try await claim(other) == 0)
         let now = fixture.clock.storeClock.now()
-        let next = try await fixture.store.nextDueTime()?.milliseconds
+        let next = try await fixture.store.sweep(for: "w1").due?.milliseconds
         #expect(next == now.milliseconds + 100, "the time a worker waits for")
         fixture.clock.advance(seconds: 0.05)
         #expect(try await claim(fixture.store) == 0)

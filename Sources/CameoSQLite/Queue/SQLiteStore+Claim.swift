@@ -41,10 +41,6 @@ extension SQLiteStore {
 
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
-    package func nextDueTime() async throws(StoreError) -> Date? {
-        try await read { db in try Self.nextDueTime(db) }.map(Date.init(milliseconds:))
-    }
-
     static func nextDueTime(_ db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
