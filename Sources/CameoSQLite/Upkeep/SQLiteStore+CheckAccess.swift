@@ -20,7 +20,7 @@ extension SQLiteStore {
                 "access",
                 closed.map { "\($0) is not accessible to the group that shares the store" },
                 naming: 3,
-                ok: "the group that shares the store can access all of it",
+                ok: "the group that shares the store can use all of it",
                 advice: advice.replacing("DIR", with: directory.path)
             )
         ]
