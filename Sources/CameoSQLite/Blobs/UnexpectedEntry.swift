@@ -34,7 +34,8 @@ struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
         switch kind {
         case .file: "the file"
         case .folder: "the folder"
-        case .link, .special: "the special file"
+        case .link: "the link"
+        case .special: "the special file"
         }
     }
 }
