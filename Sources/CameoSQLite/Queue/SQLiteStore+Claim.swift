@@ -1,6 +1,6 @@
 internal import CameoModel
 package import CameoStore
-package import Foundation
+internal import Foundation
 internal import GRDB
 internal import Synchronization
 
