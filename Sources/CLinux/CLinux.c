@@ -16,7 +16,7 @@
 
 static struct flock range(short type, int64_t start, int64_t length) {
     struct flock lock;
-    memset(&lock, 0, sizeof lock); // F_OFD_* want l_pid = 0
+    memset(&lock, 0, sizeof lock); // F_OFD_* requires l_pid = 0
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
     lock.l_start = start;
@@ -25,7 +25,7 @@ static struct flock range(short type, int64_t start, int64_t length) {
 }
 
 static struct flock whole_file(short type) {
-    return range(type, 0, 0); // length 0: to the end, wherever that will be
+    return range(type, 0, 0); // length 0: to the end, however far the file grows
 }
 
 static int is_locked(int fd, struct flock lock) {
@@ -70,7 +70,7 @@ int cameo_open_path_beneath(int directory_fd, const char *path) {
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     int fd;
-    do { // EAGAIN: a rename raced with the walk; the kernel asks to try again
+    do { // EAGAIN: a rename raced with the path walk; try again
         fd = (int)syscall(SYS_openat2, directory_fd, path, &how, sizeof how);
     } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
     return fd;

@@ -14,16 +14,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Copies far above the numbers that the child will use, so that no dup2 overwrites a descriptor still to be moved.
-static int out_of_the_way(int fd) {
+// Duplicates a descriptor above the numbers that the child will use, so that no dup2 overwrites one still to be moved.
+static int duplicate_above_child_range(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, 16);
 }
 
 int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
                             int error_fd) {
-    int socket = out_of_the_way(socket_fd);
+    int socket = duplicate_above_child_range(socket_fd);
     if (socket < 0) return errno;
-    int error = out_of_the_way(error_fd);
+    int error = duplicate_above_child_range(error_fd);
     if (error < 0) {
         int saved = errno;
         close(socket);
@@ -40,8 +40,9 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     posix_spawn_file_actions_adddup2(&files, socket, 3);
     posix_spawn_file_actions_addclosefrom_np(&files, 4);
 
-    // A terminal signals its foreground group, a service manager or supervisor perhaps every process: how its children
-    // end is the parent's business. Blocked and not ignored by the child itself, so that there is no moment before.
+    // A terminal signals its foreground group, and a service manager may signal every process, but only the parent
+    // decides how its children end. The signals are blocked here, not ignored by the child itself, to leave no window
+    // before that.
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -64,7 +65,7 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     return result;
 }
 
-// Aligned for its headers, as cmsg(3) wants it.
+// Aligned for its headers, as cmsg(3) requires.
 union rights {
     struct cmsghdr header;
     char space[CMSG_SPACE(sizeof(int) * CAMEO_MAXIMUM_DESCRIPTORS)];
@@ -113,7 +114,7 @@ ssize_t cameo_receive_with_descriptors(int socket, void *bytes, size_t count, in
         for (size_t i = 0; i < arrived; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-            // The padding of CMSG_SPACE can hold one more than was asked for.
+            // The padding of CMSG_SPACE can hold one more descriptor than requested.
             if (*fd_count < CAMEO_MAXIMUM_DESCRIPTORS)
                 fds[(*fd_count)++] = fd;
             else
@@ -130,7 +131,7 @@ int cameo_pidfd_open(pid_t pid) {
 int cameo_die_with_parent(pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
     if (getppid() == parent) return 0;
-    errno = ESRCH; // it died before the prctl
+    errno = ESRCH; // the parent died before the prctl
     return -1;
 }
 
@@ -142,7 +143,7 @@ int cameo_lower_limit(int resource, uint64_t value) {
     return setrlimit(resource, &limit);
 }
 
-// Opened before the process is locked down; reading it again from offset 0 gives fresh figures.
+// Opened before the sandbox is applied; rereading it from offset 0 returns current figures.
 static int status_fd = -1;
 
 static size_t append_number(char *to, uint64_t number) {
@@ -180,10 +181,10 @@ static void report_and_die(int signal) {
     line[length++] = '\n';
     ssize_t written = write(2, line, length);
     (void)written;
-    raise(signal); // SA_RESETHAND put the default back
+    raise(signal); // SA_RESETHAND restored the default
 }
 
-// An overflow of the thread's own stack leaves no room for the handler there.
+// After an overflow, the thread's own stack has no room for the handler.
 static char crash_stack[64 << 10];
 
 int cameo_report_crashes(void) {

@@ -26,7 +26,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .noSuch(.queue, let name): self = .noSuchQueue(name)
         case .noSuch(.batch, let name): self = .noSuchBatch(name)
         case .noSuch(.worker, let id): self = .noSuchWorker(id)
-        case .noPlace(_, let reason): self = .invalidRequest(field: "path", reason: reason)
+        case .invalidBackupTarget(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
             .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,

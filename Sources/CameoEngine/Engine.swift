@@ -1,24 +1,24 @@
 package import CameoSQLite
 package import CameoStore
 
-/// The one place where a store's name chooses its engine.
+/// The only place where a store's name selects its engine.
 package enum Engine {
-    /// Opens a store for writing, making it first if `creating`.
+    /// Opens a store for writing; `creating` creates it if it does not exist.
     package static func open(_ name: String, creating: Bool = true) throws(StoreError) -> any Store {
         try openEmbedded(name, creating: creating)
     }
 
-    /// Opens a store for reading only: nothing of it is changed.
+    /// Opens a store read-only.
     package static func open(reading name: String) throws(StoreError) -> any Store {
         try openEmbedded(reading: name)
     }
 
-    /// Opens a store that lies in a folder, for what only such a one has: check, repair, backup, vacuum.
+    /// Opens a store in a folder, for operations that only the embedded engine has: check, repair, backup, vacuum.
     package static func openEmbedded(_ name: String, creating: Bool = true) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(at: try folder(of: name), creating: creating)
     }
 
-    /// The same for reading only.
+    /// Opens a store in a folder read-only.
     package static func openEmbedded(reading name: String) throws(StoreError) -> SQLiteStore {
         try SQLiteStore(reading: try folder(of: name))
     }

@@ -92,7 +92,7 @@ package final class Fetcher: Sendable {
 
     private func provider(for source: String) throws(JobFailure) -> any SourceProvider {
         guard let scheme = URIScheme.of(source) else {
-            guard !PlainBase64.isMeant(by: source) else { return inline }
+            guard !PlainBase64.matches(source) else { return inline }
             throw .fetch(
                 .sourceInvalid,
                 "\(SourceName.of(source)) has no scheme; a file is written file:///folder/picture.jpg"

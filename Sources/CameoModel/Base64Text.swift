@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Base64 (RFC 4648) as it is found in URIs and in forms: in the standard or the URL-safe alphabet, with or without
-/// padding, broken into lines.
+/// Base64 (RFC 4648) as it occurs in URIs and forms: standard or URL-safe alphabet, with or without padding, possibly
+/// broken into lines.
 enum Base64Text {
-    /// - Returns: nil if another character is in it, or no bytes have this length.
+    /// - Returns: nil if the text contains any other character or has an impossible length.
     static func decoded(_ text: some Sequence<UInt8>) -> Data? {
         var standard = Data(capacity: text.underestimatedCount + 3)
         for byte in text where !isSpace(byte) { standard.append(inStandardAlphabet(byte)) }
@@ -15,7 +15,7 @@ enum Base64Text {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    /// Of either alphabet.
+    /// Whether the byte is a digit of either alphabet.
     static func isDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// How far the jobs of one batch are. JSON form: `proto-json/batch-report.schema.json`.
+/// The progress of one batch. JSON form: `proto-json/batch-report.schema.json`.
 public struct BatchReport: Hashable, Codable, Sendable {
-    /// How many discarded jobs have one reason.
+    /// The number of jobs discarded for one reason.
     public struct Failures: Hashable, Codable, Sendable {
         /// The reason.
         public let code: JobFailure.Code
-        /// Of the jobs.
+        /// The number of jobs.
         public let count: Int
 
         package init(code: JobFailure.Code, count: Int) {
@@ -15,24 +15,25 @@ public struct BatchReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// The moment that the report is about.
+    /// When the report was taken.
     public let generatedAt: Date
-    /// The batch, as its requests name it.
+    /// The batch's name, as given in its requests.
     public let name: String
     /// Jobs by state; a state without jobs is 0.
     public let jobs: [JobState: Int]
-    /// Jobs of the batch that the store still has.
+    /// Jobs of the batch that are still in the store.
     public let total: Int
-    /// Those that have ended, in whatever final state.
+    /// Jobs in any final state.
     public let finished: Int
-    /// Of the discarded jobs, the most frequent reason first.
+    /// The reasons why jobs were discarded, the most frequent first.
     public let failures: [Failures]
-    /// Those of them that have ended lately.
+    /// Jobs that ended within the last minute.
     public let finishedLastMinute: Int
-    /// Seconds until the rest has ended, at the rate of the last minute; nil when nothing is left or nothing moves.
+    /// Estimated seconds until the remaining jobs have ended, at the rate of the last minute; nil when none remain or
+    /// none ended.
     public let secondsLeft: Double?
 
-    /// The `rate` is how many jobs of the batch end in a second, lately.
+    /// `rate` is the number of jobs of the batch that currently end per second.
     package init(
         name: String,
         generatedAt: Date,
@@ -51,9 +52,9 @@ public struct BatchReport: Hashable, Codable, Sendable {
         secondsLeft = finished < total && rate > 0 ? Double(total - finished) / rate : nil
     }
 
-    /// How many of its jobs are in this state.
+    /// The number of jobs in a state.
     public func count(_ state: JobState) -> Int { jobs[state] ?? 0 }
 
-    /// Whether all its jobs have ended.
+    /// Whether all jobs have ended.
     public var isFinished: Bool { finished == total }
 }

@@ -3,7 +3,7 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
     /// 64 lower-case hexadecimal digits.
     public let hex: String
 
-    /// - Parameter hex: 64 lower-case hexadecimal digits; anything else gives nil.
+    /// - Parameter hex: 64 lower-case hexadecimal digits; anything else returns nil.
     public init?(hex: some StringProtocol) {
         guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
         self.hex = String(hex)
@@ -13,6 +13,6 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
         hex = Hexadecimal.encode(bytes)
     }
 
-    /// `sha256-` and the digits.
+    /// `sha256-` followed by the digits.
     public var description: String { "sha256-\(hex)" }
 }

@@ -1,4 +1,4 @@
-/// A name for bytes in the store. What it names need not exist.
+/// A URI that names bytes in the store. The bytes need not exist.
 public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStringConvertible {
     /// `cameo://thumb/<id>`: the newest blob of one thumbnail.
     case thumbnail(ThumbnailID)
@@ -7,7 +7,7 @@ public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStr
     /// `cameo://source/<percent-encoded source URI>`: the cached original.
     case source(String)
 
-    /// Nil for a text that is no such name.
+    /// Returns nil if the text is not a valid `cameo:` URI.
     public init?(_ text: String) {
         guard text.prefix(8).lowercased() == "cameo://" else { return nil }
         let parts = text.dropFirst(8).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -29,10 +29,10 @@ public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStr
         }
     }
 
-    /// Nil for a text that is no such name.
+    /// Returns nil if the text is not a valid `cameo:` URI.
     public init?(rawValue: String) { self.init(rawValue) }
 
-    /// The name in its one canonical spelling.
+    /// The URI in its canonical spelling.
     public var text: String {
         switch self {
         case .thumbnail(let id): "cameo://thumb/\(id)"
@@ -41,7 +41,7 @@ public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStr
         }
     }
 
-    /// The ``text``, which is also the JSON form.
+    /// The ``text``; also the JSON form.
     public var rawValue: String { text }
 
     /// The ``text``.

@@ -7,12 +7,12 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
     /// Transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// From its channels, 0…255 each.
+    /// Creates a colour from its channels, 0…255 each.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
     }
 
-    /// Reads `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, in either case, as CSS does.
+    /// Parses `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa`, in either case, like CSS.
     public init?(_ text: String) {
         guard text.first == "#", text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         var digits = String(text.dropFirst())

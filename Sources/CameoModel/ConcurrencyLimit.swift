@@ -1,11 +1,11 @@
-/// What a concurrency key allows, and what runs under it.
+/// The limits of a concurrency key and the number of its running jobs.
 package struct ConcurrencyLimit: Hashable, Codable, Sendable {
     package let key: String
     package let maxRunning: Int
     package let running: Int
-    /// Whether an operator has set the limit, so that requests do not.
+    /// Whether an operator has set the limit; requests then cannot change it.
     package let isFixed: Bool
-    /// Jobs of it that may start within a time, as `10/s`; nil: as many as there is room for.
+    /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
     package let rate: String?
 
     package init(key: String, maxRunning: Int, running: Int, isFixed: Bool, rate: String? = nil) {

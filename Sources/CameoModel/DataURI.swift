@@ -1,19 +1,19 @@
 package import Foundation
 
-/// A picture inside its own URI (RFC 2397): `data:image/png;base64,…`.
+/// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`.
 package struct DataURI: Hashable, Sendable {
-    /// The declared type in lower case, without parameters; nil when none is declared.
+    /// The declared media type in lower case, without parameters; nil if none is declared.
     package let mediaType: String?
     package let bytes: Data
 
-    /// Whether a URI has the scheme `data:`, in either case.
+    /// Whether a URI has the scheme `data:`, in any case.
     package static func isDataURI(_ uri: String) -> Bool {
         String(decoding: uri.utf8.prefix(5), as: UTF8.self).lowercased() == "data:"
     }
 
     /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
     ///
-    /// Works on bytes: to Swift's characters a comma that a combining accent follows is no comma.
+    /// Works on bytes, because a Swift `Character` merges a comma with a combining accent that follows it.
     package init(parsing uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
         let text = uri.utf8
@@ -26,7 +26,7 @@ package struct DataURI: Hashable, Sendable {
         let type = header.first ?? ""
         mediaType = type.isEmpty ? nil : type
         guard let payload = PercentEncoding.decoded(text[text.index(after: comma)...]).map({ Data($0) }) else {
-            throw refuse("a data: URI has a % that two hexadecimal digits do not follow")
+            throw refuse("a data: URI has a % that is not followed by two hexadecimal digits")
         }
         if header.dropFirst().contains("base64") {
             guard let decoded = Base64Text.decoded(payload) else {

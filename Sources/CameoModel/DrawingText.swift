@@ -1,7 +1,7 @@
-/// The beginning of an XML text, read only as far as its root element.
+/// Recognises SVG by reading XML text up to its root element.
 enum DrawingText {
-    /// Whether the root element is `svg`, behind any byte order mark, declaration, comments and document type. UTF-8 and
-    /// what is written alike; a text in UTF-16 is not recognised.
+    /// Whether the root element is `svg`, after any byte order mark, declaration, comments and document type. Reads
+    /// UTF-8 and other ASCII-compatible encodings; UTF-16 is not recognised.
     static func isSVG(_ bytes: some Collection<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
@@ -32,7 +32,7 @@ enum DrawingText {
         return nil
     }
 
-    /// It ends at the first `>` outside its brackets (the internal subset) and quotes.
+    /// The declaration ends at the first `>` outside brackets (the internal subset) and quotes.
     private static func skipDocumentType(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var quote: UInt8?
         var depth = 0
@@ -52,7 +52,7 @@ enum DrawingText {
         return nil
     }
 
-    /// `<svg` or `<prefix:svg`, followed by what ends a name.
+    /// Whether the text begins with `<svg` or `<prefix:svg`, followed by a character that ends a name.
     private static func isRoot(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.first == UInt8(ascii: "<") else { return false }
         let name = text.dropFirst().prefix { byte in

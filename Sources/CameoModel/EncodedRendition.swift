@@ -1,14 +1,13 @@
 package import Foundation
 
-/// What a renderer made of one rendition.
+/// A renderer's output for one rendition.
 package struct EncodedRendition: Sendable {
     package let bytes: Data
-    /// Pixels of a frame.
+    /// Width and height are in pixels, of one frame.
     package let width: Int
     package let height: Int
-    /// What the bytes are; never `auto` or `source`.
+    /// The format of the bytes; never `auto` or `source`.
     package let format: Rendition.Format
-    /// Whether any of its pixels may be transparent.
     package let hasAlpha: Bool
     /// 1 for a still picture.
     package let frames: Int

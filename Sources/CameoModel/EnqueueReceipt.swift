@@ -2,36 +2,36 @@ public import Foundation
 
 /// The answer to an accepted request. JSON form: `proto-json/enqueue-receipt.schema.json`.
 public struct EnqueueReceipt: Hashable, Codable, Sendable {
-    /// What an accepted request led to.
+    /// The effect of an accepted request.
     public enum Outcome: String, Codable, CaseIterable, Sendable {
-        /// A job of its own.
+        /// A new job was created.
         case accepted
-        /// A job that waited already, for the same thumbnails or under the same unique key.
+        /// The request was merged into a waiting job for the same thumbnails or with the same unique key.
         case joined
-        /// Nothing to do: the thumbnails exist and are fresh enough for the request's ``Refresh``.
+        /// No job was needed: the thumbnails exist and are fresh enough for the request's ``Refresh``.
         case fresh
     }
 
-    /// Whether there is something to do, and whose job it is.
+    /// Whether a job was created, joined or not needed.
     public let outcome: Outcome
-    /// The job that makes the thumbnails. If none need be made, the job that says so in the request's batch; nil without
-    /// a batch.
+    /// The job that makes the thumbnails. If none need making, the completed job that represents the request in its
+    /// batch; nil without a batch.
     public let id: Int64?
-    /// The job's, or `completed` if there is none.
+    /// The job's state, or `completed` if there is no job.
     public let state: JobState
-    /// As requested, or the name that handed-over bytes were given.
+    /// The source as requested, or the name assigned to uploaded bytes.
     public let source: String
-    /// As requested.
+    /// The queue as requested.
     public let queue: String
-    /// As requested.
+    /// The batch as requested.
     public let batch: String?
     /// When the request was accepted.
     public let createdAt: Date
-    /// Due from then on.
+    /// When the job becomes due.
     public let availableAt: Date
-    /// Known before anything is rendered, in the order of the request's renditions.
+    /// The thumbnails' URIs, known before anything is rendered, in the order of the request's renditions.
     public let thumbnails: [RequestedThumbnail]
-    /// As requested.
+    /// The metadata as requested.
     public let metadata: [String: JSONValue]?
 
     package init(

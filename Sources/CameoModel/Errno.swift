@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The error number of a failed system call, with its text.
+/// The error number of a failed system call.
 package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 
-    /// - Parameter code: the current `errno` unless told; read it before anything else can change it.
+    /// - Parameter code: defaults to the current `errno`; capture it before another call can overwrite it.
     package init(_ code: Int32 = errno) {
         self.code = code
     }

@@ -1,5 +1,5 @@
-/// Text that is told apart by its bytes. To Swift's own comparison an "é" is the same as an "e" with an accent behind it,
-/// and two queues, files or URLs whose names differ only in that would be one.
+/// Text compared by its bytes. Swift's own comparison treats "é" and "e" plus a combining accent as equal, and would
+/// merge two queues, files or URLs whose names differ only in that.
 package struct ExactText: Hashable, Sendable {
     package let text: String
 

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Paths as the system sees them: bytes. Foundation's standardisation turns a leading `~` into a home folder, which is
-/// the shell's business: a file may be called so.
+/// Paths as the system sees them: bytes. Foundation's standardisation is not used because it expands a leading `~`,
+/// which is a valid file name.
 package enum FilePaths {
     private static let slash = UInt8(ascii: "/")
 
-    /// Absolute, with `.`, `..` and doubled slashes resolved by their text; links are left alone.
+    /// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically; symbolic links are not followed.
     package static func absolute(_ path: String) -> String {
         String(decoding: absolute(Array(path.utf8)), as: UTF8.self)
     }
@@ -19,7 +19,7 @@ package enum FilePaths {
         return [slash] + parts.joined(separator: [slash])
     }
 
-    /// The path as text for a message, with `\xE9` for each byte that belongs to no UTF-8.
+    /// The path as text for a message, with each byte that is not valid UTF-8 written as `\xE9`.
     package static func readable(_ path: some Sequence<UInt8>) -> String {
         var rest = Array(path)[...]
         if let text = String(validating: rest, as: UTF8.self) { return text }

@@ -1,8 +1,8 @@
-// Which of the two modules timespec counts as a part of depends on what else a build has read.
+// Which of the two modules owns timespec depends on the order in which a build loads them.
 internal import CLinux
 package import Glibc
 
-/// What tells that a file was written to: its size, and when its bytes and its inode changed.
+/// A file's size and its modification and change times: if they differ, the file was written to.
 package struct FileSnapshot: Hashable, Sendable {
     /// Bytes.
     package let size: Int

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// A picture whose bytes stand in the source itself: in a `data:` URI, or in base64 with nothing around it.
+/// A picture whose bytes are in the source itself: a `data:` URI, or bare base64.
 package struct InlinePicture: Hashable, Sendable {
-    /// As a `data:` URI declares it; see ``DataURI/mediaType``.
+    /// The media type that a `data:` URI declares; see ``DataURI/mediaType``.
     package let mediaType: String?
     package let bytes: Data
 
-    /// Whether a source is meant as one. It may still be malformed.
-    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.isMeant(by: source) }
+    /// Whether a source looks like an inline picture. It may still be malformed.
+    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.matches(source) }
 
     package init(parsing source: String) throws(InvalidRequest) {
         if DataURI.isDataURI(source) {

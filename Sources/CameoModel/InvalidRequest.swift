@@ -1,11 +1,11 @@
-/// A request that cannot be accepted: which field, and what is wrong with it.
+/// A request that cannot be accepted: the field and the reason.
 public struct InvalidRequest: Error, Hashable, CustomStringConvertible {
-    /// The field, as `renditions[0].width`; empty for the request as a whole.
+    /// The field, e.g. `renditions[0].width`; empty for the request as a whole.
     public let path: String
-    /// What is wrong with it.
+    /// Why the field is invalid.
     public let reason: String
 
-    /// Keeps the beginnings only of a long path and reason: both may quote what a stranger wrote, and both are stored.
+    /// Truncates a long path or reason, because both may quote untrusted input and both are stored.
     package init(path: String, reason: String) {
         self.path = Self.shortened(path, to: 200)
         self.reason = Self.shortened(reason, to: 500)
@@ -16,6 +16,6 @@ public struct InvalidRequest: Error, Hashable, CustomStringConvertible {
         return scalars.count <= count ? text : String(scalars.prefix(count)) + "…"
     }
 
-    /// Field and reason, for a person.
+    /// The field and the reason.
     public var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
 }

@@ -1,10 +1,9 @@
-/// Reads the fields of one JSON object, so that every complaint names the field's full path and the limit it broke.
+/// Reads the fields of one JSON object; every error names the field's full path and the limit it broke.
 struct JSONObjectReader {
     let path: String
     private let members: [String: JSONValue]
 
-    /// Refuses every field that is not in `fields`, since a misspelt option that is silently ignored costs its user
-    /// hours.
+    /// Refuses every field that is not in `fields`: silently ignoring a misspelt option would cost its user hours.
     init(_ value: JSONValue, at path: String, fields: [String]) throws(InvalidRequest) {
         guard case .object(let members) = value else {
             throw InvalidRequest(path: path, reason: "must be an object, not \(value.kind)")
@@ -33,7 +32,7 @@ struct JSONObjectReader {
         return bool
     }
 
-    /// A whole number; `256.0` is one too, since some encoders write it so.
+    /// Reads a whole number; `256.0` counts as one, because some encoders write it that way.
     func integer(_ key: String, in range: ClosedRange<Int>) throws(InvalidRequest) -> Int? {
         guard let value = members[key] else { return nil }
         let integer: Int? =
@@ -76,7 +75,6 @@ struct JSONObjectReader {
         return object
     }
 
-    /// A word out of a closed list.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String,
         _ type: Choice.Type
@@ -89,7 +87,7 @@ struct JSONObjectReader {
         return choice
     }
 
-    /// Words out of a closed list, each at most once.
+    /// Reads words of a closed list, each at most once.
     func choices<Choice: RawRepresentable & CaseIterable & Hashable>(
         _ key: String,
         _ type: Choice.Type
@@ -100,7 +98,7 @@ struct JSONObjectReader {
             guard case .string(let word) = item, let choice = Choice(rawValue: word), choices.insert(choice).inserted
             else {
                 let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw InvalidRequest(path: path(of: key), reason: "must be words out of \(words), each once")
+                throw InvalidRequest(path: path(of: key), reason: "must be a list of different words from \(words)")
             }
         }
         return choices

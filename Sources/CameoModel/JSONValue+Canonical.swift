@@ -1,11 +1,10 @@
 extension JSONValue {
-    /// The text of RFC 8785 (JSON Canonicalization Scheme): keys in UTF-16 order, no space, numbers as ECMAScript
-    /// prints them. Whole numbers outside ±2^53 are printed exactly, where RFC 8785 would round them.
+    /// The text in RFC 8785 form (JSON Canonicalization Scheme): keys in UTF-16 order, no whitespace, numbers as
+    /// ECMAScript prints them. Whole numbers beyond ±2^53 are printed exactly, whereas RFC 8785 would round them.
     public var canonicalText: String {
         String(decoding: canonicalBytes, as: UTF8.self)
     }
 
-    /// ``canonicalText`` in UTF-8.
     package var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
@@ -40,8 +39,8 @@ extension JSONValue {
         }
     }
 
-    /// The order of UTF-16, told from UTF-8: it differs from that of the bytes only in that scalars from U+E000 to U+FFFF,
-    /// whose first byte is 0xEE or 0xEF, come after those beyond, whose first byte is 0xF0 to 0xF4.
+    /// Compares in UTF-16 order using UTF-8 bytes. The two orders differ only for scalars from U+E000 to U+FFFF (first
+    /// byte 0xEE or 0xEF), which in UTF-16 sort after all higher scalars (first byte 0xF0 to 0xF4).
     private static func precedes(_ one: String, _ other: String) -> Bool {
         func place(_ byte: UInt8) -> UInt8 { byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte }
         return one.utf8.lexicographicallyPrecedes(other.utf8) { place($0) < place($1) }
@@ -68,7 +67,6 @@ extension JSONValue {
 
 /// Number::toString of ECMA-262 (RFC 8785, section 3.2.2.3).
 enum ECMAScriptNumber {
-    /// The text of a finite number.
     static func text(of value: Double) -> String {
         if value == 0 { return "0" }
         if value < 0 { return "-" + text(of: -value) }
@@ -88,8 +86,8 @@ enum ECMAScriptNumber {
         }
     }
 
-    /// The shortest digits that read back as `value`, and n such that value = 0.digits × 10^n. Swift's own
-    /// description has the same digits in another layout.
+    /// The shortest digits that parse back to `value`, and n such that value = 0.digits × 10^n. Swift's own
+    /// description has the same digits in a different layout.
     private static func shortestDigits(_ value: Double) -> (digits: String, exponent: Int) {
         let parts = value.description.split(separator: "e")
         let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// A text that somebody hands in as a whole; its limit is in bytes.
+    /// Parses a complete JSON document of at most `limit` bytes.
     init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
         let text = Array(text)
         guard text.count <= limit else {

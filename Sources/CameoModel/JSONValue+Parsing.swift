@@ -1,4 +1,4 @@
-/// Why a text is not JSON that Cameo accepts, with the place in bytes from its beginning.
+/// The reason why a text is not JSON that Cameo accepts, with the byte offset where it was found.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package let reason: String
     package let offset: Int
@@ -6,11 +6,11 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(reason) at byte \(offset)" }
 }
 
-// DESIGN. Foundation's decoder silently takes the first of two equal keys, Python's takes the last. A request's
-// thumbnail URIs are a digest of its content, so such a text would mean two things: it is refused here. That, exact
-// whole numbers and a bound on depth are why this small parser exists.
+// DESIGN. Of two duplicate keys, Foundation's decoder silently keeps the first and Python's the last. A request's
+// thumbnail URIs are a digest of its content, so such a text would be ambiguous; it is refused here. This small parser
+// exists for that check, for exact whole numbers and for a bound on depth.
 extension JSONValue {
-    /// Containers inside containers that a text may have.
+    /// The maximum nesting depth of containers.
     package static let maximumDepth = 64
 
     /// Parses one JSON text (RFC 8259, UTF-8), refusing duplicate keys, lone surrogates and more than
@@ -57,7 +57,7 @@ private struct Parser {
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case .some(let byte) where byte == UInt8(ascii: "-") || isDigit(byte): return try number()
-        case nil: throw failure("the JSON text ends too early")
+        case nil: throw failure("unexpected end of the JSON text")
         default: throw failure("unexpected character")
         }
     }
@@ -167,11 +167,11 @@ private struct Parser {
                 offset += 1
             }
         }
-        throw failure("a string has no end")
+        throw failure("unterminated string")
     }
 
     mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
-        guard let byte = next else { throw failure("a string has no end") }
+        guard let byte = next else { throw failure("unterminated string") }
         offset += 1
         switch byte {
         case UInt8(ascii: "\""): return "\""
@@ -191,13 +191,13 @@ private struct Parser {
         let high = try fourHexDigits()
         if let scalar = Unicode.Scalar(high) { return scalar }
         guard (0xD800..<0xDC00).contains(high), bytes.dropFirst(offset).starts(with: Array("\\u".utf8)) else {
-            throw failure("half of a surrogate pair")
+            throw failure("lone surrogate")
         }
         offset += 2
         let low = try fourHexDigits()
         guard (0xDC00..<0xE000).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-        else { throw failure("half of a surrogate pair") }
+        else { throw failure("lone surrogate") }
         return scalar
     }
 

@@ -1,4 +1,4 @@
-/// Any JSON value (RFC 8259). Whole numbers that fit stay exact; objects have unique keys in no order.
+/// Any JSON value (RFC 8259). Whole numbers that fit in 64 bits stay exact; object keys are unique and unordered.
 public enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -8,7 +8,7 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// What a person calls this kind of value, for messages.
+    /// The kind of value, as named in messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -22,7 +22,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: Codable {
-    /// Reads any JSON value.
+    /// Decodes any JSON value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -42,7 +42,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value as itself.
+    /// Encodes the plain value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -57,7 +57,7 @@ extension JSONValue: Codable {
     }
 }
 
-// So that a request's metadata is written as Swift writes it: `["user": 7, "tags": ["cat"]]`.
+// Literals let a program write a request's metadata as `["user": 7, "tags": ["cat"]]`.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -73,7 +73,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(nilLiteral: ()) { self = .null }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of equal keys the last one counts.
+    /// An object; if a key is repeated, the last value wins.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
     }

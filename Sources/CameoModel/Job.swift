@@ -1,42 +1,42 @@
 public import Foundation
 
-/// A job as a report shows it. JSON form: `proto-json/job.schema.json`.
+/// A job as shown in reports. JSON form: `proto-json/job.schema.json`.
 public struct Job: Hashable, Codable, Sendable, Identifiable {
     /// The job's number in its store.
     public let id: Int64
-    /// At the moment of the look.
+    /// The state when the report was taken.
     public let state: JobState
-    /// As requested.
+    /// The queue as requested.
     public let queue: String
-    /// As requested, or raised by a request that joined.
+    /// The priority as requested, or a higher one from a request that joined.
     public let priority: Int
-    /// As requested.
+    /// The batch as requested.
     public let batch: String?
-    /// Attempts charged so far; the death of a worker gives its attempt back.
+    /// Attempts counted so far; an attempt lost to the death of a worker is not counted.
     public let attempt: Int
-    /// After so many, a failure is final.
+    /// The number of attempts after which a failure is final.
     public let maxAttempts: Int
-    /// How often a worker died while it ran this job.
+    /// The number of times that a worker died while running this job.
     public let crashCount: Int
-    /// When its request was accepted.
+    /// When the request was accepted.
     public let createdAt: Date
-    /// Due from then on.
+    /// When the job becomes due.
     public let availableAt: Date
-    /// When its last attempt began.
+    /// When the last attempt began.
     public let attemptedAt: Date?
-    /// Nil until the job ends.
+    /// When the job ended; nil until then.
     public let finalizedAt: Date?
-    /// The id of the worker that has it, or had it last.
+    /// The id of the worker that runs the job, or ran it last.
     public let worker: String?
-    /// The last failure, also of a job that waits for its next attempt.
+    /// The last failure, including that of a job that waits for its next attempt.
     public let failure: JobFailure?
-    /// The job that took the place of this one, which is cancelled: the other was waiting for the same thumbnails.
+    /// The job that superseded this cancelled one, because it was already waiting for the same thumbnails.
     public let supersededBy: Int64?
-    /// As it was enqueued. Not yet validated: the table accepts a little more than a worker does.
+    /// The request as enqueued. It may be invalid, because the table accepts a little more than a worker does.
     public let request: JSONValue
-    /// In the order of the request's renditions; empty for a request that is invalid.
+    /// The requested thumbnails, in the order of the renditions; empty if the request is invalid.
     public let thumbnails: [RequestedThumbnail]
-    /// Every try, oldest first; nil where only a list of jobs was asked for.
+    /// Every attempt, oldest first; nil in lists of jobs.
     public let attempts: [JobAttempt]?
 
     package init(
@@ -79,13 +79,13 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
         self.attempts = attempts
     }
 
-    /// The source as it stands in the request; nil if the request has none.
+    /// The source as given in the request; nil if the request has none.
     public var source: String? {
         guard case .object(let members) = request, case .string(let source)? = members["source"] else { return nil }
         return source
     }
 
-    /// What its producer attached to it.
+    /// The metadata that the producer attached to the request.
     public var metadata: [String: JSONValue] {
         guard case .object(let members) = request, case .object(let data)? = members["metadata"] else { return [:] }
         return data

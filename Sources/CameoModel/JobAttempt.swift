@@ -1,40 +1,40 @@
 public import Foundation
 
-/// One try of a job: what became of it and where its time went.
+/// One attempt at a job: its outcome and its timings.
 public struct JobAttempt: Hashable, Codable, Sendable {
-    /// What became of a try.
+    /// How an attempt ended.
     public enum Outcome: String, Codable, CaseIterable, Sendable {
         case running, completed, retryable, discarded, cancelled
-        /// Given back unharmed by a worker that shut down; not charged.
+        /// Released by a worker that shut down; not counted as an attempt.
         case released
-        /// The worker died or its lease ran out; not charged.
+        /// The worker died or its lease expired; not counted as an attempt.
         case interrupted
-        /// A word of a newer version.
+        /// An outcome that a newer version defines.
         case unknown
 
-        /// Reads any word; what it does not know is ``unknown``.
+        /// Decodes any word; an unrecognised one becomes ``unknown``.
         public init(from decoder: any Decoder) throws {
             self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
         }
     }
 
-    /// 1 for the first try, counting every one, charged or not.
+    /// 1 for the first attempt; released and interrupted attempts have numbers too.
     public let number: Int
-    /// The id of the worker that had the job.
+    /// The id of the worker that ran the job.
     public let worker: String
-    /// When it was claimed.
+    /// When the job was claimed.
     public let startedAt: Date
-    /// Nil while it runs.
+    /// When the attempt ended; nil while it runs.
     public let finishedAt: Date?
-    /// What became of it.
+    /// How the attempt ended.
     public let outcome: Outcome
-    /// Nil unless it failed.
+    /// The failure; nil unless the attempt failed.
     public let failure: JobFailure?
-    /// Time spent waiting for a place to work in: at the source's host, in memory, for a renderer.
+    /// Time spent waiting for capacity: the source's host, memory or a renderer.
     public let waitMilliseconds: Int?
-    /// Time spent on fetching the source and the overlays, rendering, and storing, without waiting.
+    /// Time spent fetching the source and overlays, rendering, and storing, without waiting.
     public let fetchMilliseconds, renderMilliseconds, storeMilliseconds: Int?
-    /// Bytes fetched, and bytes of the thumbnails.
+    /// Bytes fetched, and bytes of thumbnails stored.
     public let sourceBytes, outputBytes: Int?
 
     package init(
@@ -61,13 +61,13 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     }
 }
 
-/// Where the time of one try went (milliseconds) and what it moved (bytes); nil for a step not reached.
+/// The timings (milliseconds) and sizes (bytes) of one attempt; nil for a step that was not reached.
 package struct AttemptTimings: Hashable, Sendable {
     package var waitMilliseconds: Int?
     package var fetchMilliseconds: Int?
     package var renderMilliseconds: Int?
     package var storeMilliseconds: Int?
-    /// Of the source and of the overlays together: what was fetched.
+    /// Bytes fetched for the source and overlays together.
     package var sourceBytes: Int?
     package var outputBytes: Int?
 

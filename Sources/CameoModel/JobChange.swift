@@ -2,14 +2,14 @@ public import Foundation
 
 /// One change of a job's state. JSON form: `proto-json/job-change.schema.json`.
 public struct JobChange: Hashable, Codable, Sendable {
-    /// Its place among all changes of the store, in the order of their commits: a reader goes on from the last one it has
-    /// seen.
+    /// The change's position among all changes of the store, in commit order. A reader continues after the last one that
+    /// it has seen.
     public let cursor: Int64
-    /// The job's number.
+    /// The job's id.
     public let job: Int64
     /// The state that the job entered.
     public let state: JobState
-    /// When it did.
+    /// The time of the change.
     public let at: Date
 
     package init(cursor: Int64, job: Int64, state: JobState, at: Date) {

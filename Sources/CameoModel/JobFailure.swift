@@ -1,6 +1,6 @@
-/// Why an attempt did not make its thumbnails. JSON form: `proto-json/job-failure.schema.json`.
+/// Why an attempt failed. JSON form: `proto-json/job-failure.schema.json`.
 public struct JobFailure: Error, Hashable, Codable, Sendable {
-    /// Stable names, for programs to decide on. The text behind the dot never changes its meaning.
+    /// Stable names for programs to branch on. The meaning of a code never changes.
     public enum Code: String, Codable, CaseIterable, Sendable {
         case requestInvalid = "request.invalid"
         case sourceNotFound = "source.notFound"
@@ -28,7 +28,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case storeFull = "store.full"
         case storeFailed = "store.failed"
         case workerLost = "worker.lost"
-        /// A code of a newer version, kept readable by its message.
+        /// A code that a newer version defines; the message still explains it.
         case unknown
     }
 
@@ -37,23 +37,23 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case request, fetch, render, store, worker
     }
 
-    /// What went wrong.
+    /// The reason for the failure.
     public let code: Code
-    /// Where it went wrong.
+    /// The step that failed.
     public let stage: Stage
-    /// One sentence for a person: it names the source and the limit that was broken.
+    /// One sentence that names the source and the limit that it broke.
     public let message: String
-    /// Whether another attempt may succeed without anybody changing anything.
+    /// Whether another attempt may succeed without any change to the request or source.
     public let isRetryable: Bool
-    /// How long the source's server asks everybody to stay away (`Retry-After`). Not part of the JSON form: when a job
-    /// is tried again stands in the job, and the message says what the server asked for.
+    /// How long the source's server asks clients to wait (`Retry-After`). Not part of the JSON form: the job has the
+    /// time of its next attempt, and the message says what the server asked for.
     package let retryAfter: Duration?
 
     private enum CodingKeys: String, CodingKey {
         case code, stage, message, isRetryable
     }
 
-    /// Whether it is worth another attempt is what the code says (``Code/isRetryable``), unless told otherwise.
+    /// `isRetryable` defaults to what the code implies (``Code/isRetryable``).
     package init(
         _ code: Code,
         at stage: Stage,
@@ -68,12 +68,12 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The same failure in other words.
+    /// The same failure with a different message.
     package func saying(_ message: String) -> JobFailure {
         JobFailure(code, at: stage, message, isRetryable: isRetryable, retryAfter: retryAfter)
     }
 
-    /// Reads any code; what it does not know is ``Code/unknown``.
+    /// Decodes any code; an unrecognised one becomes ``Code/unknown``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         code = Code(rawValue: try container.decode(String.self, forKey: .code)) ?? .unknown
@@ -85,8 +85,8 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
 }
 
 extension JobFailure.Code {
-    /// The one place that decides whether a failure is worth another attempt. `source.httpStatus` is decided by its
-    /// status where it is made, `render.crashed` by how often it happened (`RetryPolicy`).
+    /// The only place that decides whether a failure is retryable, with two refinements: where a `source.httpStatus` is
+    /// made, its status decides, and `RetryPolicy` limits repeated renderer deaths.
     public var isRetryable: Bool {
         switch self {
         case .sourceTimeout, .sourceUnreachable, .sourceChanged, .sourceHTTPStatus: true
@@ -99,6 +99,6 @@ extension JobFailure.Code {
         }
     }
 
-    /// Whether a picture ended the process that rendered it.
+    /// Whether the picture crashed or hung the renderer process.
     var isRendererDeath: Bool { self == .renderCrashed || self == .renderTimedOut }
 }

@@ -1,21 +1,21 @@
-/// Where a job stands. The words are those of River and Oban.
+/// The state of a job, in the terms of River and Oban.
 public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
-    /// Due at a later time that its producer chose.
+    /// Due at a later time that the producer chose.
     case scheduled
-    /// Due now, waits for a worker.
+    /// Due now and waiting for a worker.
     case available
     /// A worker holds its claim token.
     case running
-    /// Failed, will be tried again after its back-off; or put off for a while because its host is busy.
+    /// Failed and due again after its back-off, or postponed because the source's host is busy.
     case retryable
     /// All its thumbnails are in the store.
     case completed
-    /// Given up, with a named reason.
+    /// Failed for good, with a named reason.
     case discarded
-    /// Called off.
+    /// Cancelled before completion.
     case cancelled
 
-    /// True for states that a job leaves only by being retried by hand.
+    /// Whether a job leaves this state only by a manual retry.
     public var isFinal: Bool {
         switch self {
         case .scheduled, .available, .running, .retryable: false
@@ -25,6 +25,6 @@ public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sen
 }
 
 extension [JobState: Int] {
-    /// With 0 for each state that is not there.
+    /// The counts, with 0 for each missing state.
     var complete: Self { merging(JobState.allCases.map { ($0, 0) }) { count, _ in count } }
 }

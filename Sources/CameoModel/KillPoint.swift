@@ -1,36 +1,36 @@
 internal import Glibc
 internal import Synchronization
 
-// DESIGN. A worker killed at a random moment nearly always dies while it renders, since that is where its time goes. The
-// moments that matter for what the store promises last microseconds, so they have names, and a test has the worker kill
-// itself at the one it wants: `CAMEO_TEST_KILL_POINT=after-commit:3` is the third passage of that point. By SIGKILL, so
-// that nothing can be put in order. `CAMEO_TEST_FREEZE_POINT` in the same form stops it there instead, until SIGCONT.
-// Debug builds only.
+// DESIGN. A worker killed at a random moment nearly always dies while it renders, because that is where its time goes.
+// The moments that matter for the store's promises last microseconds, so they have names, and a test can have the
+// worker kill itself at one of them: `CAMEO_TEST_KILL_POINT=after-commit:3` is the third time that point is passed. It
+// uses SIGKILL, so that no clean-up can run. `CAMEO_TEST_FREEZE_POINT`, in the same form, stops the process there until
+// SIGCONT instead. Debug builds only.
 
-/// Moments in the life of a job at which a worker's death is interesting, in their order.
+/// Moments in a job's life at which tests kill the worker, in order.
 package enum KillPoint: String, CaseIterable, Sendable {
-    /// Its claim is committed, and nothing of it has begun.
+    /// The claim is committed; no work has begun.
     case afterClaim = "after-claim"
-    /// Its source is open, and not read to the end.
+    /// The source is open and partly read.
     case midFetch = "mid-fetch"
-    /// A renderer has it whole.
+    /// A renderer has the whole job.
     case midRender = "mid-render"
-    /// The bytes of a thumbnail are safe in a file that no row names yet.
+    /// A thumbnail's bytes are synced to a file that no row names yet.
     case afterBlobSync = "after-blob-sync"
-    /// All rows of its completion are written, and not committed.
+    /// All rows of the completion are written but not committed.
     case insideTransaction = "inside-transaction"
-    /// Its completion is durable, and the worker has not heard of it.
+    /// The completion is durable, but the worker has not been told.
     case afterCommit = "after-commit"
 }
 
 #if DEBUG
     extension KillPoint {
-        /// Does nothing, unless a test chose this passage to be the process's last.
+        /// Kills or stops the process if a test chose this point and this passage.
         package func pass() {
             guard let chosen = Self.chosen, chosen.point == self,
                 Self.passages.add(1, ordering: .relaxed).newValue == chosen.passage
             else { return }
-            // To this thread: a signal to the process may stop another thread first, while this one goes on for a while.
+            // Signals this thread: a signal to the process might stop another thread first while this one runs on.
             raise(chosen.signal)
         }
 
@@ -43,7 +43,7 @@ package enum KillPoint: String, CaseIterable, Sendable {
             guard let value = getenv(name) else { return nil }
             let words = String(cString: value).split(separator: ":")
             guard words.count == 2, let point = Self(rawValue: String(words[0])), let passage = Int(words[1]) else {
-                fatalError("\(name) must be POINT:PASSAGE, as after-commit:3")
+                fatalError("\(name) must be POINT:PASSAGE, e.g. after-commit:3")
             }
             return (point, passage, signal)
         }

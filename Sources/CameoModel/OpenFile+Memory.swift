@@ -3,21 +3,21 @@ package import Foundation
 internal import Glibc
 
 extension OpenFile {
-    /// Anonymous memory as a file (memfd_create), empty and writable until it is ``seal()``ed. A companion lives for as
-    /// long as the memory. Throws the errno of memfd_create.
+    /// Creates an anonymous in-memory file (memfd_create), empty and writable until it is ``seal()``ed. The companion
+    /// lives as long as the memory.
     package static func memory(keeping companion: (any Sendable)? = nil) throws(Errno) -> OpenFile {
         let descriptor = cameo_memfd_create("cameo-source")
         guard descriptor >= 0 else { throw Errno() }
         return OpenFile(adopting: descriptor, keeping: companion)
     }
 
-    /// A sealed memory file with these bytes.
+    /// Creates a sealed in-memory file that contains these bytes.
     package static func memory(
         containing data: Data,
         keeping companion: (any Sendable)? = nil
     ) throws(Errno) -> OpenFile {
         let file = try memory(keeping: companion)
-        // Data's withUnsafeBytes only rethrows untyped errors, so the error travels as a value.
+        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
         let failure = data.withUnsafeBytes { bytes -> Errno? in
             do throws(Errno) { try file.write(bytes) } catch { return error }
             return nil
@@ -27,7 +27,7 @@ extension OpenFile {
         return file
     }
 
-    /// Appends all of the bytes.
+    /// Appends all of the bytes, retrying short and interrupted writes.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -40,7 +40,7 @@ extension OpenFile {
         }
     }
 
-    /// From now on nobody can write, grow or truncate it, so that a reader's mapping cannot fail.
+    /// Prevents any further write, growth or truncation, so that a reader's mapping cannot fail.
     package func seal() throws(Errno) {
         guard cameo_memfd_seal(descriptor) == 0 else { throw Errno() }
     }

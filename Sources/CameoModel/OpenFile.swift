@@ -1,14 +1,14 @@
 package import Glibc
 
-/// Sole owner of an open file descriptor: closed when the last reference goes, so that it can cross tasks.
+/// The sole owner of an open file descriptor, which it closes when the last reference is released. It can cross tasks.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
-    /// What lives for as long as the file.
+    /// An object kept alive as long as the file.
     private let companion: (any Sendable)?
 
     /// - Parameters:
-    ///   - descriptor: an open descriptor that nobody else closes.
-    ///   - companion: what is to live for as long as the file.
+    ///   - descriptor: an open descriptor that nothing else closes.
+    ///   - companion: an object to keep alive as long as the file.
     package init(adopting descriptor: Int32, keeping companion: (any Sendable)? = nil) {
         self.descriptor = descriptor
         self.companion = companion
@@ -16,7 +16,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The file's identity and size now (fstat). Nil if the descriptor cannot be asked.
+    /// The file's current status (fstat); nil if the call fails.
     package func status() -> stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil

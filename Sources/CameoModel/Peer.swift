@@ -1,12 +1,12 @@
-/// A place on the way to what a server said, and whom the connection was to. By it another worker can tell whether it might
-/// have asked there itself.
+/// One hop on the way to a server's answer: the origin and what the connection was made to. Another worker uses it to
+/// decide whether it would have been allowed to connect there itself.
 package struct Peer: Hashable, Sendable {
     package enum Connection: Hashable, Sendable {
-        /// To an IP address, as it is written.
+        /// Connected to this IP address.
         case address(String)
-        /// To a proxy, which alone knows what came behind it.
+        /// Connected to a proxy; the address behind it is unknown.
         case proxy
-        /// A program's own, by the library, which is not told the address.
+        /// Connected by a program that uses the library, which does not learn the address.
         case program
     }
 
@@ -20,7 +20,7 @@ package struct Peer: Hashable, Sendable {
     }
 }
 
-/// As the store has it: `{"origin":"https://example.com:443","via":"192.0.2.1"}`.
+/// The stored form: `{"origin":"https://example.com:443","via":"192.0.2.1"}`.
 extension Peer: Codable {
     private enum CodingKeys: String, CodingKey {
         case origin, via

@@ -1,6 +1,6 @@
-/// Percent-encoding of URIs (RFC 3986, section 2.1), by bytes: a decoded byte need not be text.
+/// Percent-encoding of URIs (RFC 3986, section 2.1), on bytes: the decoded bytes need not be text.
 package enum PercentEncoding {
-    /// Nil if a `%` is not followed by two hexadecimal digits.
+    /// Returns nil if a `%` is not followed by two hexadecimal digits.
     package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.underestimatedCount)
@@ -15,10 +15,10 @@ package enum PercentEncoding {
         return result
     }
 
-    /// Everything but RFC 3986's unreserved characters, by its bytes in UTF-8, with digits in upper case.
+    /// Encodes the UTF-8 bytes of everything but RFC 3986's unreserved characters, with upper-case digits.
     package static func encoded(_ text: String) -> String { encoded(text.utf8, keeping: []) }
 
-    /// The same of any bytes, of which those to be kept stay too.
+    /// Encodes any bytes, leaving unreserved ones and those in `kept` as they are.
     package static func encoded(_ bytes: some Sequence<UInt8>, keeping kept: [UInt8]) -> String {
         var result = ""
         for byte in bytes {
@@ -31,8 +31,8 @@ package enum PercentEncoding {
         return result
     }
 
-    /// A URI for a person to read: decoded where that is text which cannot be mistaken. What has a meaning in a URI
-    /// stays encoded, and so does what would not show; `kept` is which ASCII characters have one.
+    /// Makes a URI readable: decodes every visible character except `%` and the ASCII characters in `kept`, which have
+    /// a meaning in the URI.
     package static func readable(_ text: String, keeping kept: String) -> String {
         var rest = Substring(text).utf8
         var result = ""
@@ -41,7 +41,7 @@ package enum PercentEncoding {
             result += String(plain) ?? String(decoding: plain, as: UTF8.self)
             rest = rest[plain.endIndex...]
             guard rest.first == UInt8(ascii: "%") else { continue }
-            // A character of UTF-8 has at most four bytes.
+            // A UTF-8 scalar has at most four bytes.
             let character = (1...4).lazy.compactMap { length -> (Substring.UTF8View, Unicode.Scalar)? in
                 let encoded = rest.prefix(3 * length)
                 guard encoded.count == 3 * length, isAllEncoded(encoded), let bytes = decoded(encoded),

@@ -1,13 +1,12 @@
-/// What a source turned out to be.
+/// What decoding revealed about a source.
 package struct PictureFacts: Hashable, Sendable {
     package let format: PictureFormat
-    /// Pixels of the first page, upright.
+    /// Width and height are in pixels, of the first page, upright.
     package let width: Int
     package let height: Int
-    /// Pages or frames.
     package let pages: Int
     package let hasAlpha: Bool
-    /// Whether its pages are frames in time, and more than one.
+    /// Whether the pages are frames in time and there is more than one.
     package var isAnimated: Bool { format.isAnimatable && pages > 1 }
 
     package init(format: PictureFormat, width: Int, height: Int, pages: Int, hasAlpha: Bool) {

@@ -1,13 +1,13 @@
 extension PictureFormat {
-    /// How many first bytes are looked at. A drawing's root element may stand behind a long comment.
+    /// The number of leading bytes examined. An SVG's root element may follow a long comment.
     package static let sniffedBytes = 4_096
 
-    /// The format that a file's first bytes announce; nil for everything else.
+    /// Recognises a format by the file's first bytes; nil if they match none.
     ///
-    /// libvips is not asked: its sniffers run even for loaders that are blocked, and one of them never returns for
-    /// a certain file of 185 bytes (https://github.com/libvips/libvips/pull/4693).
+    /// libvips's own sniffers are not used: they run even for blocked loaders, and one of them never returns for
+    /// a certain 185-byte file (https://github.com/libvips/libvips/pull/4693).
     ///
-    /// - Parameter bytes: the file, or its first ``sniffedBytes`` bytes at least.
+    /// - Parameter bytes: the file, or at least its first ``sniffedBytes`` bytes.
     package init?(sniffing bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(64))
         for (signature, format) in Self.signatures where start.starts(with: signature) {
@@ -41,7 +41,8 @@ extension PictureFormat {
         (Array("%PDF-".utf8), .pdf),
     ]
 
-    /// ISO 14496-12: after `ftyp` the major brand, a version, and the compatible brands up to the box's end.
+    /// ISO 14496-12: `ftyp` is followed by the major brand, a version, and the compatible brands up to the end of the
+    /// box.
     private static func sniffedFromBrands(_ start: [UInt8]) -> PictureFormat? {
         let length = start.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let box = start.prefix(max(12, min(length, start.count)))

@@ -1,12 +1,11 @@
-/// What a source is made of: formats that are decoded, named by our own reading of magic bytes, and what is drawn.
+/// The format of a source, recognised by its magic bytes, or drawn by the renderer.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, gif, webp, tiff, heif, avif, svg
-    /// Only with `--allow-format`: libvips does not vouch for their decoders.
+    /// Enabled only with `--allow-format`: libvips marks their loaders as untrusted.
     case jxl, pdf
-    /// No file's format: letters that the renderer draws (``Initials``).
+    /// Not a file format: letters that the renderer draws (``Initials``).
     case initials
 
-    /// As people write it.
     package var name: String {
         switch self {
         case .jpeg: "JPEG"
@@ -23,18 +22,18 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Those that have to be allowed, one by one.
+    /// Formats that an operator must allow individually.
     package static let optional: Set<PictureFormat> = [.jxl, .pdf]
 
-    /// Whether it is drawn at whatever size is wanted.
+    /// Whether the source is drawn at any requested size.
     package var isVector: Bool { self == .svg || self == .pdf || self == .initials }
 
-    /// Whether its pages are frames in time.
+    /// Whether the pages are frames in time.
     package var isAnimatable: Bool { self == .gif || self == .webp }
 }
 
 extension Rendition.Format {
-    /// What is written for a source of this format; never `auto` or `source`.
+    /// The format to write for a source; never `auto` or `source`.
     package func written(for source: PictureFormat) -> Rendition.Format {
         switch self {
         case .auto: return .webp
@@ -54,7 +53,7 @@ extension Rendition.Format {
 }
 
 extension PictureFormat {
-    /// By a media type, in lower case and without parameters; nil for one that names no format here.
+    /// Maps a media type, in lower case and without parameters; nil if it names none of these formats.
     package init?(mediaType: String) {
         switch mediaType {
         case "image/jpeg", "image/jpg", "image/pjpeg": self = .jpeg
@@ -71,6 +70,6 @@ extension PictureFormat {
         }
     }
 
-    /// Whether what is declared as this may turn out to be the other: an AVIF file is a HEIF file.
+    /// Whether a source declared as this format may be the sniffed one: an AVIF file is also a HEIF file.
     package func covers(_ sniffed: PictureFormat?) -> Bool { sniffed == self || (self == .heif && sniffed == .avif) }
 }

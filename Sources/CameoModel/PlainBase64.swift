@@ -1,19 +1,19 @@
 package import Foundation
 
-/// A picture as nothing but base64: a source without a scheme whose first bytes, decoded, are those of a picture.
+/// A picture given as bare base64: a source without a scheme that decodes to the first bytes of a picture.
 ///
-/// DESIGN. A file name must never be one by accident. No name with an ending is, since base64 has no dot; of other
-/// names the first characters would have to spell a picture's magic bytes, and there must be ``minimumDigits``. A path
-/// may well begin with `/w`, as a bare JPEG XL does, whose magic has two bytes: such needs a `data:` URI. And a command
-/// that takes paths looks first whether the path is there.
+/// DESIGN. A file name must never be taken for base64 by accident. A name with an extension is safe, because base64 has
+/// no dot; any other name would need ``minimumDigits`` digits, the first of which spell a picture's magic bytes. Bare
+/// JPEG XL has only two magic bytes, `/w` in base64, and a path may well begin with those, so it needs a `data:` URI. A
+/// command that takes paths first checks whether the path exists.
 package struct PlainBase64: Hashable, Sendable {
-    /// Of characters that stand for six bits each, without padding. No picture has fewer than their 24 bytes.
+    /// The minimum number of base64 digits, without padding. They make 24 bytes, and no picture has fewer.
     package static let minimumDigits = 32
 
     package let bytes: Data
 
-    /// Whether a text begins as one does, looking no further than its beginning: the rest may be malformed.
-    package static func isMeant(by source: String) -> Bool {
+    /// Whether the beginning of a text looks like a picture in base64. The rest may be malformed.
+    package static func matches(_ source: String) -> Bool {
         var digits: [UInt8] = []
         var rest = source.utf8[...]
         while digits.count < minimumDigits, var byte = rest.first {
@@ -34,19 +34,19 @@ package struct PlainBase64: Hashable, Sendable {
         return beginsAsPicture(Array(start))
     }
 
-    /// With or without padding, in the standard or the URL-safe alphabet, percent-encoded or not, and with spaces.
+    /// Accepts the standard or URL-safe alphabet, with or without padding, whitespace and percent-encoding.
     package init(parsing source: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
-        guard Self.isMeant(by: source) else { throw refuse("is no picture in base64") }
+        guard Self.matches(source) else { throw refuse("is not a picture in base64") }
         guard let text = PercentEncoding.decoded(source.utf8) else {
-            throw refuse("a picture in base64 has a % that two hexadecimal digits do not follow")
+            throw refuse("a picture in base64 has a % that is not followed by two hexadecimal digits")
         }
         guard let decoded = Base64Text.decoded(text) else { throw refuse("the picture's base64 is malformed") }
         bytes = decoded
     }
 
-    /// Part of how a thumbnail's URI is computed (`proto-json/README.md`), and so simpler than
-    /// ``PictureFormat/init(sniffing:)``, and not to be changed.
+    /// This check is part of how a thumbnail's URI is computed (`proto-json/README.md`), so it is simpler than
+    /// ``PictureFormat/init(sniffing:)`` and must never change.
     private static func beginsAsPicture(_ start: [UInt8]) -> Bool {
         beginnings.contains { offset, magic in start.dropFirst(offset).starts(with: magic) }
     }

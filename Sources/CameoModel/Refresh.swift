@@ -1,13 +1,14 @@
-/// When thumbnails that exist already are made anew.
+/// When existing thumbnails are made again.
 public enum Refresh: String, CaseIterable, Sendable {
-    /// Not at all: what there is answers, whatever has become of the source.
+    /// Never: existing thumbnails are used even if the source has changed.
     case never
-    /// When the source's bytes have changed. What cannot have changed, or is known to be fresh, answers at once.
+    /// Only if the source's bytes have changed. If they cannot have changed, or are known to be fresh, no job is
+    /// created.
     case ifChanged = "if-changed"
-    /// In any case.
+    /// Always.
     case always
 
-    /// The one that does more of the two.
+    /// The more thorough of the two.
     package func joined(with other: Refresh) -> Refresh {
         let order = Self.allCases
         return order.last { $0 == self || $0 == other } ?? self

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// What a source's server said, or that it could not be reached, a moment ago.
+/// A recent failure to fetch a source, kept for a while so that the source is not asked again at once.
 package struct RememberedFailure: Hashable, Sendable {
     package let failure: JobFailure
     package let since: Date
     package let until: Date
-    /// Whom the fetch met; empty where there was no address to meet.
+    /// The peers that the fetch connected to; empty if there were none.
     package let peers: [Peer]
 
     package init(_ failure: JobFailure, since: Date, until: Date, peers: [Peer]) {

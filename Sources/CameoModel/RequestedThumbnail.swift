@@ -1,18 +1,18 @@
-/// A thumbnail that a job asks for: its URI always, the rest once it exists.
+/// A thumbnail that a job asks for: its URI, and its details once it exists.
 ///
 /// JSON form: `proto-json/job.schema.json#/$defs/requestedThumbnail`.
 public struct RequestedThumbnail: Hashable, Codable, Sendable {
-    /// What the thumbnail was made of.
+    /// The source that the thumbnail was made from.
     public struct Source: Hashable, Codable, Sendable {
         /// `jpeg`, `heif`, …
         public let format: String
-        /// Pixels of the first page, upright.
+        /// Width and height of the first page in pixels, upright.
         public let width, height: Int
-        /// Pages or frames.
+        /// The number of pages or frames.
         public let pages: Int
-        /// Whether any of its pixels may be transparent.
+        /// Whether any pixel may be transparent.
         public let hasAlpha: Bool
-        /// Whether its pages are frames in time, and more than one.
+        /// Whether the pages are frames in time and there is more than one.
         public let isAnimated: Bool
 
         init(_ facts: PictureFacts) {
@@ -29,30 +29,29 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
     public let name: String
     /// `cameo://thumb/<id>`
     public let uri: CameoURI
-    /// The immutable bytes that ``uri`` stands for now; nil until the thumbnail has been made.
+    /// The immutable bytes that ``uri`` currently resolves to; nil until the thumbnail has been made.
     public let blob: CameoURI?
-    /// Pixels.
+    /// Width and height in pixels.
     public let width, height: Int?
     /// `webp`, `jpeg`, …
     public let format: String?
-    /// Length of the blob.
+    /// The size of the blob in bytes.
     public let bytes: Int?
-    // From here on nil also for a thumbnail that was made before facts were recorded.
-    /// Whether any of its pixels may be transparent.
+    /// Whether any pixel may be transparent.
     public let hasAlpha: Bool?
     /// 1 for a still picture.
     public let frames: Int?
-    /// Whether it has more than one frame.
+    /// Whether there is more than one frame.
     public let isAnimated: Bool?
     /// A ThumbHash (https://evanw.github.io/thumbhash/) in base64, to show before the thumbnail has been loaded.
     public let thumbHash: String?
-    /// A BlurHash (https://blurha.sh), likewise.
+    /// A BlurHash (https://blurha.sh), to show before the thumbnail has been loaded.
     public let blurHash: String?
     /// `#rrggbb`
     public let dominantColor: String?
-    /// What the thumbnail was made of.
+    /// The source that the thumbnail was made from.
     public let source: Source?
-    /// Nil, or true: the source was cut off, and the thumbnail shows what there was of it.
+    /// True if the source was truncated and the thumbnail shows only part of it; otherwise nil.
     public let truncated: Bool?
 
     package init(name: String, id: ThumbnailID, thumbnail: Thumbnail?) {

@@ -1,4 +1,4 @@
-/// What a request wants of its retries; what it leaves out is the worker's to say (`RetryPolicy`).
+/// A request's own retry settings; the worker's policy (`RetryPolicy`) applies where they are nil.
 public struct RetryOverride: Hashable, Sendable {
     /// Seconds.
     package static let baseRange = 0.1...86_400.0
@@ -7,14 +7,14 @@ public struct RetryOverride: Hashable, Sendable {
     package static let jitterRange = 0.0...1.0
     private static let fields = ["base", "cap", "jitter"]
 
-    /// Seconds before the second attempt; each further wait is twice the one before.
+    /// Seconds before the second attempt; each later delay doubles.
     public var base: Double?
-    /// Seconds that no wait exceeds.
+    /// The maximum delay in seconds.
     public var cap: Double?
-    /// Which part of a wait is left to chance.
+    /// The random fraction of a delay, 0…1.
     public var jitter: Double?
 
-    /// What is left out is the worker's to say.
+    /// Where a value is nil, the worker's policy applies.
     public init(base: Double? = nil, cap: Double? = nil, jitter: Double? = nil) {
         self.base = base
         self.cap = cap

@@ -1,12 +1,12 @@
-/// When a failed attempt is followed by another: exponential back-off with jitter.
+/// When to retry a failed attempt: exponential back-off with jitter.
 package struct RetryPolicy: Hashable, Sendable {
-    /// Before the second attempt; each further wait is twice the one before.
+    /// The delay before the second attempt; each later delay doubles.
     package var base: Duration
     package var cap: Duration
-    /// Which part of a wait is left to chance: 0 none, 1 all of it.
+    /// The random fraction of a delay: 0 none, 1 all of it.
     package var jitter: Double
 
-    /// The longest wait that a source's server can ask for: a mistake of its operator must not park a job for a year.
+    /// The longest delay that a source's server can impose: a misconfigured server must not park a job for a year.
     package static let longestRetryAfter = Duration.seconds(3_600)
 
     package static let standard = RetryPolicy(base: .seconds(2), cap: .seconds(600))
@@ -17,25 +17,26 @@ package struct RetryPolicy: Hashable, Sendable {
         self.jitter = jitter
     }
 
-    /// This policy where a request wishes nothing else. A base beyond the cap raises it, unless the request names both.
-    package func adjusted(to wish: RetryOverride?) -> RetryPolicy {
-        guard let wish else { return self }
-        let base = wish.base.map { Duration.seconds($0) } ?? base
+    /// The policy with a request's overrides applied. A base above the cap raises the cap, unless the request sets
+    /// both.
+    package func adjusted(to overrides: RetryOverride?) -> RetryPolicy {
+        guard let overrides else { return self }
+        let base = overrides.base.map { Duration.seconds($0) } ?? base
         return RetryPolicy(
             base: base,
-            cap: wish.cap.map { Duration.seconds($0) } ?? max(cap, base),
-            jitter: wish.jitter ?? jitter
+            cap: overrides.cap.map { Duration.seconds($0) } ?? max(cap, base),
+            jitter: overrides.jitter ?? jitter
         )
     }
 
-    /// The wait before the next attempt, or nil to give up. `attempt` is the one that failed, 1-based; `chance` a random
-    /// number in 0…1: the ``jitter``'s part of the step is multiplied by it.
+    /// The delay before the next attempt, or nil to give up. `attempt` is the failed attempt, 1-based; `chance` is a
+    /// random number in 0…1 that scales the ``jitter`` part of the delay.
     ///
-    /// A server's `Retry-After`, up to ``longestRetryAfter``, is waited out in full, also beyond the cap. The jitter then
-    /// comes on top, so that jobs that were sent away together do not come back together.
+    /// A server's `Retry-After`, up to ``longestRetryAfter``, is honoured in full, even beyond the cap. The jitter is
+    /// added to it, so that jobs that were turned away together do not all come back at once.
     ///
-    /// A picture that kills its renderer twice in a row (`previous` is how the attempt before failed), each time a fresh
-    /// process, will do so for ever: it gets no third.
+    /// A picture that kills its renderer twice in a row, each time a fresh process, always will, so it gets no third
+    /// attempt. `previous` is the failure of the attempt before.
     package func delay(
         afterAttempt attempt: Int,
         of maxAttempts: Int,

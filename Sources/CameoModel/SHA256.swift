@@ -1,7 +1,7 @@
 internal import CCrypto
 package import Foundation
 
-/// A running SHA-256 over bytes that arrive in pieces, computed by OpenSSL's libcrypto.
+/// An incremental SHA-256, computed by OpenSSL's libcrypto.
 package struct SHA256: ~Copyable {
     private let context: OpaquePointer
 
@@ -30,7 +30,7 @@ package struct SHA256: ~Copyable {
         return hash.finalize()
     }
 
-    /// The first 128 bits of the digest over the RFC 8785 form, as 32 hexadecimal digits.
+    /// The first 128 bits of the digest of the RFC 8785 form, as 32 hexadecimal digits.
     package static func shortHex(of json: JSONValue) -> String {
         String(digest(of: json.canonicalBytes).hex.prefix(32))
     }

@@ -1,8 +1,8 @@
-/// Under what a cached original is kept.
+/// The key of a cached original.
 package struct SourceKey: Hashable, Sendable {
-    /// Exactly as it was requested, before any rewriting.
+    /// The URI exactly as requested, before any rewriting.
     package let uri: String
-    /// Of the credentials that it was fetched with; nil without any.
+    /// The scope of the credentials used for the fetch; nil if there were none.
     package let scope: RequestScope?
 
     package init(uri: String, scope: RequestScope?) {

@@ -1,8 +1,8 @@
-/// What the bytes of a source are, as the worker knows before it looks at them.
+/// The kind of a source, which the worker knows before it reads the bytes.
 package enum SourceKind: String, CaseIterable, Hashable, Sendable {
-    /// A file, whosever. Its format is what its first bytes say.
+    /// Any file. Its format is determined by its first bytes.
     case file
-    /// What the worker itself wrote: an ``Initials/canonicalText``. Never decided by the bytes, or whoever can hand in
-    /// a file could have it drawn.
+    /// An ``Initials/canonicalText`` written by the worker itself. The bytes never decide this, or any submitted file
+    /// could pass as one.
     case initials
 }

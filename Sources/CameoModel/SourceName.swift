@@ -1,18 +1,18 @@
-/// What a source is called in messages: recognizable, readable, short, on one line, and without credentials.
+/// The name of a source in messages: recognizable, readable, short, on one line, and without credentials.
 package enum SourceName {
     private static let maximumLength = 300
-    /// `data:` URIs are mostly payload.
+    /// The limit for `data:` URIs, which are mostly payload.
     private static let maximumDataLength = 60
-    /// Of base64 with nothing around it: what kind of picture it is, and how large, stands in these characters.
+    /// The limit for bare base64; these characters already show the picture's format and size.
     private static let maximumBase64Length = 24
-    /// RFC 3986, section 2.2.
+    /// The reserved characters of RFC 3986, section 2.2.
     private static let reserved = ":/?#[]@!$&'()*+,;="
 
     package static func of(_ source: String) -> String {
         switch URIScheme.of(source) {
         case "data": printable(source, limit: maximumDataLength)
         case "file": printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
-        case nil where PlainBase64.isMeant(by: source): printable(source, limit: maximumBase64Length)
+        case nil where PlainBase64.matches(source): printable(source, limit: maximumBase64Length)
         default:
             printable(PercentEncoding.readable(withoutCredentials(source), keeping: reserved), limit: maximumLength)
         }
@@ -20,8 +20,8 @@ package enum SourceName {
 
     package static func ofPath(_ path: [UInt8]) -> String { printable(FilePaths.readable(path), limit: maximumLength) }
 
-    /// Text that could not be, or need not be, parsed as a URL may still hold a password: everything between the
-    /// scheme and the last "@" goes, too much rather than too little.
+    /// Removes everything between the scheme and the last "@". Text that is not a valid URL may still contain a
+    /// password, so this errs on the side of removing too much.
     package static func withoutCredentials(_ source: String) -> String {
         let bytes = source.utf8
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return source }

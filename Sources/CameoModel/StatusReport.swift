@@ -2,23 +2,23 @@ public import Foundation
 
 /// The state of a store at one moment. JSON form: `proto-json/status-report.schema.json`.
 public struct StatusReport: Hashable, Codable, Sendable {
-    /// The moment that the report is about.
+    /// When the report was taken.
     public let generatedAt: Date
-    /// Of the store's tables.
+    /// The schema version of the store.
     public let schemaVersion: Int
     /// Jobs by state; a state without jobs is 0.
     public let jobs: [JobState: Int]
-    /// By name.
+    /// All queues, sorted by name.
     public let queues: [Queue]
     /// Jobs that ended `completed` or `discarded` during the last minute.
     public let finishedLastMinute: Finished
-    /// Those that have not left the store, in the order of their starts.
+    /// Registered workers, in the order they started.
     public let workers: [Worker]
-    /// Pictures and thumbnails as bytes, in the database and beside it.
+    /// Stored blobs, in the database and in files.
     public let blobs: Blobs
-    /// Thumbnails that exist.
+    /// The number of thumbnails.
     public let thumbnails: Int
-    /// The cache of originals, without what programs handed over.
+    /// The cache of originals, without uploads.
     public let sources: Sources
 
     package init(
@@ -43,22 +43,22 @@ public struct StatusReport: Hashable, Codable, Sendable {
         self.sources = sources
     }
 
-    /// How many jobs are in this state.
+    /// The number of jobs in a state.
     public func count(_ state: JobState) -> Int { jobs[state] ?? 0 }
 
     /// A queue that a job or an operator has named.
     public struct Queue: Hashable, Codable, Sendable {
-        /// As requests name it.
+        /// The queue's name, as used in requests.
         public let name: String
         /// Jobs by state; a state without jobs is 0.
         public let jobs: [JobState: Int]
-        /// Seconds that the longest-waiting `available` job has been due; nil when none waits.
+        /// How long the oldest `available` job has been due, in seconds; nil if none is waiting.
         public let oldestWaitingSeconds: Double?
-        /// Whether its waiting jobs are kept from the workers.
+        /// Whether the queue is paused: its waiting jobs are not claimed.
         public let paused: Bool
-        /// Jobs of it that may run at once, over all workers; nil: as many as there is room for.
+        /// The number of jobs that may run at once, over all workers; nil if unlimited.
         public let maxRunning: Int?
-        /// Jobs of it that may start within a time, as `10/s`; nil: as many as there is room for.
+        /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
         public let rate: String?
 
         package init(
@@ -78,9 +78,9 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// How many jobs ended how.
+    /// Counts of ended jobs.
     public struct Finished: Hashable, Codable, Sendable {
-        /// Without those that were done when they were asked for.
+        /// Completed and discarded jobs. Requests that needed no job are not counted.
         public let completed, discarded: Int
 
         package init(completed: Int, discarded: Int) {
@@ -89,23 +89,23 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// A worker that has not left the store.
+    /// A registered worker.
     public struct Worker: Hashable, Codable, Sendable, Identifiable {
-        /// As jobs and attempts name it.
+        /// The worker's id, as it appears in jobs and attempts.
         public let id: String
-        /// The machine that it runs on, and its process there.
+        /// The machine that the worker runs on and its process id there.
         public let host: String, pid: Int
-        /// Of Cameo.
+        /// The worker's version of Cameo.
         public let version: String
-        /// When it opened the store.
+        /// When the worker opened the store.
         public let startedAt: Date
-        /// Whether the worker's process holds its lock file now.
+        /// Whether the worker's process currently holds its lock file.
         public let isAlive: Bool
-        /// Jobs that it works on at once, at most.
+        /// The maximum number of jobs that the worker runs at once.
         public let concurrency: Int
-        /// Jobs that it holds claims of.
+        /// The number of jobs that the worker has claimed.
         public let running: Int
-        /// How an operator asked it to end; nil if nobody has.
+        /// How an operator asked the worker to stop; nil if none did.
         public let stopping: WorkerStop?
 
         package init(
@@ -131,9 +131,9 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// How many blobs there are.
+    /// Counts of blobs.
     public struct Blobs: Hashable, Codable, Sendable {
-        /// All of them, in the database and beside it.
+        /// The number of blobs and their total bytes, in the database and in files.
         public let count, bytes: Int
 
         package init(count: Int, bytes: Int) {
@@ -142,11 +142,11 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
-    /// How many originals are cached.
+    /// Counts of cached originals.
     public struct Sources: Hashable, Codable, Sendable {
-        /// What there is.
+        /// The number of originals and their total bytes.
         public let count, bytes: Int
-        /// Removed over the store's life because the cache was over its budget.
+        /// Originals evicted over the store's life because the cache exceeded its budget.
         public let evicted, evictedBytes: Int
 
         package init(count: Int, bytes: Int, evicted: Int, evictedBytes: Int) {

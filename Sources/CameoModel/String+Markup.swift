@@ -1,5 +1,5 @@
 extension String {
-    /// With everything that has a meaning in HTML and in Pango's markup spelled so that it has none.
+    /// The text with the special characters of HTML and Pango markup escaped.
     package var escapedForMarkup: String {
         var safe = ""
         for scalar in unicodeScalars {

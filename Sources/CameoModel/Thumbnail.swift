@@ -1,19 +1,18 @@
 package import Foundation
 
-/// A thumbnail as the store knows it: what was made, of what, and which blob holds it.
+/// A stored thumbnail: its properties, its source and its blob.
 package struct Thumbnail: Hashable, Sendable {
     package let id: ThumbnailID
     package let blob: BlobDigest
-    /// Pixels.
+    /// Width and height are in pixels.
     package let width: Int
     package let height: Int
     package let format: Rendition.Format
-    /// Length of the blob.
+    /// The size of the blob in bytes.
     package let bytes: Int
     package let sourceDigest: BlobDigest
     package let updatedAt: Date
-    /// Nil for one that was made before they were recorded (schema version 1).
-    package let facts: ThumbnailFacts?
+    package let facts: ThumbnailFacts
 
     package init(
         id: ThumbnailID,
@@ -24,7 +23,7 @@ package struct Thumbnail: Hashable, Sendable {
         bytes: Int,
         sourceDigest: BlobDigest,
         updatedAt: Date,
-        facts: ThumbnailFacts?
+        facts: ThumbnailFacts
     ) {
         self.id = id
         self.blob = blob
@@ -39,7 +38,7 @@ package struct Thumbnail: Hashable, Sendable {
 }
 
 extension Rendition.Format {
-    /// The media type of what this format writes; nil for `auto` and `source`, which are none by themselves.
+    /// The media type of the format; nil for `auto` and `source`, which do not name one.
     package var mediaType: String? {
         switch self {
         case .auto, .source: nil
@@ -51,7 +50,7 @@ extension Rendition.Format {
         }
     }
 
-    /// The usual ending of a file name, without its dot.
+    /// The usual file name extension, without the dot.
     package var fileExtension: String {
         switch self {
         case .auto, .source: "bin"

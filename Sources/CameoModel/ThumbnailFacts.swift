@@ -1,12 +1,11 @@
-/// What is known of a thumbnail beyond its size and format, and of the source that it was made of.
+/// What is known about a thumbnail beyond its size and format, and about its source.
 package struct ThumbnailFacts: Hashable, Sendable {
-    /// Whether any of its pixels may be transparent.
     package let hasAlpha: Bool
     /// 1 for a still picture.
     package let frames: Int
     package let placeholder: Placeholder
     package let source: PictureFacts
-    /// Whether the source was cut off, and the thumbnail shows what there was of it.
+    /// Whether the source was truncated, so that the thumbnail shows only part of it.
     package let isTruncated: Bool
 
     package init(hasAlpha: Bool, frames: Int, placeholder: Placeholder, source: PictureFacts, isTruncated: Bool) {
@@ -19,6 +18,6 @@ package struct ThumbnailFacts: Hashable, Sendable {
 }
 
 extension Placeholder {
-    /// `#rrggbb`: a dominant colour is opaque.
+    /// The colour as `#rrggbb`; a dominant colour is always opaque.
     package var dominantColorText: String { String(dominantColor.description.prefix(7)) }
 }

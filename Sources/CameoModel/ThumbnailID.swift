@@ -1,17 +1,18 @@
-/// The name of a thumbnail: 32 lower-case hexadecimal digits, a function of scope, source and rendition alone, so
-/// that it is known before the thumbnail is made. `proto-json/README.md` documents it for other languages.
+/// The id of a thumbnail: 32 lower-case hexadecimal digits. It is a function of scope, source and rendition alone
+/// (invariant I3), so it is known before the thumbnail is made. `proto-json/README.md` documents it for other
+/// languages.
 public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
     /// 32 lower-case hexadecimal digits.
     public let text: String
 
-    /// - Parameter text: 32 lower-case hexadecimal digits; anything else gives nil.
+    /// - Parameter text: 32 lower-case hexadecimal digits; anything else returns nil.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
         self.text = String(text)
     }
 
-    /// The first 128 bits of SHA-256 over the RFC 8785 form of
-    /// `{"v":1,"scope":…,"source":…,"rendition":{…}}`; `scope` is left out when there is none.
+    /// Takes the first 128 bits of SHA-256 over the RFC 8785 form of
+    /// `{"v":1,"scope":…,"source":…,"rendition":{…}}`; `scope` is omitted if there is none.
     package init(source: SourceIdentity, scope: RequestScope?, rendition: Rendition) {
         var members: [String: JSONValue] = [
             "v": .integer(1),
@@ -26,8 +27,8 @@ public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What a source is called inside a thumbnail's id: its URI as requested, or, for a picture in the source itself, the
-/// blob URI of its bytes, so that the same picture handed over in another way has the same thumbnails.
+/// The identity of a source in a thumbnail's id: its URI as requested or, for an inline picture, the blob URI of its
+/// bytes, so that the same picture uploaded in another way has the same thumbnails.
 package struct SourceIdentity: Hashable, Sendable {
     package let text: String
 
@@ -40,12 +41,12 @@ package struct SourceIdentity: Hashable, Sendable {
     }
 }
 
-/// A digest of the credentials that a request's headers carry, so that what one tenant may see never answers
-/// another's request. Any header may be a credential, so every header counts.
+/// A digest of the credentials in a request's headers, so that one tenant's private picture never answers another's
+/// request. Any header may be a credential, so every header counts.
 package struct RequestScope: Hashable, Sendable {
     package let text: String
 
-    /// Nil without headers. The digest covers names (in lower case) and values.
+    /// Covers names (in lower case) and values. Returns nil if there are no headers.
     package init?(headers: [String: String]) {
         guard !headers.isEmpty else { return nil }
         let pairs = headers.map { ($0.key.lowercased(), JSONValue.string($0.value)) }

@@ -1,5 +1,5 @@
 extension ThumbnailRequest {
-    /// Checks every limit of the wire contract, so that a request that is accepted can be carried out.
+    /// Checks every limit of the wire contract, so that an accepted request can be carried out.
     public func validate() throws(InvalidRequest) {
         try Self.validateSource(source, at: "source")
         try Rendition.validate(renditions, at: "renditions")
@@ -15,7 +15,7 @@ extension ThumbnailRequest {
         InvalidRequest(path: field, reason: reason)
     }
 
-    /// Of a request or of an overlay.
+    /// Checks the source of a request or overlay.
     static func validateSource(_ source: String, at path: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: path, reason: reason) }
         guard !source.isEmpty else { throw refuse("is empty") }
@@ -33,7 +33,7 @@ extension ThumbnailRequest {
         guard source.utf8.count <= maximumSourceBytes else {
             throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
-        if Initials.areNamed(by: source) {
+        if Initials.isInitialsURI(source) {
             do throws(InvalidRequest) {
                 _ = try Initials(parsing: source)
             } catch {
@@ -73,13 +73,13 @@ extension ThumbnailRequest {
         }
     }
 
-    /// Of a batch, a unique key or a concurrency key.
+    /// Whether the text is a valid batch name, unique key or concurrency key.
     package static func isName(_ text: String) -> Bool {
         (1...200).contains(text.unicodeScalars.count)
             && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     }
 
-    /// Of a queue.
+    /// Whether the text is a valid name of a queue or preset.
     package static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

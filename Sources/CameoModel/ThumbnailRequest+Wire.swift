@@ -6,7 +6,7 @@ extension ThumbnailRequest {
         "concurrencyKey", "concurrencyLimit", "batch", "headers", "metadata",
     ]
 
-    /// Reads and checks a request as JSON (`proto-json/thumbnail-request.schema.json`).
+    /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
     public init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
         try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
     }
@@ -56,7 +56,7 @@ extension ThumbnailRequest {
         return date
     }
 
-    /// The JSON form; fields that equal their default are left out. ``JSONValue/canonicalText`` makes it one line.
+    /// The JSON form, without fields that equal their defaults. ``JSONValue/canonicalText`` writes it on one line.
     public var json: JSONValue {
         var members: [String: JSONValue] = [
             "source": .string(source),

@@ -1,9 +1,9 @@
 /// The part of a URI before its first colon (RFC 3986, section 3.1).
 ///
-/// Like all that takes URIs and paths apart here it looks at bytes: to Swift's characters a colon, slash or "@" that a
-/// combining accent follows is none, to the kernel and to libcurl it is.
+/// Like all URI and path parsing here, this works on bytes: a Swift `Character` merges a colon, slash or "@" with a
+/// combining accent that follows it, but the kernel and libcurl do not.
 package enum URIScheme {
-    /// In lower case; nil when the text does not begin with a scheme.
+    /// The scheme in lower case; nil if the text does not begin with one.
     package static func of(_ text: String) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text.utf8[..<colon]

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A moment as calendar and clock show it in UTC, by the C library (timegm(3), which knows no leap seconds).
+/// A calendar date and time in UTC, computed by the C library (timegm(3), without leap seconds).
 package struct UTCTime {
     package let secondsSince1970: Int
     private let parts: tm
@@ -11,7 +11,7 @@ package struct UTCTime {
         (secondsSince1970, self.parts) = (seconds, parts)
     }
 
-    /// Nil for a day that the month does not have. `second` counts from midnight.
+    /// Returns nil for a day that the month does not have. `second` counts from midnight.
     package init?(year: Int, month: Int, day: Int, second: Int) {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1_900), Int32(month - 1), Int32(day))
@@ -26,14 +26,14 @@ package struct UTCTime {
     package var day: Int { Int(parts.tm_mday) }
     /// 0 is Sunday.
     package var weekday: Int { Int(parts.tm_wday) }
-    /// `08:49:37`
+    /// The time of day as `08:49:37`.
     package var timeOfDay: String {
         [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Int($0).text(digits: 2) }.joined(separator: ":")
     }
 }
 
 extension Int {
-    /// With zeros before it, as many digits as are wanted at the least.
+    /// The number padded with leading zeros to at least this many digits.
     package func text(digits: Int) -> String {
         let text = String(self)
         return String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text

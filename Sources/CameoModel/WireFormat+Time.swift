@@ -1,10 +1,10 @@
 package import Foundation
 
-// DESIGN. Foundation's ISO 8601 style cuts milliseconds off instead of rounding them, so that a time loses one with
-// every reading and writing, and it reads 30 February, 25 o'clock and "…Zgarbage" as times. Hence these few lines.
+// DESIGN. Foundation's ISO 8601 style truncates milliseconds instead of rounding them, so that a time can lose one with
+// every round trip, and it accepts 30 February, 25 o'clock and "…Zgarbage". Hence this small parser.
 extension WireFormat {
-    /// `2030-01-31T12:00:00.000Z`, rounded to the millisecond; years outside 0…9999 become the nearest that RFC 3339
-    /// can write.
+    /// Writes `2030-01-31T12:00:00.000Z`, rounded to the millisecond; a year outside 0…9999 is clamped to what RFC 3339
+    /// can express.
     package static func text(of date: Date) -> String {
         let range = -62_167_219_200_000.0...253_402_300_799_999.0
         let rounded = (date.timeIntervalSince1970 * 1_000).rounded()
@@ -15,8 +15,8 @@ extension WireFormat {
         return "\(date)T\(time.timeOfDay).\(fraction.text(digits: 3))Z"
     }
 
-    /// Reads an RFC 3339 time with any offset, with or without a fraction of up to nine digits; `T` and `Z` in upper
-    /// case, no leap second (SQLite knows none either).
+    /// Parses an RFC 3339 time with any offset and an optional fraction of up to nine digits. `T` and `Z` must be upper
+    /// case; leap seconds are refused (SQLite does not support them either).
     package static func date(from text: String) -> Date? {
         var reader = TimeReader(text.utf8)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2, in: 1...12), reader.skip("-"),
@@ -53,7 +53,7 @@ private struct TimeReader {
         return number
     }
 
-    /// Seconds; 0 where there is no point.
+    /// Reads the fraction of a second; 0 if there is none.
     mutating func fraction() -> Double? {
         guard skip(".") else { return 0 }
         let digits = rest.prefix(while: Self.isDigit)
@@ -64,7 +64,7 @@ private struct TimeReader {
         return fraction
     }
 
-    /// Seconds east of UTC.
+    /// Reads the offset in seconds east of UTC.
     mutating func offset() -> Int? {
         if skip("Z") { return 0 }
         let sign = skip("+") ? 1 : -1

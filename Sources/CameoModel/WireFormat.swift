@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How messages are written: JSON with sorted keys, one line, times as RFC 3339 in UTC with milliseconds.
+/// The wire format of messages: JSON on one line with sorted keys and times in RFC 3339, UTC, with milliseconds.
 package enum WireFormat {
     package static func encode(_ message: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-// DESIGN. Time limits count work. Whatever an attempt has to wait for before it can go on (a renderer, its host's place, a
-// place to transfer in, room in memory) is noted here by whoever lets it wait, and counted apart. A download that several
-// attempts share has a clock of its own, which theirs follow for as long as they want it.
+// DESIGN. Time limits count work, not waiting. Whatever makes an attempt wait (for a renderer, its host, a transfer
+// slot or memory) records the wait here, and it is counted separately. A download shared by several attempts has its
+// own clock, which theirs follow for as long as they need the download.
 
-/// Counts the time of one attempt, its work and its waiting apart.
+/// Measures the time of one attempt, separating work from waiting.
 package final class WorkClock: Sendable {
     private struct State {
-        /// What is waited for now.
+        /// The number of waits in progress.
         var waits = 0
         var waitingSince = ContinuousClock.now
-        /// By waits that are over.
+        /// The total of finished waits.
         var waited = Duration.zero
-        /// A clock whose waiting counts here too, and how long it had waited before.
+        /// A clock whose waiting counts here too, and how long it had waited when following began.
         var followed: (clock: WorkClock, from: Duration)?
 
         func total(at now: ContinuousClock.Instant) -> Duration {
@@ -23,7 +23,7 @@ package final class WorkClock: Sendable {
 
     private let start = ContinuousClock.now
     private let state = Mutex(State())
-    /// How often one that waits is looked at, at least.
+    /// The shortest interval between checks of a waiting attempt.
     private static let lookInterval = Duration.milliseconds(250)
 
     package init() {}
@@ -51,7 +51,7 @@ package final class WorkClock: Sendable {
         }
     }
 
-    /// Takes the waiting of another clock for its own, from now on; nil: of none any more.
+    /// Counts another clock's waiting as its own from now on; nil stops following.
     package func follow(_ other: WorkClock?) {
         state.withLock { state in
             state.waited += state.followed.map { $0.clock.waited - $0.from } ?? .zero
@@ -59,7 +59,7 @@ package final class WorkClock: Sendable {
         }
     }
 
-    /// Returns when so much was worked from now on.
+    /// Returns after this much further work.
     ///
     /// - Throws: `CancellationError`.
     package func sleep(untilWorked limit: Duration) async throws {

@@ -1,7 +1,7 @@
-/// How a worker is ended from outside.
+/// How an operator stops a worker.
 public enum WorkerStop: String, Codable, CaseIterable, Sendable {
-    /// It claims nothing more and finishes what it has begun, however long that takes.
+    /// The worker claims nothing more and finishes its running jobs, however long that takes.
     case drain
-    /// It gives what it has begun back, uncharged.
+    /// The worker releases its running jobs; their attempts are not counted.
     case now
 }

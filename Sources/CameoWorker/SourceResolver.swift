@@ -53,7 +53,7 @@ struct SourceResolver: Sendable {
         _ ticket: FetchTicket,
         _ clock: WorkClock
     ) async throws -> FetchedSource {
-        if Initials.areNamed(by: uri) { return try DrawnSource(uri).open() }
+        if Initials.isInitialsURI(uri) { return try DrawnSource(uri).open() }
         if fetcher.isRemote(uri) {
             return try await fetcher.fetch(uri, headers: headers, ticket: ticket, for: purpose, clock: clock)
         }

@@ -91,7 +91,7 @@ extension StoreError {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .unreadableBlob, .refused, .damagedDatabase, .failed:
             .store
-        case .noPlace, .unknownEngine: .usage
+        case .invalidBackupTarget, .unknownEngine: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
         }
     }

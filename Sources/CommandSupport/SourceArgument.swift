@@ -71,7 +71,7 @@ package struct SourceArgument: Sendable {
     }
 
     private static func isSource(_ text: String, _ bytes: [UInt8]) -> Bool {
-        guard let scheme = URIScheme.of(text) else { return PlainBase64.isMeant(by: text) && !isThere(bytes) }
+        guard let scheme = URIScheme.of(text) else { return PlainBase64.matches(text) && !isThere(bytes) }
         // A single letter is no scheme that Cameo knows.
         return scheme.utf8.count > 1 && !isThere(bytes)
     }

@@ -9,7 +9,7 @@ package enum SourceFault {
         switch URIScheme.of(source) {
         case "http", "https", "data", "cameo", "initials": nil
         case "file": ofFile(source, missing)
-        case nil where PlainBase64.isMeant(by: source): nil
+        case nil where PlainBase64.matches(source): nil
         case nil: "has no scheme; a file of this machine is written file:///folder/picture.jpg"
         case let scheme?:
             "\(scheme): is no scheme that Cameo reads; it reads file:, http:, https:, data:, cameo: and initials:"

@@ -27,7 +27,7 @@ struct CameoURITests {
         #expect(!text.dropFirst("cameo://source/".count).contains("/"))
     }
 
-    @Test func schemeAndKindHaveNoCase() {
+    @Test func schemeAndKindIgnoreCase() {
         #expect(CameoURI("CAMEO://Thumb/\(Self.id)") == CameoURI("cameo://thumb/\(Self.id)"))
         #expect(CameoURI("Cameo://BLOB/sha256-\(Self.digest)")?.text == "cameo://blob/sha256-\(Self.digest)")
         #expect(CameoURI("cameo://SOURCE/a:b%2fc")?.text == "cameo://source/a%3Ab%2Fc")
@@ -43,7 +43,7 @@ struct CameoURITests {
             "cameo://source/%f", "cameo://source/%ff", "https://thumb/\(id)",
         ]
     )
-    func otherTextsAreNoCameoURIs(text: String) { #expect(CameoURI(text) == nil) }
+    func otherTextsAreNotCameoURIs(text: String) { #expect(CameoURI(text) == nil) }
 
     private struct WrongKind: Error {}
 }

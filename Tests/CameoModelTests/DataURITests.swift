@@ -19,7 +19,7 @@ struct DataURITests {
             ("data:;base64,QQ%3D%3D", nil, [65]), ("data:a/b;name=x;BASE64,QQ==", "a/b", [65]),
             ("data:a/b; base64 ,QQ==", "a/b", [65]), ("data:a/b;base64;name=x,QQ==", "a/b", [65]),
             ("data:base64,QQ==", "base64", [81, 81, 61, 61]), ("data:a/b;base64x,QQ==", "a/b", [81, 81, 61, 61]),
-            // To Swift's characters a comma with an accent is no comma, and a Greek question mark is a semicolon.
+            // As a Swift Character, a comma with an accent is not a comma, and a Greek question mark is a semicolon.
             ("data:,\u{301}a", nil, [0xCC, 0x81, 97]), ("data:a\u{37E}base64,QQ", "a\u{37E}base64", [81, 81]),
         ] as [(String, String?, [UInt8])]
     )

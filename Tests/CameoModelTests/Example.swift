@@ -3,19 +3,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One file below `proto-json/examples`.
+/// A file in `proto-json/examples`.
 struct Example: CustomTestStringConvertible, Sendable {
     static let messages = [
         "thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report", "batch-report",
         "job-change", "health-report",
     ]
 
-    /// What `reasons.json` says of a refused example.
+    /// The entry of a refused example in `reasons.json`.
     struct Refusal: Decodable {
-        /// Stands in the reader's message: the field's path, or for malformed JSON a word of the complaint.
+        /// Text that the error must contain: the field's path or, for malformed JSON, a word of the message.
         let field: String
         let why: String
-        /// False for what a schema cannot see.
+        /// Whether a schema can detect the error.
         let bySchema: Bool
     }
 
@@ -48,7 +48,7 @@ struct Example: CustomTestStringConvertible, Sendable {
 }
 
 extension JSONValue {
-    /// The value under a path of keys and array indices; nil where the path leads nowhere.
+    /// The value at a path of keys and array indices; nil if there is none.
     subscript(_ path: String...) -> JSONValue? {
         path.reduce(self) { value, step -> JSONValue? in
             switch value {

@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import Testing
 
-/// `initials:` URIs: which letters and colours a name comes to, and what is refused.
+/// `initials:` URIs: the letters and colours of a name, and refusals.
 @Suite(.timeLimit(.minutes(10)))
 struct InitialsTests {
     private func letters(_ name: String) throws -> String {
@@ -17,7 +17,7 @@ struct InitialsTests {
         ("\u{200F}א\u{200E} ב", "אב"),
         ("محمد علي", "م\u{200C}ع"),
     ])
-    func lettersAreThoseOfTheFirstAndTheLastWord(_ name: String, _ expected: String) throws {
+    func lettersComeFromTheFirstAndTheLastWord(_ name: String, _ expected: String) throws {
         #expect(Array(try letters(name).unicodeScalars) == Array(expected.unicodeScalars))
     }
 
@@ -30,7 +30,7 @@ struct InitialsTests {
         #expect(initials.color == Color("#123456"))
     }
 
-    @Test func canonicalTextSaysEverythingAndIsReadBack() throws {
+    @Test func canonicalTextIsCompleteAndParsesBack() throws {
         for uri in [
             "initials:ada%20lovelace", "initials:%3C%26?background=%23fff8", "initials:JD?size=16&color=%23abc",
             "initials:%D9%85%D8%AD%D9%85%D8%AF%20%D8%B9%D9%84%D9%8A", "initials:%F0%9F%87%A9%20%F0%9F%87%AA",
@@ -45,15 +45,15 @@ struct InitialsTests {
         )
     }
 
-    @Test func backgroundFollowsFromTheNameAlone() throws {
+    @Test func backgroundDependsOnTheNameAlone() throws {
         let names = (0..<300).map { "Person \($0)" }
         let colors = try names.map { try Initials(parsing: "initials:\(PercentEncoding.encoded($0))").background }
-        // A hash that prefers some colours would leave others out.
+        // A biased hash would leave some colours out.
         #expect(Set(colors).count == 16)
         let same = try ["ada lovelace", "ADA%20%20LOVELACE", "Ada%20Lovelace?size=99"]
             .map { try Initials(parsing: "initials:\($0.replacingOccurrences(of: " ", with: "%20"))").background }
         #expect(Set(same).count == 1)
-        // Frozen: another version must not repaint everybody.
+        // Frozen: a new version must not change existing avatars.
         #expect("\(same[0])" == "#37474fff")
     }
 
@@ -71,7 +71,7 @@ struct InitialsTests {
         }
     }
 
-    /// WCAG 2.1, of opaque colours.
+    /// The contrast ratio of WCAG 2.1 for opaque colours.
     private func contrast(_ one: Color, _ other: Color) -> Double {
         let luminances = [one, other].map { color in
             zip([color.red, color.green, color.blue], [0.2126, 0.7152, 0.0722]).reduce(0.0) { sum, pair in

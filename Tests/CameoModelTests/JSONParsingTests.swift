@@ -56,7 +56,7 @@ struct JSONParsingTests {
         arguments: [
             #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"😀":1,"\uD83D\uDE00":2}"#,
             #"{"":1,"":2}"#, #"[{"x":{"k":1,"k":2}}]"#, #"{"/":1,"\/":2}"#,
-            // Equal to Swift, and to whoever normalises: refused, though RFC 8259 sees two keys.
+            // Equal to Swift and to any program that normalises: refused, although RFC 8259 sees two keys.
             "{\"\u{E4}\":1,\"a\u{308}\":2}",
         ]
     )
@@ -96,13 +96,13 @@ struct JSONParsingTests {
             ("[1, x]", 4), ("{\"a\" 1}", 5), ("[1] 2", 4), ("\"a", 2), ("", 0), ("{\"ä\":\n?}", 7),
         ]
     )
-    func complaintGivesThePlaceInBytes(text: String, offset: Int) throws {
+    func errorGivesTheByteOffset(text: String, offset: Int) throws {
         let error = try #require(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
         #expect(error.offset == offset)
         #expect(error.description == "\(error.reason) at byte \(offset)")
     }
 
-    /// Damaged texts are refused or read, never crash, and what was read survives writing and reading.
+    /// Damaged texts are refused or parsed, never crash, and a parsed value survives a round trip.
     @Test func damagedTextsAreReadOrRefused() throws {
         var random = SplitMix64(state: 7)
         let texts = try (Example.valid("job") + Example.valid("thumbnail-request")).map { Array(try $0.data) }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What readers of a job's JSON may rely on.
+/// Compatibility promises to readers of a job's JSON.
 @Suite(.timeLimit(.minutes(10)))
 struct JobTests {
     private static let attempt = #"{"number":1,"worker":"w","startedAt":"2030-01-31T12:00:00.000Z","outcome":"%"}"#
@@ -26,7 +26,7 @@ struct JobTests {
         #expect(throws: DecodingError.self) { try WireFormat.decode(JobAttempt.self, from: Data(text.utf8)) }
     }
 
-    /// As a program of the version before wrote it.
+    /// The form that the previous version wrote.
     @Test func thumbnailWithoutFactsStaysReadable() throws {
         let example = try #require(
             Example.valid("job").first { $0.name == "completed-by-an-earlier-version.json" }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct PlainBase64Tests {
-    /// 28 bytes whose base64 has everything that is written in several ways: `+`, `/` and padding.
+    /// 28 bytes whose base64 contains everything that can be spelled in several ways: `+`, `/` and padding.
     private static let bytes = Data(
         Array("GIF89a".utf8) + [UInt8](repeating: 0xFB, count: 11) + [0xFF, 0xBF] + [UInt8](repeating: 0xFF, count: 9)
     )
@@ -26,13 +26,13 @@ struct PlainBase64Tests {
         ("in lines", text.prefix(20) + "%0D%0A" + text.dropFirst(20) + "%0A"),
     ]
 
-    @Test func theTextHasAllThatIsWrittenInSeveralWays() {
+    @Test func theTextContainsEverythingWithSeveralSpellings() {
         #expect(Self.text.hasSuffix("==") && Self.text.contains("+") && Self.text.contains("/"))
     }
 
     @Test(arguments: spellings)
     func everySpellingIsTheSamePicture(name: String, source: String) throws {
-        #expect(PlainBase64.isMeant(by: source))
+        #expect(PlainBase64.matches(source))
         #expect(try PlainBase64(parsing: source).bytes == Self.bytes)
         let uri = CameoURI.blob(SHA256.digest(of: Self.bytes)).text
         #expect(try SourceIdentity(of: source).text == uri)
@@ -57,21 +57,21 @@ struct PlainBase64Tests {
         let bytes = Data(start + [UInt8](repeating: 7, count: 40))
         #expect(PictureFormat(sniffing: bytes) != nil)
         #expect(try PlainBase64(parsing: bytes.base64EncodedString()).bytes == bytes)
-        #expect(!PlainBase64.isMeant(by: (Data([7]) + bytes).base64EncodedString()))
+        #expect(!PlainBase64.matches((Data([7]) + bytes).base64EncodedString()))
     }
 
-    /// 24 bytes are fewer than any picture has; a name that short is a name.
-    @Test func lessThanThirtyTwoDigitsAreNone() {
+    /// No picture has fewer than 24 bytes, so a shorter text is a file name.
+    @Test func fewerThanThirtyTwoDigitsAreNotBase64() {
         let digits = Data(Array("GIF89a".utf8) + [UInt8](repeating: 7, count: 18)).base64EncodedString()
         #expect(digits.count == PlainBase64.minimumDigits)
-        #expect(PlainBase64.isMeant(by: digits))
-        #expect(!PlainBase64.isMeant(by: String(digits.dropLast())))
-        #expect(!PlainBase64.isMeant(by: digits.dropLast() + "="))
+        #expect(PlainBase64.matches(digits))
+        #expect(!PlainBase64.matches(String(digits.dropLast())))
+        #expect(!PlainBase64.matches(digits.dropLast() + "="))
     }
 
     @Test(arguments: [
         "", "picture.jpg", "/srv/pictures/holiday/IMG_0001", "/9j/4AAQ", "/9j/photos/of/the/holiday/2024.jpg",
-        // Two bytes of a bare JPEG XL, which a path spells easily.
+        // The two magic bytes of bare JPEG XL, with which a path may begin.
         "/world/pictures/of/the/holiday/without/an/ending", "iVBORw0KGgo.iVBORw0KGgoAAAANSUhEUgAAAAE",
         "ivborw0kggoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAA", "base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=",
         "R0lGODlh*QABAAAAACwAAAAAAQABAAACAkQBADs=", "R0lGODlh%QABAAAAACwAAAAAAQABAAACAkQBADs=",
@@ -79,8 +79,8 @@ struct PlainBase64Tests {
         "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg==",
         "http://R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=/",
     ])
-    func whatBeginsOtherwiseIsNoPicture(source: String) throws {
-        #expect(!PlainBase64.isMeant(by: source))
+    func otherBeginningsAreNotPictures(source: String) throws {
+        #expect(!PlainBase64.matches(source))
         #expect(throws: InvalidRequest.self) { try PlainBase64(parsing: source) }
         #expect(try SourceIdentity(of: source).text == source)
     }
@@ -94,7 +94,7 @@ struct PlainBase64Tests {
         ("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQ%4", "hexadecimal"),
         ("R0lGODlhAQABAAAAACwAAAAAAQABAAAC%zz", "hexadecimal"),
     ])
-    func aBeginningWithoutAGoodEndIsRefusedByName(source: String, reason: String) {
+    func aMalformedEndIsRefusedByName(source: String, reason: String) {
         let error = #expect(throws: InvalidRequest.self) {
             try ThumbnailRequest(source: source, renditions: [Rendition(width: 8)]).validate()
         }
@@ -105,7 +105,7 @@ struct PlainBase64Tests {
     @Test func messagesNeverShowThePayload() {
         let source = Data(Array("GIF89a".utf8) + [UInt8](repeating: 7, count: 60_000)).base64EncodedString()
         #expect(SourceName.of(source) == "\(source.prefix(24))…")
-        // Nor of one whose end is no base64.
+        // The same holds if the end is not base64.
         #expect(SourceName.of(source + "*").count == 25)
     }
 

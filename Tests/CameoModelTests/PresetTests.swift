@@ -11,7 +11,7 @@ struct PresetTests {
         #expect(try PresetFile.builtIn() == PresetFile(parsing: example))
     }
 
-    @Test func everyBuiltInPresetSaysWhatItIsForAndCanJoinAnyOther() throws {
+    @Test func everyBuiltInPresetHasADescriptionAndCombinesWithAnyOther() throws {
         let presets = try PresetFile.builtIn().all
         #expect(presets.count >= 5)
         #expect(presets.allSatisfy { $0.description != nil })
@@ -19,7 +19,7 @@ struct PresetTests {
         #expect(throws: Never.self) { try all.validate() }
     }
 
-    @Test func presetOfAFileReplacesTheOneOfItsName() throws {
+    @Test func presetFromAFileReplacesTheOneWithItsName() throws {
         let text = #"{"presets":{"gallery":{"renditions":[{"width":7}]},"mine":{"renditions":[{"height":8}]}}}"#
         let builtIn = try PresetFile.builtIn()
         let joined = builtIn.replaced(by: try PresetFile(parsing: text.utf8))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tool that the other suites trust.
+/// Tests the process runner that the other suites use.
 @Suite(.timeLimit(.minutes(10)))
 struct ProcessRunTests {
     @Test func bigInputAndOutputDoNotBlock() async throws {
@@ -13,7 +13,7 @@ struct ProcessRunTests {
         #expect(result.standardError == input)
     }
 
-    @Test func tellsHowAProgramEnded() async throws {
+    @Test func reportsHowAProgramEnded() async throws {
         #expect(try await run("sh", ["-c", "exit 3"]).ending == .exited(3))
         let killed = try await run("sh", ["-c", "kill -9 $$"])
         #expect(killed.ending == .signalled(9))
@@ -39,7 +39,7 @@ struct ProcessRunTests {
         #expect(error.result.ending == .signalled(9))
     }
 
-    @Test func grandchildThatStaysBehindHoldsUpNobody() async throws {
+    @Test func aRemainingGrandchildDoesNotBlock() async throws {
         let result = try await run("sh", ["-c", "sleep 600 & echo $!"])
         let grandchild = try #require(Int32(result.outputText.dropLast()))
         #expect(kill(grandchild, SIGKILL) == 0, "it was waited for to its end")

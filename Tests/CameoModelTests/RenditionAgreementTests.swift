@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Schema and Swift reader, asked about every field of a rendition: at the edges of its range, beyond them, of another
-/// type, and beside fields that it does not go with.
+/// Checks that schema and Swift reader agree about every field of a rendition: at the edges of its range, beyond them,
+/// with another type, and beside incompatible fields.
 @Suite(.timeLimit(.minutes(10)))
 struct RenditionAgreementTests {
-    /// A field with values that stand for all it takes and all it does not. `beside` is what it needs or fits with.
+    /// A field with representative good and bad values. `beside` lists fields that it needs or is compatible with.
     private struct Field {
         let name: String
         var beside = ""
@@ -190,7 +190,7 @@ struct RenditionAgreementTests {
         try await SchemaAgreement.expectRefused(texts.map { SchemaAgreement.rendition(#""width":1,\#($0)"#) })
     }
 
-    /// Every format with every option of the encoding: both say the same, and it is what the model's table says.
+    /// For every format and encoding option, both agree with each other and with the model's table.
     @Test func bothKnowWhichFormatHasWhichOption() async throws {
         let values: [Rendition.EncodingOption: String] = [
             .quality: "50", .lossless: "true", .effort: "5", .progressive: "true", .chromaSubsampling: #""4:4:4""#,

@@ -1,7 +1,7 @@
 import CameoModel
 import Testing
 
-/// What a program that builds the values itself may get wrong, and the rules that no schema can see.
+/// Mistakes of programs that build the values themselves, and rules that a schema cannot express.
 @Suite(.timeLimit(.minutes(10)))
 struct RenditionValidationTests {
     private func refusal(of rendition: Rendition) throws -> InvalidRequest {
@@ -19,7 +19,7 @@ struct RenditionValidationTests {
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 0, 8.01])
-    func numberThatIsNoneIsRefused(number: Double) throws {
+    func nonFiniteOrOutOfRangeNumberIsRefused(number: Double) throws {
         var rendition = Rendition(width: 1)
         rendition.dpr = number
         #expect(try refusal(of: rendition).path == "r.dpr")
@@ -47,7 +47,7 @@ struct RenditionValidationTests {
         #expect(rendition.boxHeight == 3)
     }
 
-    @Test func cropInSharesEndsWithThePicture() throws {
+    @Test func fractionalCropEndsWithThePicture() throws {
         var rendition = Rendition(width: 1)
         rendition.crop = Rendition.CropArea(left: 1 / 3, top: 0.7, width: 2 / 3, height: 0.3, unit: .fraction)
         try rendition.validate(at: "r")
@@ -72,7 +72,7 @@ struct RenditionValidationTests {
         #expect(request([1, 2, 1, 3]).overlaySources == ["data:,1", "data:,2", "data:,3"])
     }
 
-    @Test func overlaysDataThatCannotBeReadIsNamedByItsField() throws {
+    @Test func malformedOverlayDataIsRefusedByField() throws {
         var rendition = Rendition(width: 1)
         rendition.look.overlay = Rendition.Overlay(source: "data:;base64,A")
         #expect(try refusal(of: rendition).path == "r.overlay.source")

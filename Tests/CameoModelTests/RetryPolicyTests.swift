@@ -23,12 +23,12 @@ struct RetryPolicyTests {
 
     @Test(
         arguments: [
-            // Less than the back-off, more, beyond its cap, beyond what is waited for; attempt 1 has a step of 2 s.
+            // Below the back-off, above it, beyond its cap, and beyond the longest wait; attempt 1 has a step of 2 s.
             (1, 0, 1.0, 2.0), (1, 120, 120.0, 121.0), (1, 1_200, 1_200.0, 1_201.0), (1, 1_000_000, 3_600.0, 3_601.0),
             (9, 100, 256.0, 512.0), (9, 300, 300.0, 556.0),
         ]
     )
-    func aServersWishIsWaitedOutAndSpread(attempt: Int, wish: Int, least: Double, most: Double) {
+    func retryAfterIsHonouredAndSpread(attempt: Int, wish: Int, least: Double, most: Double) {
         let failure = JobFailure(.sourceHTTPStatus, at: .fetch, "503", retryAfter: .seconds(wish))
         func delay(_ jitter: Double) -> Duration? {
             policy.delay(afterAttempt: attempt, of: .max, failure: failure, previous: nil, chance: jitter)
@@ -37,7 +37,7 @@ struct RetryPolicyTests {
         #expect(delay(1) == .seconds(most))
     }
 
-    @Test func aServersWishGivesNoFurtherAttempt() {
+    @Test func retryAfterGrantsNoFurtherAttempt() {
         let last = JobFailure(.sourceHTTPStatus, at: .fetch, "503", retryAfter: .seconds(1))
         #expect(policy.delay(afterAttempt: 5, of: 5, failure: last, previous: nil, chance: 0) == nil)
         let final = JobFailure(.sourceHTTPStatus, at: .fetch, "403", isRetryable: false, retryAfter: .seconds(1))

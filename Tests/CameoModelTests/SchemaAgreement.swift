@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Asks the Swift reader and the schema about the same requests.
+/// Compares the Swift reader and the schema on the same requests.
 enum SchemaAgreement {
     static func rendition(_ fields: String) -> String {
         #"{"source":"https://pictures.example/cat.jpg","renditions":[{\#(fields)}]}"#
@@ -26,7 +26,7 @@ enum SchemaAgreement {
         #expect(missed.map { texts[$0].prefix(300) } == [])
     }
 
-    /// Line numbers, from 1.
+    /// The numbers of refused lines, from 1.
     static func linesThatTheSchemaRefuses(_ texts: [String]) async throws -> Set<Int> {
         let input = Data(texts.map { $0 + "\n" }.joined().utf8)
         let result = try await run("/usr/bin/python3", [SchemaTests.script, "thumbnail-request"], input: input)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Schema and Swift reader, asked about the same requests at the edge of every limit.
+/// Checks that schema and Swift reader agree at the edge of every limit.
 @Suite(.timeLimit(.minutes(10)))
 struct SchemaAgreementTests {
     static let accepted: [String] =
@@ -112,7 +112,7 @@ struct SchemaAgreementTests {
             .map { #"{"source":\#($0),"renditions":[{"width":1}]}"# }
     }
 
-    /// A picture, going by its first bytes.
+    /// Base64 that begins like a picture.
     private static func base64(count: Int) -> String {
         Data(Array("GIF89a".utf8) + [UInt8](repeating: 7, count: count - 6)).base64EncodedString()
     }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The schemas against an independent validator: Debian's python3-jsonschema, by `validate.py`.
+/// Checks the schemas with an independent validator: Debian's python3-jsonschema, through `validate.py`.
 @Suite(.timeLimit(.minutes(10)))
 struct SchemaTests {
     static let script = Repository.file("Tests/CameoModelTests/validate.py").path(percentEncoded: false)
@@ -47,7 +47,7 @@ struct SchemaTests {
         #expect(try await run("/usr/bin/python3", [Self.script, "jbo"], input: Data("{}".utf8)).exitStatus == 2)
     }
 
-    /// One line an example, in their order.
+    /// One line per example, in order.
     private func verdicts(_ message: String, _ examples: [Example]) async throws -> [String] {
         let files = examples.map { $0.url.path(percentEncoded: false) }
         let result = try await run("/usr/bin/python3", [Self.script, "--files", message] + files)

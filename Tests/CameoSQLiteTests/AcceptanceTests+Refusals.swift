@@ -10,7 +10,7 @@ import Testing
 
 // Rows that cannot be accepted.
 extension AcceptanceTests {
-    @Test func aRowThatIsRefusedDoesNotStopTheNext() async throws {
+    @Test func aRefusedRowDoesNotStopTheNext() async throws {
         try insert([
             Self.request("a", #","priority":1000"#), Self.request("b"), Self.request("c", #","runAt":"yesterday""#),
             Self.request("d", #","queue":7"#), Self.request("e"),
@@ -23,7 +23,7 @@ extension AcceptanceTests {
         try await expectSound()
     }
 
-    @Test func aRowThatIsRefusedStaysInItsQueueAndBatch() async throws {
+    @Test func aRefusedRowStaysInItsQueueAndBatch() async throws {
         try insert([
             Self.request("a", #","queue":"web","batch":"b","priority":1000"#), Self.request("b", #","batch":"b""#),
         ])
@@ -45,7 +45,7 @@ extension AcceptanceTests {
         try await expectSound()
     }
 
-    /// It was retried until its attempts were spent.
+    /// Regression: the job was retried until its attempts were used up.
     @Test(arguments: ["upload:7", "upload:1", "UPLOAD:1", "upload:", "upload:x"])
     func anUploadSourceWithoutAnUploadIsFinal(source: String) async throws {
         _ = try await fixture.sql(#"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
@@ -57,7 +57,7 @@ extension AcceptanceTests {
         #expect(try await refusal(2) != nil)
     }
 
-    // MARK: - What is Cameo's
+    // MARK: - Columns reserved for Cameo
 
     @Test(arguments: [
         "INSERT INTO job(id, request) VALUES (7, '%')", "INSERT OR REPLACE INTO job(id, request) VALUES (1, '%')",

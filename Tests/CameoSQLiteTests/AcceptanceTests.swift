@@ -8,7 +8,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// What becomes of the rows that SQL puts in.
+/// The acceptance of rows inserted by SQL.
 @Suite(.timeLimit(.minutes(10)))
 struct AcceptanceTests {
     let fixture: StoreFixture
@@ -27,7 +27,7 @@ struct AcceptanceTests {
         #"{"source":"data:,\#(data)","renditions":[{"width":64}]\#(fields)}"#
     }
 
-    /// All in one transaction, as a producer that knows nothing of Cameo.
+    /// Inserts all requests in one transaction, like a producer without Cameo's code.
     func insert(_ requests: [String]) throws {
         try fixture.stranger().write { db in
             for request in requests {
@@ -51,8 +51,8 @@ struct AcceptanceTests {
 
     // MARK: - Poison
 
-    /// It stopped all claiming in the store for ever.
-    @Test func aConcurrencyKeyWithALoneSurrogateEndsItsOwnJobAndNoOther() async throws {
+    /// Regression: the row stopped all claims in the store for ever.
+    @Test func aConcurrencyKeyWithALoneSurrogateEndsOnlyItsOwnJob() async throws {
         try insert([
             Self.request("a"), Self.request("b", #","concurrencyKey":"\ud800""#), Self.request("c"),
         ])
@@ -62,7 +62,7 @@ struct AcceptanceTests {
         try await expectSound()
     }
 
-    /// Their requests together were longer than a request may be, and so no claim, no enqueue and no rescue succeeded.
+    /// Regression: their combined requests exceeded the limit of one, so no claim, enqueue or rescue succeeded.
     @Test func twoDuplicatesOfAlmostAMebibyteEachAreOneJob() async throws {
         let pad = String(repeating: "x", count: 1_048_400)
         let duplicates = ["one", "two"].map { Self.long(pad, #","batch":"\#($0)""#) }
@@ -91,7 +91,7 @@ struct AcceptanceTests {
         #expect(try await [store.job(3), store.job(4)].map(\.supersededBy) == [1, 2])
     }
 
-    @Test func aPageHasManyRowsOrFewLongOnes() async throws {
+    @Test func aPageIsBoundedByRowsAndBytes() async throws {
         try insert((0..<700).map { Self.request("\($0)") })
         #expect(try await store.acceptArrivals())
         let first = try await accepted()
@@ -107,7 +107,7 @@ struct AcceptanceTests {
         #expect(try await fixture.sql("SELECT count(*) FROM task") == "712")
     }
 
-    /// Claims are not kept waiting for rows that take long to read.
+    /// Rows that take long to read do not delay claims.
     @Test func aPageThatTakesLongEndsEarly() async throws {
         try insert((0..<10).map { Self.request("\($0)") })
         let clock = fixture.clock.storeClock
@@ -130,8 +130,8 @@ struct AcceptanceTests {
         #expect(try await store.claim(limit: 9, for: "w1").count == 7)
     }
 
-    /// A page of rows that all want to run later is no reason for a claim to end.
-    @Test func aClaimLooksBehindWhatIsForLater() async throws {
+    /// A claim continues after a page whose rows are all scheduled for later.
+    @Test func aClaimContinuesAfterScheduledRows() async throws {
         try insert(
             (0..<1_100).map { Self.request("\($0)", #","runAt":"2090-01-01T00:00:00Z""#) } + [Self.request("now")]
         )
@@ -150,9 +150,9 @@ struct AcceptanceTests {
         #expect(try await fixture.sql("SELECT available FROM queue_count") == "2000")
     }
 
-    /// Between the look at the rows and the transaction that accepts them.
+    /// Another process accepts rows between the read and the accepting transaction.
     @Test(arguments: [true, false])
-    func whatAnotherProcessHasAcceptedSinceTheLookIsLeftAlone(isThrough: Bool) async throws {
+    func rowsAcceptedByAnotherProcessMeanwhileAreLeftAlone(isThrough: Bool) async throws {
         try insert([Self.request("a"), Self.request("b")])
         let ended = """
             INSERT INTO queue(id, name) VALUES (1, 'default');
@@ -167,14 +167,14 @@ struct AcceptanceTests {
         #expect(try await accepted() == 2)
     }
 
-    /// Cameo's own enqueuers pass over rows that wait, and their own rows are not accepted twice.
+    /// Cameo's own enqueuers do not wait for unaccepted rows, and their own rows are not accepted twice.
     @Test func anEnqueuersJobsAreAcceptedAtOnce() async throws {
         try await fixture.enqueue(3)
         #expect(try await accepted() == 3)
         #expect(try await !store.read { db in try SQLiteStore.hasArrivals(db) })
         try insert([Self.request("a")])
         let text = Self.request("b")
-        // As an enqueuer whose look came before that INSERT.
+        // Like an enqueuer that read before that INSERT.
         try await store.commit { db in
             try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [text])
             guard case .success(let new) = SQLiteStore.parse(Data(text.utf8)) else { return }
@@ -189,9 +189,9 @@ struct AcceptanceTests {
         try await expectSound()
     }
 
-    // MARK: - What waits is seen
+    // MARK: - Unaccepted rows are visible
 
-    @Test func whatWaitsForItsAcceptanceIsSeenEverywhere() async throws {
+    @Test func unacceptedRowsAreVisibleEverywhere() async throws {
         try insert([
             Self.request("a", #","queue":"web","batch":"b","priority":7,"maxAttempts":2"#),
             Self.request("b", #","runAt":"2090-01-31T12:00:00.250+02:00","batch":"b""#),
@@ -222,8 +222,8 @@ struct AcceptanceTests {
         let report = try await store.batch("b")
         #expect((report.total, report.count(.available), report.count(.scheduled)) == (2, 1, 1))
         #expect(try await store.states(of: [1, 2]) == [1: .available, 2: .scheduled])
-        #expect(try await accepted() == 0, "nothing of that accepts")
-        // And the same once it is accepted.
+        #expect(try await accepted() == 0, "none of these calls accepts rows")
+        // The same holds once it is accepted.
         try await store.acceptArrivals()
         #expect(try await store.status().count(.available) == 2)
         #expect(try await fixture.sql(views).hasPrefix("1|available|web|7|2|file:///a.jpg"))
@@ -231,7 +231,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: ["cancel", "snooze", "retry", "bulk"])
-    func anOperatorCanChangeWhatWaitsForItsAcceptance(way: String) async throws {
+    func anOperatorCanChangeUnacceptedJobs(way: String) async throws {
         try insert([Self.request("a"), Self.request("b")])
         let later = fixture.clock.storeClock.now().addingTimeInterval(60)
         switch way {

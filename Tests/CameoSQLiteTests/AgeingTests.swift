@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A step of priority is worth a minute of waiting, however a job came by its rank.
+/// One step of priority is worth a minute of waiting, however a job got its rank.
 @Suite(.timeLimit(.minutes(10)))
 struct AgeingTests {
-    /// The ways by which the jobs of higher priority come in, one a minute.
+    /// The ways in which the jobs of higher priority arrive, one per minute.
     enum Way: CaseIterable {
         case enqueued, joined, snoozed, retriedByHand, failed
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct BackupTests {
-    /// Larger than what stands in the database.
+    /// Larger than the blobs kept in the database.
     private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
     private func backUp(_ store: SQLiteStore, to path: String) async throws -> BackupReport {
@@ -40,7 +40,7 @@ struct BackupTests {
         #expect((report.jobs, report.blobs, report.damaged) == (3, 2, []))
 
         let copy = try SQLiteStore(at: target, creating: false)
-        #expect(try await copy.check().allSatisfy { $0.severity == .ok }, "no worker is missed, no job hangs")
+        #expect(try await copy.check().allSatisfy { $0.severity == .ok }, "no worker is missing, no job hangs")
         for (id, bytes) in [(Int64(1), Self.large), (2, Data("small".utf8))] {
             let thumbnail = try #require(try await copy.job(id).thumbnails.first)
             let uri = thumbnail.uri
@@ -49,13 +49,13 @@ struct BackupTests {
         let running = try await copy.job(3)
         #expect((running.state, running.attempt, running.crashCount) == (.available, 0, 0))
         #expect(running.attempts?.map(\.outcome) == [.released])
-        #expect(try await fixture.store.job(3).state == .running, "the store itself goes on")
+        #expect(try await fixture.store.job(3).state == .running, "the store itself is unchanged")
         let files = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
         #expect(files.sorted() == ["copy", "store"])
     }
 
-    /// The copying stands still until something was read.
-    @Test func whatAProgramReadsDoesNotWaitForItsBackup() async throws {
+    /// The copy is paused until something has been read.
+    @Test func readsDoNotWaitForABackup() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let (isCopying, hasRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -92,8 +92,8 @@ struct BackupTests {
         #expect(try Data(contentsOf: URL(filePath: file)) == Self.large)
     }
 
-    /// What is committed while the pages are copied belongs to the next backup.
-    @Test func theCopyIsOfOneMoment() async throws {
+    /// Commits made while pages are copied belong to the next backup.
+    @Test func theCopyIsASnapshot() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<6 { _ = try await fixture.enqueue(500) }
         let target = fixture.folder.path("copy")
@@ -125,7 +125,7 @@ struct BackupTests {
         _ = try await fixture.store.store(Self.large, mediaType: nil)
         let target = fixture.folder.path("copy")
         let turn = try await fixture.store.freeTurn()
-        // The place is taken while the copy is made.
+        // The target appears while the copy is made.
         await #expect(throws: StoreError.self) {
             try await fixture.store.backUp(to: target, in: turn) { _ in
                 try? FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
@@ -136,12 +136,15 @@ struct BackupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).sorted() == ["copy", "store"])
     }
 
-    @Test func aPlaceThatIsTakenIsRefusedAndAnEmptyFolderIsNot() async throws {
+    @Test func anExistingTargetIsRefusedButAnEmptyFolderIsNot() async throws {
         let fixture = try StoreFixture()
         try fixture.folder.write(Data(), to: "file")
         for taken in [fixture.path, fixture.path + "/inside", fixture.folder.path("file"), fixture.folder.path] {
             let error = await #expect(throws: StoreError.self) { _ = try await backUp(fixture.store, to: taken) }
-            guard case .noPlace = error else { Issue.record("\(taken): \(String(describing: error))"); continue }
+            guard case .invalidBackupTarget = error else {
+                Issue.record("\(taken): \(String(describing: error))")
+                continue
+            }
         }
         try FileManager.default.createDirectory(atPath: fixture.folder.path("empty"), withIntermediateDirectories: true)
         _ = try await backUp(fixture.store, to: fixture.folder.path("empty"))
@@ -150,7 +153,7 @@ struct BackupTests {
         )
     }
 
-    @Test func damagedBlobsAreNamedAndNotCopied() async throws {
+    @Test func damagedBlobsAreReportedAndNotCopied() async throws {
         let fixture = try StoreFixture()
         let digest = try await fixture.store.store(Self.large, mediaType: nil)
         try Data("other".utf8).write(to: URL(filePath: StoreDirectory(unfinished: fixture.path).blobFile(digest)))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct BatchTests {
-    @Test func aBatchTellsHowFarItIsWhyJobsFailedAndWhenItWillBeDone() async throws {
+    @Test func aBatchReportsProgressFailuresAndTimeLeft() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue(8) { $0.batch = "holiday" }
@@ -26,10 +26,10 @@ struct BatchTests {
         #expect(report.secondsLeft == 60, "the other half at the rate of the last minute")
         fixture.clock.advance(seconds: 61)
         let later = try await fixture.store.batch("holiday")
-        #expect((later.finishedLastMinute, later.secondsLeft) == (0, nil), "nothing moves: nobody knows")
+        #expect((later.finishedLastMinute, later.secondsLeft) == (0, nil), "no progress, so no estimate")
     }
 
-    @Test func aYoungBatchHasTheRateOfItsOwnTime() async throws {
+    @Test func aYoungBatchIsRatedOverItsOwnAge() async throws {
         let fixture = try StoreFixture()
         let receipts = try await fixture.enqueue(4) { $0.batch = "b" }
         fixture.clock.advance(seconds: 10)

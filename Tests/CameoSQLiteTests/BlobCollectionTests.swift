@@ -11,7 +11,7 @@ import Testing
 struct BlobCollectionTests {
     private static let large = 150_000
 
-    /// Real times: files have them too.
+    /// Real times, because files have them too.
     private let folder: TemporaryFolder
     private let store: SQLiteStore
 
@@ -33,7 +33,7 @@ struct BlobCollectionTests {
     private func blobs() async throws -> Int { try await store.status().blobs.count }
 
     @Test(arguments: [10, large])
-    func blobGoesWithItsLastName(count: Int) async throws {
+    func blobIsRemovedWithItsLastReference(count: Int) async throws {
         let bytes = StoreFixture.bytes("a", count)
         try await keep(bytes)
         #expect(try await collect().candidates == 0)
@@ -47,19 +47,19 @@ struct BlobCollectionTests {
         #expect(try await collect().candidates == 0)
     }
 
-    @Test func blobOfTwoSourcesGoesWithTheSecond() async throws {
+    @Test func blobOfTwoSourcesIsRemovedWithTheSecond() async throws {
         let bytes = StoreFixture.bytes("a")
         for uri in ["https://example.com/1", "https://example.com/2"] {
             try await store.keep(StoreFixture.original(bytes, uri: uri), data: bytes, budget: nil)
         }
         _ = try await store.forgetSource("https://example.com/1", .originals)
         #expect(try await collect().count == 0)
-        #expect(try await collect().candidates == 0, "nobody looks at it again until the second goes")
+        #expect(try await collect().candidates == 0, "it is not examined again until the second reference is removed")
         _ = try await store.forgetSource("https://example.com/2", .originals)
         #expect(try await collect().count == 1)
     }
 
-    @Test func blobThatWasReplacedGoes() async throws {
+    @Test func replacedBlobIsRemoved() async throws {
         try await keep(StoreFixture.bytes("a"), seen: 1)
         try await keep(StoreFixture.bytes("b"), seen: 2)
         #expect(try await collect().count == 1)
@@ -80,7 +80,7 @@ struct BlobCollectionTests {
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         let collected = try await collect(.now - 3_600)
         #expect((collected.count, collected.candidates) == (0, 0))
-        // Nothing names it for long; but it was stored again a moment ago.
+        // It was unreferenced for long, but has just been stored again.
         try await age(bytes, rows: "orphan")
         #expect(try await collect(.now - 3_600).count == 0)
         try await age(bytes, rows: "orphan", "blob")
@@ -88,21 +88,21 @@ struct BlobCollectionTests {
         #expect(FileManager.default.fileExists(atPath: file(of: bytes)) == (count == Self.large))
     }
 
-    /// Else a collection that goes on until a step finds little would have no end.
+    /// Otherwise a collection that continues until a step finds few blobs would never end.
     @Test(arguments: [10, large])
-    func whatIsTooYoungIsPutOff(count: Int) async throws {
+    func blobsThatAreTooYoungArePostponed(count: Int) async throws {
         let (bytes, time) = (StoreFixture.bytes("a", count), Date.now - 3_600)
         try await keep(bytes)
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         try await age(bytes, rows: "orphan")
-        // Its file is young also where its row is old.
+        // Its file is young even if its row is old.
         if count == Self.large { try await age(bytes, rows: "blob") }
         #expect(try await collect(time).candidates == 1)
         #expect(try await collect(time).candidates == 0)
         #expect(try await collect().count == 1)
     }
 
-    /// Also where that gave them no name.
+    /// This holds even if storing them created no reference.
     @Test(arguments: [10, large])
     func bytesThatAreStoredAgainAreYoung(count: Int) async throws {
         let bytes = StoreFixture.bytes("a", count)
@@ -113,7 +113,7 @@ struct BlobCollectionTests {
         #expect(try await collect(.now - 3_600).count == 0)
     }
 
-    @Test func bytesThatWereHandedOverForAJobOfOthersGo() async throws {
+    @Test func uploadedBytesThatJoinedAnotherJobAreRemoved() async throws {
         for letter in "ab" {
             let request = StoreFixture.request { $0.uniqueKey = "avatar" }
             let receipt = try await store.enqueue(request, data: StoreFixture.bytes(letter))
@@ -123,12 +123,12 @@ struct BlobCollectionTests {
         #expect(try await store.data(of: SHA256.digest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
     }
 
-    /// It may have been left before, and named again since.
+    /// A blob may have lost a reference before and gained one since.
     @Test(arguments: [
         "DELETE FROM source", "DELETE FROM thumbnail", "DELETE FROM job", "UPDATE source SET blob = ?",
         "UPDATE thumbnail SET blob = ?",
     ])
-    func anHourPassesFromWhenABlobWasLastNamed(statement: String) async throws {
+    func theHourCountsFromTheLastReference(statement: String) async throws {
         let (bytes, other) = (StoreFixture.bytes("a"), StoreFixture.bytes("b"))
         try await keep(bytes)
         _ = try await store.enqueue(StoreFixture.request(), data: bytes)
@@ -155,7 +155,7 @@ struct BlobCollectionTests {
         }
     }
 
-    @Test func whatAProgramStoredIsPinned() async throws {
+    @Test func blobsThatAProgramStoresArePinned() async throws {
         let bytes = StoreFixture.bytes("a")
         try await keep(bytes)
         let digest = try await store.store(bytes, mediaType: "image/png")
@@ -206,7 +206,7 @@ struct BlobCollectionTests {
         #expect(try await collect().count == 1)
     }
 
-    @Test func oneStepLooksAtAFewOnly() async throws {
+    @Test func oneStepExaminesOnlyAFew() async throws {
         for letter in "abcde" {
             let bytes = StoreFixture.bytes(letter)
             try await keep(bytes)
@@ -218,7 +218,7 @@ struct BlobCollectionTests {
         #expect(try await blobs() == 0)
     }
 
-    /// Another process stores the bytes over and over, while the file that lies there is made to look old each time.
+    /// Another process stores the bytes repeatedly, while the existing file is made to look old each time.
     @Test func writerThatRacesACollectionNeverLosesItsBytes() async throws {
         let bytes = StoreFixture.bytes("a", Self.large)
         let other = try SQLiteStore(at: store.directory.path)
@@ -230,7 +230,7 @@ struct BlobCollectionTests {
                     #expect(try await other.data(of: .source(StoreFixture.uri)) == bytes)
                     _ = try await other.forgetSource(StoreFixture.uri, .originals)
                     try await age(bytes, rows: "orphan", "blob")
-                    // Not there if the collection was quick.
+                    // The file is gone if the collection was quick.
                     try? FileManager.default.setAttributes(
                         [.modificationDate: Date(timeIntervalSince1970: 1)],
                         ofItemAtPath: path

@@ -8,14 +8,14 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Files of blobs on their way out: what is broken off, runs twice or meets another keeps the bytes that something names.
+/// The removal of blob files: interrupted, repeated and concurrent removals never lose referenced bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct BlobRemovalTests {
     /// Too large for a row.
     private static let bytes = StoreFixture.bytes("a", 150_000)
     private static let digest = SHA256.digest(of: bytes)
 
-    /// Real times: files have them too.
+    /// Real times, because files have them too.
     private let folder: TemporaryFolder
     private let store: SQLiteStore
 
@@ -24,7 +24,7 @@ struct BlobRemovalTests {
         store = try SQLiteStore(at: folder.path("store"))
     }
 
-    /// Leaves a blob in a file, and nothing that names it.
+    /// Creates an orphaned blob in a file.
     private func leave(_ bytes: Data = bytes) async throws {
         try await store.keep(StoreFixture.original(bytes), data: bytes, budget: nil)
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
@@ -51,7 +51,7 @@ struct BlobRemovalTests {
         #expect(try store.files.moveAside(Self.digest, madeBefore: .max, noting: moved))
     }
 
-    /// A process died after it had moved the file aside, and the file was removed with other unfinished ones.
+    /// A process died after moving the file aside, and the file was removed with other unfinished ones.
     @Test func aRowWhoseFileIsGoneIsCollected() async throws {
         try await leave()
         try FileManager.default.removeItem(atPath: store.directory.blobFile(Self.digest))
@@ -74,8 +74,8 @@ struct BlobRemovalTests {
         #expect(try leftAside == [])
     }
 
-    /// The transaction of a full disk is run again, once the log has been emptied; before, another process has its turn.
-    @Test func whatIsNamedBetweenTwoRunsOfACollectionKeepsItsFile() async throws {
+    /// On a full disk, the transaction is run again after the log has been emptied; another process commits in between.
+    @Test func aBlobReferencedBetweenTwoRunsOfACollectionKeepsItsFile() async throws {
         try await leave()
         try await sql("CREATE TABLE ballast(bytes BLOB)")
         let ballast = "INSERT INTO ballast VALUES (zeroblob(1000000))"
@@ -113,7 +113,7 @@ struct BlobRemovalTests {
         #expect(try leftAside == [])
     }
 
-    /// The first has not come to its end when the second begins.
+    /// The second removal begins before the first has finished.
     @Test func ofTwoRemoversEachHasItsOwnFile() async throws {
         let (first, second) = (MovedFiles(), MovedFiles())
         try await leave()

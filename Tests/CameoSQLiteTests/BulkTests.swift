@@ -9,7 +9,7 @@ import Testing
 /// Changes of many jobs at once.
 @Suite(.timeLimit(.minutes(10)))
 struct BulkTests {
-    /// Discards that many jobs with a code each.
+    /// Discards this many jobs, each with a failure code.
     private func discard(
         _ count: Int,
         _ code: JobFailure.Code,
@@ -29,7 +29,7 @@ struct BulkTests {
         return filter
     }
 
-    @Test func retryTakesThoseWithTheCodeAndNoOther() async throws {
+    @Test func retryAffectsOnlyJobsWithTheCode() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await discard(3, .sourceTimeout, in: fixture)
@@ -42,7 +42,7 @@ struct BulkTests {
         #expect((report.count(.available), report.count(.discarded)) == (3, 2))
         let job = try await fixture.store.job(1)
         #expect((job.attempt, job.failure) == (0, nil))
-        #expect(job.attempts?.map(\.failure?.code) == [.sourceTimeout], "its history stays")
+        #expect(job.attempts?.map(\.failure?.code) == [.sourceTimeout], "its history is kept")
     }
 
     @Test(
@@ -50,7 +50,7 @@ struct BulkTests {
             ("queue", 1), ("batch", 2), ("source", 3), ("before", 4), ("all", 7),
         ]
     )
-    func filtersMeetWhatTheyName(name: String, count: Int) async throws {
+    func filtersMatchWhatTheyName(name: String, count: Int) async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await discard(1, .sourceTimeout, in: fixture) { $0.queue = "imports" }
@@ -74,7 +74,7 @@ struct BulkTests {
         #expect(try await fixture.store.status().count(.available) == count)
     }
 
-    @Test func aChangeIsMeantForItsUsualStates() throws {
+    @Test func aChangeDefaultsToItsUsualStates() throws {
         #expect(try BulkChange.retry.meant(by: JobFilter()).states == [.discarded])
         let waiting: [JobState] = [.scheduled, .available, .running, .retryable]
         #expect(try BulkChange.cancel.meant(by: JobFilter()).states == waiting)
@@ -95,7 +95,7 @@ struct BulkTests {
         #expect(try await fixture.store.states(of: [1, 2, 3]) == [1: .available, 2: .available, 3: .discarded])
     }
 
-    /// Each page is a commit of its own, after which every other process has its turn.
+    /// Each page is a separate commit, after which other processes get their turn.
     @Test func aLargeChangeIsMadeOfSmallTransactions() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
@@ -105,7 +105,7 @@ struct BulkTests {
         #expect(steps == [500, 1_000, 1_250])
     }
 
-    @Test func aChangeThatIsBrokenOffKeepsWhatItDid() async throws {
+    @Test func anInterruptedChangeKeepsWhatItDid() async throws {
         struct Enough: Error {}
         let fixture = try StoreFixture()
         try await fixture.register()
@@ -116,7 +116,7 @@ struct BulkTests {
         #expect(try await fixture.store.status().count(.available) == 500)
     }
 
-    /// Between the look at a page and the transaction that changes it.
+    /// A job changes between the read of a page and the transaction that changes it.
     @Test(arguments: [
         "UPDATE outcome SET state = 6 WHERE id = 2", "DELETE FROM job WHERE id = 2",
         """
@@ -125,7 +125,7 @@ struct BulkTests {
         DELETE FROM outcome WHERE id = 2;
         """,
     ])
-    func whatLeftItsStateSinceTheLookIsPassed(interruption: String) async throws {
+    func jobsThatLeftTheirStateMeanwhileAreSkipped(interruption: String) async throws {
         let fixture = try StoreFixture()
         try await discard(3, .sourceTimeout, in: fixture)
         let store = try fixture.store(interruptedBy: interruption)
@@ -143,8 +143,8 @@ struct BulkTests {
         #expect((progress.changed, progress.passed) == (2, 3))
     }
 
-    /// Else a change that makes its own work would have no end.
-    @Test func whatComesInMeanwhileIsLeftAlone() async throws {
+    /// Otherwise a change that creates new matches would never end.
+    @Test func jobsAddedMeanwhileAreLeftAlone() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
         let database = "\(fixture.path)/cameo.sqlite"

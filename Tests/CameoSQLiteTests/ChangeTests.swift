@@ -16,7 +16,7 @@ struct ChangeTests {
         fixture = try StoreFixture()
     }
 
-    /// As `job state`, with the words of the states.
+    /// Changes as `job state`, with the names of the states.
     private func changes() async throws -> [String] {
         try await store.read { db in
             try Row.fetchAll(db, sql: "SELECT job_id, state FROM change ORDER BY seq").map { row in
@@ -27,7 +27,7 @@ struct ChangeTests {
 
     private func claim() async throws -> Claim { try #require(try await store.claim(limit: 1, for: "w1").first).claim }
 
-    @Test func everyChangeOfStateIsThereOnceInTheOrderOfTheCommits() async throws {
+    @Test func everyStateChangeAppearsOnceInCommitOrder() async throws {
         let (now, failure) = (fixture.clock.storeClock.now(), JobFailure(.sourceTimeout, at: .fetch, "slow"))
         let registration = try await fixture.register("w1")
         try await fixture.enqueue { $0.runAt = now.addingTimeInterval(60) }
@@ -58,7 +58,7 @@ struct ChangeTests {
         try await store.deregister(registration)
     }
 
-    @Test func whatIsAcceptedRefusedSupersededAndCancelledIsThere() async throws {
+    @Test func acceptanceRefusalSupersedingAndCancellationAppear() async throws {
         try await fixture.enqueue()
         let stranger = try fixture.stranger()
         try await stranger.write { db in
@@ -71,7 +71,7 @@ struct ChangeTests {
         _ = try await store.cancel(1)
         try await fixture.enqueue(2)
         try await store.cancelAll()
-        // What stays as it is changes nothing.
+        // Calls that change no state add nothing.
         _ = try await store.cancel(1)
         #expect(
             try await changes() == [
@@ -81,7 +81,7 @@ struct ChangeTests {
         )
     }
 
-    @Test func whatIsTornLeavesNoChange() async throws {
+    @Test func aRolledBackTransactionLeavesNoChange() async throws {
         struct Torn: Error {}
         try await fixture.enqueue()
         let claim = try await claim()
@@ -95,7 +95,7 @@ struct ChangeTests {
         #expect(try await changes() == ["1 available", "1 running"])
     }
 
-    /// Each job's changes follow each other, whoever makes them.
+    /// Each job's changes are consecutive, whichever process makes them.
     @Test func manyProcessesWriteOneFeed() async throws {
         try await fixture.enqueue(200)
         let stores = try (0..<4).map { _ in try fixture.anotherStore() }
@@ -116,8 +116,8 @@ struct ChangeTests {
         #expect(of.values.allSatisfy { $0.map { $0[1] } == ["available", "running", "completed"] })
     }
 
-    /// Cursors go by the last number, so the last change stays.
-    @Test func oldChangesGoAndTheirNumbersAreNotUsedAgain() async throws {
+    /// The last change is kept, because cursors depend on its number.
+    @Test func oldChangesAreRemovedAndTheirNumbersNeverReused() async throws {
         try await fixture.enqueue(3)
         try await store.cancelAll()
         let last = try await fixture.sql("SELECT max(seq) FROM change")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ClaimTests {
-    @Test func claimChargesAnAttemptAndOpensIt() async throws {
+    @Test func claimCountsAndOpensAnAttempt() async throws {
         let fixture = try StoreFixture()
         let receipt = try await fixture.enqueue()[0]
         let claimed = try await fixture.store.claim(limit: 10, for: "w1")
@@ -63,8 +63,8 @@ struct ClaimTests {
         let due = Date(timeIntervalSince1970: 1_900_000_060)
         try await fixture.enqueue { $0.runAt = due }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        #expect(try await fixture.store.nextDueTime() == due)
-        // What is due does not bring what is not.
+        #expect(try await fixture.store.sweep(for: "w1").due == due)
+        // Due jobs do not make others due.
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         fixture.clock.advance(seconds: 61)
@@ -72,7 +72,7 @@ struct ClaimTests {
     }
 
     /// One claim makes a thousand available.
-    @Test func ofVeryManyThatAreDueTheFirstComesFirst() async throws {
+    @Test func amongThousandsOfDueJobsTheFirstComesFirst() async throws {
         let fixture = try StoreFixture()
         let now = fixture.clock.storeClock.now()
         try await fixture.enqueue(1_000) { $0.runAt = now.addingTimeInterval(60) }
@@ -81,7 +81,7 @@ struct ClaimTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1_001])
     }
 
-    @Test func claimKeepsToItsQueuesAndPassesPausedOnes() async throws {
+    @Test func claimKeepsToItsQueuesAndSkipsPausedOnes() async throws {
         let fixture = try StoreFixture()
         for queue in ["a", "b", "c"] { try await fixture.enqueue { $0.queue = queue } }
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE queue SET paused = 1 WHERE name = 'a'") }
@@ -103,7 +103,7 @@ struct ClaimTests {
         #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
-    @Test func aPoisonJobIsOverdueWhenItWaitedForAMinute() async throws {
+    @Test func aPoisonJobIsOverdueAfterAMinute() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let now = fixture.clock.storeClock.now().milliseconds
@@ -126,7 +126,7 @@ struct ClaimTests {
         #expect(try await fixture.store.claim(limit: 700, for: "w1").count == 300)
     }
 
-    /// Each of these is asked at every wake-up; INDEXED BY makes SQLite refuse rather than scan.
+    /// Each of these runs at every wake-up; INDEXED BY makes SQLite fail rather than scan the table.
     @Test(arguments: [
         "SELECT id FROM task INDEXED BY task_ready WHERE lane = 1 AND state = 1 AND crash_count < 3 ORDER BY rank",
         "SELECT min(due) FROM task INDEXED BY task_due WHERE state IN (0, 3)",
@@ -137,7 +137,7 @@ struct ClaimTests {
           AND full = 0 ORDER BY head
         """,
     ])
-    func hotQueriesWalkTheirIndexes(sql: String) async throws {
+    func hotQueriesUseTheirIndexes(sql: String) async throws {
         let fixture = try StoreFixture()
         let plan = try await fixture.store.read { db in
             try String.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", adapter: SuffixRowAdapter(fromIndex: 3))

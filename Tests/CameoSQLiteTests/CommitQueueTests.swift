@@ -11,7 +11,7 @@ import Testing
 struct CommitQueueTests {
     private struct Refusal: Error {}
 
-    /// Makes the store as full as a full disk: SQLite answers SQLITE_FULL, which rolls the whole transaction back.
+    /// Simulates a full disk: SQLite answers SQLITE_FULL, which rolls back the whole transaction.
     private func limitPages(_ store: SQLiteStore, spare: Int) async throws {
         try await store.commit { db in try db.execute(sql: "CREATE TABLE ballast(data BLOB)") }
         try await store.commit { db in
@@ -20,7 +20,7 @@ struct CommitQueueTests {
         }
     }
 
-    @Test func anOperationThatFailsCostsOnlyItself() async throws {
+    @Test func aFailingOperationAffectsOnlyItself() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
         let store = fixture.store
@@ -73,7 +73,7 @@ struct CommitQueueTests {
         #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM ballast") } == 19)
     }
 
-    @Test func aCancelledCallerTakesNobodyDown() async throws {
+    @Test func aCancelledCallerDoesNotAffectOthers() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }
         let store = fixture.store
@@ -133,8 +133,8 @@ struct CommitQueueTests {
         }
     }
 
-    /// Another program, the last to close the store, may have emptied it since.
-    @Test func aLogThatIsShorterThanWhenAReaderWasInTheWayIsEmptiedAgain() async throws {
+    /// Another program that was the last to close the store may have emptied the log since.
+    @Test func aLogShorterThanWhenAReaderBlockedIsCheckpointedAgain() async throws {
         let fixture = try StoreFixture()
         let file = open(fixture.store.directory.checkpointLock, O_RDWR | O_CREAT, 0o600)
         #expect(ftruncate(file, 500_000_000) == 0)
@@ -144,8 +144,8 @@ struct CommitQueueTests {
         #expect(try logBytes(of: fixture.store) == 0)
     }
 
-    /// Whoever waits for a reader holds up all writers meanwhile: not each process is to find out by itself.
-    @Test func aReaderThatWasInTheWayOfOneProcessIsNotWaitedForByTheNext() async throws {
+    /// Waiting for a reader blocks all writers, so each process must not find out by itself.
+    @Test func aReaderThatBlockedOneProcessIsNotWaitedForByTheNext() async throws {
         let fixture = try StoreFixture()
         let (store, other) = (fixture.store, try fixture.anotherStore())
         let reader = try fixture.stranger()

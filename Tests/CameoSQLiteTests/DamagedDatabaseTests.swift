@@ -7,10 +7,10 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Pages of the database that are no longer what SQLite wrote, as after a failing disk.
+/// Damaged database pages, as after a disk failure.
 @Suite(.timeLimit(.minutes(10)))
 struct DamagedDatabaseTests {
-    /// Overwrites the root page of a table or an index, with nobody near the file.
+    /// Overwrites the root page of a table or index while nothing has the file open.
     private func store(withDamaged tree: String) async throws -> (TemporaryFolder, SQLiteStore) {
         let folder = try TemporaryFolder()
         let path = folder.path("store")
@@ -33,25 +33,25 @@ struct DamagedDatabaseTests {
     }
 
     @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_waiting"])
-    func aCheckNamesTheDamageAndWhatIsLeftToDo(tree: String) async throws {
+    func aCheckReportsTheDamageAndWhatToDo(tree: String) async throws {
         let (folder, store) = try await store(withDamaged: tree)
         defer { withExtendedLifetime(folder) {} }
         let findings = try await store.check()
         let database = try #require(findings.first { $0.subject == "database" })
         #expect(database.severity == .error)
         #expect(database.message.contains(".recover"), "\(database.message)")
-        #expect(findings.contains { $0.subject == "sandbox" }, "what needs no page of it is looked at still")
+        #expect(findings.contains { $0.subject == "sandbox" }, "checks that need no page still run")
     }
 
     @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_waiting"])
-    func aRepairLeavesItToTheCheckToNameTheDamage(tree: String) async throws {
+    func aRepairLeavesReportingToTheCheck(tree: String) async throws {
         let (folder, store) = try await store(withDamaged: tree)
         defer { withExtendedLifetime(folder) {} }
         _ = try await store.repair(in: try await store.freeTurn())
         #expect(try await store.check().contains { $0.subject == "database" && $0.severity == .error })
     }
 
-    /// What the documentation tells to type.
+    /// The commands that the documentation gives.
     private static func recovery() throws -> String {
         let section = try #require(try Page.article("Operating").section("Damaged tables"))
         let block = try #require(section.components(separatedBy: "```").dropFirst().first)
@@ -60,7 +60,7 @@ struct DamagedDatabaseTests {
         return commands.dropFirst().dropLast().joined(separator: "\n")
     }
 
-    @Test func whatCanBeReadIsRecoveredAsTheDocumentationSays() async throws {
+    @Test func readableRowsAreRecoveredAsTheDocumentationSays() async throws {
         let (folder, damaged) = try await store(withDamaged: "attempt")
         damaged.close()
         let recovered = try await run(
@@ -77,7 +77,7 @@ struct DamagedDatabaseTests {
         #expect(try await store.claim(limit: 1, for: "w1").count == 1)
     }
 
-    @Test func whatCannotBeReadSaysWhatIsLeftToDo() async throws {
+    @Test func anUnreadableTableReportsWhatToDo() async throws {
         let (folder, store) = try await store(withDamaged: "thumbnail")
         defer { withExtendedLifetime(folder) {} }
         let error = await #expect(throws: StoreError.self) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Of two jobs for the same thumbnails one yields, however they came to wait.
+/// Of two jobs waiting for the same thumbnails one is superseded, however they came to wait.
 @Suite(.timeLimit(.minutes(10)))
 struct DuplicateTests {
     private let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
@@ -37,7 +37,7 @@ struct DuplicateTests {
         #expect((duplicate.state, duplicate.supersededBy, duplicate.failure?.code) == (.cancelled, 1, .jobSuperseded))
         #expect(try await fixture.store.job(1).priority == 9)
         let batch = try await fixture.store.batch("sql")
-        #expect((batch.total, batch.count(.running)) == (1, 1), "its batch counts the job that does the work")
+        #expect((batch.total, batch.count(.running)) == (1, 1), "the batch counts the job that does the work")
         #expect(try await fixture.store.check().filter { $0.subject == "counters" }.map(\.severity) == [.ok])
     }
 
@@ -57,7 +57,7 @@ struct DuplicateTests {
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
     }
 
-    @Test func invalidRowsAreNobodysDuplicates() async throws {
+    @Test func invalidRowsAreNotDuplicates() async throws {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
             try await fixture.store.commit { db in
@@ -74,7 +74,7 @@ struct DuplicateTests {
     // MARK: - Jobs that wait again
 
     @Test(arguments: ["retry", "release", "rescue", "retry by hand"])
-    func aJobThatIsToWaitAgainYieldsToItsDuplicate(way: String) async throws {
+    func aJobThatMustWaitAgainIsSupersededByItsDuplicate(way: String) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
         _ = try await fixture.enqueueDuplicate {
@@ -104,13 +104,13 @@ struct DuplicateTests {
         let second = try await fixture.store.job(2)
         #expect((second.priority, try await fixture.store.batch("b").total) == (5, 1))
         #expect(try await fixture.sql("SELECT refresh FROM task WHERE id = 2") == "\(Refresh.always.code)")
-        // Only what failed waits for a back-off; the rest wanted to run at once.
+        // Only a failed job waits for its back-off; the others want to run at once.
         #expect((second.state == .scheduled) == (way == "retry"))
         #expect((second.availableAt == later) == (way == "retry"))
         try await fixture.store.deregister(registration)
     }
 
-    @Test func aJobThatWasCancelledWhileItWaitedGivesUpItsPlace() async throws {
+    @Test func aJobCancelledWhileWaitingNoLongerDeduplicates() async throws {
         let fixture = try StoreFixture()
         _ = try await fixture.enqueueDuplicate()
         _ = try await fixture.store.cancel(1)
@@ -118,16 +118,16 @@ struct DuplicateTests {
         #expect(try await fixture.store.retry(1).settlement == .superseded(by: 2))
     }
 
-    /// Its key is known only since a worker has seen its bytes.
+    /// An upload's key is known only after a worker has read its bytes.
     @Test(arguments: ["absorbed", "fetched"])
-    func anUploadThatIsToWaitAgainYieldsToItsDuplicate(when: String) async throws {
+    func anUploadThatMustWaitAgainIsSupersededByItsDuplicate(when: String) async throws {
         let (fixture, request) = (try StoreFixture(), #"{"renditions":[{"width":64,"height":64}]}"#)
         _ = try await fixture.sql("INSERT INTO upload(data, request) VALUES (CAST('picture' AS BLOB), '\(request)')")
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         let absorbed = try await fixture.store.absorbUpload(job)
         if when == "fetched" { _ = try await fixture.store.beginFetch(job.claim, of: absorbed) }
         let duplicate = try await fixture.store.enqueue(StoreFixture.request(), data: Data("picture".utf8))
-        #expect((duplicate.outcome, duplicate.id) == (.accepted, 2), "what runs is not joined")
+        #expect((duplicate.outcome, duplicate.id) == (.accepted, 2), "a running job is not joined")
         try await fixture.store.release(job.claim)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
         #expect(try await fixture.store.job(1).supersededBy == 2)

@@ -25,7 +25,7 @@ struct EnqueueTests {
         #expect(try await fixture.store.status().count(.available) == 2_500)
     }
 
-    @Test func laterTimeSchedules() async throws {
+    @Test func aLaterTimeSchedulesTheJob() async throws {
         let fixture = try StoreFixture()
         let time = Date(timeIntervalSince1970: 4_000_000_000)
         let receipt = try #require(try await fixture.enqueue { $0.runAt = time }.first)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// What is kept of a thumbnail beside its bytes.
+/// The stored facts about a thumbnail.
 @Suite(.timeLimit(.minutes(10)))
 struct FactsTests {
     private func make(
@@ -50,8 +50,8 @@ struct FactsTests {
         #expect(members["truncated"] == nil)
     }
 
-    /// Another try would not change it: a worker that waited for the store to take it would wait for ever.
-    @Test func whatBreaksARuleOfTheTablesIsRefusedByName() async throws {
+    /// Retrying would not help: a worker that waited for the store to accept it would wait for ever.
+    @Test func aConstraintViolationIsRefusedByName() async throws {
         let fixture = try StoreFixture()
         do {
             _ = try await make(fixture, frames: 0, from: StoreFixture.provenance())
@@ -83,7 +83,7 @@ struct FactsTests {
         let lines = result.outputText.split(separator: "\n")
         let reported = try JSONValue(parsing: WireFormat.encode(made.thumbnails))
         #expect(try JSONValue(parsing: String(try #require(lines.first))) == reported)
-        // Of a thumbnail that is not there yet, all but name and URI are null.
+        // For a thumbnail that does not exist yet, everything but name and URI is null.
         guard case .array(let waiting) = try JSONValue(parsing: String(lines[1])),
             case .object(let members)? = waiting.first
         else {
@@ -106,7 +106,7 @@ struct FactsTests {
         #expect((late.thumbnails[0].frames, late.thumbnails[0].truncated) == (4, nil))
     }
 
-    @Test func halfOfTheFactsIsRefused() async throws {
+    @Test func incompleteFactsAreRefused() async throws {
         let fixture = try StoreFixture()
         _ = try await make(fixture, from: StoreFixture.provenance())
         for (column, value) in [("frames", "NULL"), ("dominant_color", "'red'"), ("source_pages", "0")] {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Requests that need no job, because their thumbnails are made and fresh.
+/// Requests that need no job because fresh thumbnails already exist.
 @Suite(.timeLimit(.minutes(10)))
 struct FreshnessTests {
     private func make(_ fixture: StoreFixture, _ source: String) async throws {
@@ -33,7 +33,7 @@ struct FreshnessTests {
         ("file:///a.jpg", .ifChanged, .accepted), ("file:///a.jpg", .never, .fresh),
         ("https://pictures.example/a.jpg", .ifChanged, .accepted),
     ])
-    func whatIsMadeAndFreshNeedsNoJob(source: String, refresh: Refresh, outcome: EnqueueReceipt.Outcome) async throws {
+    func freshThumbnailsNeedNoJob(source: String, refresh: Refresh, outcome: EnqueueReceipt.Outcome) async throws {
         let fixture = try StoreFixture()
         try await make(fixture, source)
         let receipt = try await fixture.enqueueDuplicate {
@@ -45,8 +45,8 @@ struct FreshnessTests {
         #expect((receipt.thumbnails[0].blob != nil) == (outcome == .fresh))
     }
 
-    /// A batch is all that was asked for in its name.
-    @Test func inABatchWhatIsFreshLeavesAJobThatIsDone() async throws {
+    /// A batch includes every request made in its name.
+    @Test func inABatchAFreshRequestLeavesACompletedJob() async throws {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")
         let receipt = try await fixture.enqueueDuplicate {
@@ -71,7 +71,7 @@ struct FreshnessTests {
             $0.batch = "b"
         }
         #expect(other.outcome == .fresh)
-        #expect(try await fixture.store.batch("b").total == 2, "each request has a job of its own in it")
+        #expect(try await fixture.store.batch("b").total == 2, "each request has its own job in the batch")
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
     }
 
@@ -90,12 +90,12 @@ struct FreshnessTests {
         #expect(more.outcome == .accepted)
     }
 
-    /// By the cached answer, of which only the store's own words count: no server is asked.
+    /// Freshness comes from the cached answer alone; no server is asked.
     @Test(arguments: [
         ("fresh", EnqueueReceipt.Outcome.fresh), ("pinned", .fresh), ("stale", .accepted), ("other bytes", .accepted),
         ("varies", .accepted), ("varies since", .accepted), ("other scope", .accepted), ("by its URI", .fresh),
     ])
-    func aCachedAnswerThatIsFreshAnswers(state: String, outcome: EnqueueReceipt.Outcome) async throws {
+    func aFreshCachedAnswerNeedsNoJob(state: String, outcome: EnqueueReceipt.Outcome) async throws {
         let fixture = try StoreFixture()
         let uri = "https://pictures.example/a.jpg"
         let asked = state == "by its URI" ? CameoURI.source(uri).text : uri
@@ -122,7 +122,7 @@ struct FreshnessTests {
         #expect(try await fixture.enqueueDuplicate { $0.source = asked }.outcome == outcome)
     }
 
-    @Test func whatOthersWereAnsweredSaysNothingToATenant() async throws {
+    @Test func answersToOthersDoNotApplyToATenant() async throws {
         let fixture = try StoreFixture()
         let (uri, headers, bytes) = ("https://pictures.example/a.jpg", ["Cookie": "a"], Data("picture".utf8))
         func change(_ request: inout ThumbnailRequest) { (request.source, request.headers) = (uri, headers) }
@@ -134,16 +134,16 @@ struct FreshnessTests {
         }
     }
 
-    @Test func aThumbnailWhoseBytesAreDamagedIsNoAnswer() async throws {
+    @Test func aDamagedThumbnailNeedsAJob() async throws {
         let fixture = try StoreFixture()
         try await make(fixture, "data:,picture")
         _ = try await fixture.sql("UPDATE blob SET data = zeroblob(size)")
         #expect(try await fixture.enqueueDuplicate { $0.source = "data:,picture" }.outcome == .accepted)
     }
 
-    /// Nobody remembers which bytes an overlay had.
+    /// The bytes of an overlay are not recorded.
     @Test(arguments: [("file:///mark.png", EnqueueReceipt.Outcome.accepted), ("data:,mark", .fresh)])
-    func anOverlayThatMayChangeIsLookedAt(overlay: String, outcome: EnqueueReceipt.Outcome) async throws {
+    func anOverlayThatMayChangeNeedsAJob(overlay: String, outcome: EnqueueReceipt.Outcome) async throws {
         let fixture = try StoreFixture()
         func change(_ request: inout ThumbnailRequest) {
             request.source = "data:,picture"

@@ -10,7 +10,7 @@ import Testing
 /// Tables of other programs in the store's file.
 @Suite(.timeLimit(.minutes(10)))
 struct GuestTableTests {
-    /// What `proto-json/README.md` tells to type.
+    /// The statements given in `proto-json/README.md`.
     private static func block(with words: String) throws -> String {
         let text = try String(contentsOf: Repository.file("proto-json/README.md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sql\n").dropFirst()
@@ -18,7 +18,7 @@ struct GuestTableTests {
         return try #require(blocks.first { $0.contains(words) })
     }
 
-    /// As the page has them, and a view.
+    /// The documented tables, plus a view.
     private static func photos() throws -> String {
         try block(with: "CREATE TRIGGER app_photo_enqueue") + """
             CREATE VIEW app_progress AS
@@ -37,14 +37,14 @@ struct GuestTableTests {
         try #require(try await store.check().first { $0.subject == "guests" })
     }
 
-    @Test func whatWasMovedOnceIsKnownTheSecondTime() async throws {
+    @Test func movedRowsAreRecognisedTheSecondTime() async throws {
         let fixture = try StoreFixture()
         let move = try Self.block(with: "INSERT OR IGNORE INTO app_moved") + "SELECT changes();"
         #expect(try await sql(move, fixture.path) == "1")
         #expect(try await sql(move, fixture.path) == "0")
     }
 
-    /// The insert into the program's own table is all that the program does.
+    /// The program only inserts into its own table.
     @Test func aProgramsTriggerEnqueuesInItsTransaction() async throws {
         let fixture = try StoreFixture()
         let insert = "INSERT INTO app_photo(path) VALUES ('file:///a.jpg')"
@@ -61,7 +61,7 @@ struct GuestTableTests {
         #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.claim.jobID) == [1])
     }
 
-    @Test func upkeepLeavesThemAlone() async throws {
+    @Test func maintenanceLeavesGuestTablesAlone() async throws {
         let fixture = try StoreFixture()
         _ = try await sql(
             "\(try Self.photos()) INSERT INTO app_photo(path) VALUES ('file:///a.jpg'), ('file:///b.jpg');",
@@ -99,7 +99,7 @@ struct GuestTableTests {
             "app_a of another program has a foreign key to Cameo's table job"
         ),
     ])
-    func aCheckNamesWhatReachesIntoCameosOwnTables(statement: String, problem: String) async throws {
+    func aCheckReportsInterferenceWithCameosTables(statement: String, problem: String) async throws {
         let fixture = try StoreFixture()
         #expect(try await guests(fixture.store).message == "no other program keeps tables here")
         _ = try await sql("\(statement);", fixture.path)
@@ -107,8 +107,8 @@ struct GuestTableTests {
         #expect(finding.severity == .warning && finding.message.contains(problem), "\(finding.message)")
     }
 
-    /// What refers to what between the tables of another program is its own affair.
-    @Test func aCheckLeavesTheReferencesOfOthersToThem() async throws {
+    /// References between another program's tables are not checked.
+    @Test func aCheckIgnoresReferencesBetweenGuestTables() async throws {
         let fixture = try StoreFixture()
         let tables = """
             CREATE TABLE app_a(id INTEGER PRIMARY KEY, b INTEGER REFERENCES app_b(id)); CREATE TABLE app_b(id INTEGER);
@@ -118,7 +118,7 @@ struct GuestTableTests {
         #expect(try await fixture.store.check().filter { $0.severity != .ok } == [])
     }
 
-    @Test func aCheckMissesWhatWasDropped() async throws {
+    @Test func aCheckReportsDroppedTables() async throws {
         let fixture = try StoreFixture()
         _ = try await sql("DROP TRIGGER job_is_kept;", fixture.path)
         let finding = try #require(try await fixture.store.check().first { $0.subject == "schema" })

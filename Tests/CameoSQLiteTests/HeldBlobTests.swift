@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Bytes that a job names by their digest, and that nothing else names.
+/// Blobs referenced only by a job, through their digest.
 @Suite(.timeLimit(.minutes(10)))
 struct HeldBlobTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -21,14 +21,14 @@ struct HeldBlobTests {
 
     private var store: SQLiteStore { fixture.store }
 
-    /// As they are left of an original that was cached once.
+    /// Creates bytes left over from a formerly cached original.
     private func leaveBytes() async throws {
         _ = try await store.keep(StoreFixture.original(Self.bytes), data: Self.bytes, budget: nil)
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         fixture.clock.advance(seconds: 2 * 3_600)
     }
 
-    /// Two renditions, of which the second has the overlay.
+    /// Creates a request with two renditions, the second with an overlay.
     private func request(change: (inout ThumbnailRequest) -> Void = { _ in }) -> ThumbnailRequest {
         StoreFixture.request("file:///b.jpg") { request in
             request.renditions.append(Rendition(width: 32, height: 32))
@@ -37,7 +37,7 @@ struct HeldBlobTests {
         }
     }
 
-    /// Without a source.
+    /// The fields of a request, without a source.
     private func fields(_ name: String) -> String {
         #""renditions":[{"width":64},{"width":32,"overlay":{"source":"\#(name)"}}]"#
     }
@@ -52,21 +52,21 @@ struct HeldBlobTests {
         }
     }
 
-    /// Twice: what the collector has looked at it does not look at again.
+    /// Collects twice, because a blob that collection has examined is not examined again.
     private func expectHeld() async throws {
         #expect(try await store.prunable(.forever).blobs == 0)
         for _ in 1...2 { #expect(try await fixture.prune(.forever).blobs == 0) }
         #expect(try await isThere())
     }
 
-    @Test func bytesThatNothingNamesGo() async throws {
+    @Test func unreferencedBytesAreRemoved() async throws {
         try await leaveBytes()
         #expect(try await fixture.prune(.forever).blobs == 1)
         #expect(try await !isThere())
     }
 
     @Test(arguments: [JobState.scheduled, .available, .running, .retryable])
-    func anOverlayIsHeldByAJobThatHasNotEnded(state: JobState) async throws {
+    func anOverlayIsHeldByAnUnfinishedJob(state: JobState) async throws {
         try await leaveBytes()
         let later = fixture.clock.storeClock.now().addingTimeInterval(1_000 * StoreFixture.day)
         _ = try await store.enqueue([request { if state == .scheduled { $0.runAt = later } }])
@@ -82,7 +82,7 @@ struct HeldBlobTests {
         try await expectHeld()
     }
 
-    /// However its producer spells it.
+    /// This holds however the producer spells the URI.
     @Test(arguments: ["cameo://blob/", #"cameo:\/\/blob\/"#, "CAMEO://Blob/"], ["job", "upload"])
     func anOverlayIsHeldByAProducersJob(prefix: String, table: String) async throws {
         try await leaveBytes()
@@ -101,7 +101,7 @@ struct HeldBlobTests {
         try await expectHeld()
     }
 
-    /// As its source does: an operator may retry it.
+    /// Like its source, because an operator may retry the job.
     @Test func aJobThatWasDiscardedFindsItsOverlayWhenItIsRetried() async throws {
         try await leaveBytes()
         _ = try await store.enqueue([request()])
@@ -115,8 +115,8 @@ struct HeldBlobTests {
         try await expectHeld()
     }
 
-    /// It was forgotten by the collector while the job held it.
-    @Test func itGoesAfterTheRowOfItsJob() async throws {
+    /// Collection dropped the blob from its list while the job held it.
+    @Test func theBlobIsRemovedAfterTheRowOfItsJob() async throws {
         try await leaveBytes()
         _ = try await store.enqueue([request()])
         try await expectHeld()
@@ -129,15 +129,15 @@ struct HeldBlobTests {
         #expect(try await !isThere())
     }
 
-    @Test func whatTwoJobsNameStaysForTheOther() async throws {
+    @Test func aBlobOfTwoJobsIsKeptForTheOther() async throws {
         try await leaveBytes()
         _ = try await store.enqueue([request(), request { $0.source = "file:///c.jpg" }])
         _ = try await fixture.sql("PRAGMA foreign_keys = ON; DELETE FROM job WHERE id = 1")
         try await expectHeld()
     }
 
-    /// A repair removes damaged bytes that nothing needs.
-    @Test func damagedBytesThatAJobNamesStayAFinding() async throws {
+    /// A repair removes only damaged bytes that nothing references.
+    @Test func damagedBytesThatAJobReferencesStayAFinding() async throws {
         try await leaveBytes()
         _ = try await store.enqueue([request()])
         try Data("rubbish".utf8).write(to: URL(filePath: store.directory.blobFile(Self.digest)))

@@ -7,19 +7,19 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Indexes that do not agree with their tables.
+/// Indexes that disagree with their tables.
 @Suite(.timeLimit(.minutes(10)))
 struct IndexRepairTests {
     private let fixture: StoreFixture
     private var store: SQLiteStore { fixture.store }
 
-    /// Three jobs that wait.
+    /// Creates three waiting jobs.
     init() async throws {
         fixture = try StoreFixture()
         try await fixture.enqueue(3)
     }
 
-    /// Has the statements run by a program that does not know of some indexes.
+    /// Runs the statements while some indexes are hidden, so that they are not updated.
     private func withoutIndexes(_ names: [String], _ statements: String) async throws {
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
         _ = try await fixture.sql(
@@ -47,11 +47,11 @@ struct IndexRepairTests {
     private static let insert =
         #"INSERT INTO job(request) VALUES ('{"source":"file:///new.jpg","renditions":[{"width":64}]}')"#
 
-    /// What the index of the due times does not tell any more, and what that of the ranks does not.
+    /// Changes missing from the index of due times and from the index of ranks.
     private static let sooner = "UPDATE task SET due = due - 1"
     private static let behind = "UPDATE task SET rank = rank + 1"
 
-    /// What lacks a row, and what has one that is not there.
+    /// Indexes that lack a row or have an extra one.
     @Test(
         arguments: [
             (["task_waiting"], sooner), (["task_ready"], behind),
@@ -77,8 +77,8 @@ struct IndexRepairTests {
         #expect(try await repair() == [])
     }
 
-    /// A row that an index lacks cannot even be changed.
-    @Test func whatAnIndexHadLostIsClaimedAndCompletedAfterwards() async throws {
+    /// A row that is missing from an index cannot even be changed.
+    @Test func aJobLostByAnIndexIsClaimedAndCompletedAfterwards() async throws {
         try await withoutIndexes(["task_ready"], "\(Self.behind); \(Self.insert)")
         _ = try await repair()
         try await fixture.register()
@@ -88,7 +88,7 @@ struct IndexRepairTests {
         #expect(try await store.check().allSatisfy { $0.severity != .error })
     }
 
-    /// Of each of two tables, whichever SQLite looks at first, more rows than a check reads faults of.
+    /// Each of two tables has more faulty rows than a check reads, whichever table SQLite reads first.
     @Test func anIndexBehindManyFaultsIsRebuiltToo() async throws {
         try await fixture.enqueue(12)
         let orphans = "INSERT INTO orphan SELECT 'orphan ' || id, 1 FROM job"
@@ -98,7 +98,7 @@ struct IndexRepairTests {
         #expect(try await check().severity == .ok)
     }
 
-    @Test func ofJobsThatCameToStandForOneKeyTheFirstStandsOn() async throws {
+    @Test func ofSeveralJobsWaitingUnderOneKeyTheFirstIsKept() async throws {
         try await withoutIndexes(
             ["task_unique"],
             """
@@ -112,7 +112,7 @@ struct IndexRepairTests {
         #expect(
             mended.map(\.message) == [
                 "1 indexes rebuilt from their tables: task_unique",
-                "2 jobs cancelled for others that wait for the same thumbnails",
+                "2 jobs cancelled because others wait for the same thumbnails",
             ]
         )
         let jobs = try await store.jobs(JobFilter()).sorted { $0.id < $1.id }
@@ -124,8 +124,8 @@ struct IndexRepairTests {
         #expect(try await fixture.sql("SELECT sql FROM sqlite_schema WHERE name = 'task_unique'").contains("UNIQUE"))
     }
 
-    /// Which of them is right nobody can tell.
-    @Test func rowsThatAreDoubledAreNamedAndTheOtherIndexesRebuilt() async throws {
+    /// Nothing tells which of the rows is right.
+    @Test func duplicateRowsAreReportedAndTheOtherIndexesRebuilt() async throws {
         _ = try await fixture.sql(
             "CREATE TABLE app_own(name TEXT, n INTEGER); CREATE UNIQUE INDEX app_name ON app_own(name)"
         )
@@ -133,16 +133,16 @@ struct IndexRepairTests {
             ["app_name", "task_waiting"],
             "INSERT INTO app_own VALUES ('a', 1), ('a', 2), ('b', 3); \(Self.sooner)"
         )
-        let doubled = #"the table app_own has 1 times several rows of the same "name""#
-        #expect(try await check().message.contains(doubled))
+        let duplicates = #"the table app_own has duplicate values of "name" (1)"#
+        #expect(try await check().message.contains(duplicates))
         let mended = try await repair()
         #expect(mended.map(\.message) == ["1 indexes rebuilt from their tables: task_waiting"])
         let left = try await check()
-        #expect(left.severity == .error && left.message.contains(doubled) && left.message.contains(".dump"))
+        #expect(left.severity == .error && left.message.contains(duplicates) && left.message.contains(".dump"))
         #expect(try await fixture.sql("SELECT count(*) FROM app_own NOT INDEXED") == "3")
     }
 
-    /// A rebuilding takes its pages from those that are said to be free.
+    /// A rebuild would use pages from the damaged free list.
     @Test func nothingIsRebuiltBesideDamagedPages() async throws {
         try await withoutIndexes(["task_waiting"], Self.sooner)
         store.close()
@@ -164,7 +164,7 @@ struct IndexRepairTests {
         #expect(found?.message.contains(".dump") == true, "\(found?.message ?? "")")
     }
 
-    /// The words of versions that are newer than the one at hand, too.
+    /// Includes the messages of newer SQLite versions.
     @Test(
         arguments: [
             ("row 5 missing from index task_waiting", "task_waiting"), ("wrong # of entries in index a b", "a b"),
@@ -189,21 +189,21 @@ struct IndexRepairTests {
         #expect(IntegrityFault(message) == .row(message))
     }
 
-    /// The row stays as it is, for whoever knows what it should be.
-    @Test func anIndexIsRebuiltBesideARowThatBreaksARule() async throws {
+    /// The row is left as it is for somebody who knows what it should be.
+    @Test func anIndexIsRebuiltDespiteAConstraintViolation() async throws {
         try await withoutIndexes(
             ["task_waiting"],
             "PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1 WHERE id = 1; \(Self.sooner)"
         )
         let found = try await check().message
-        #expect(found.contains("rebuilds their indexes") && found.contains("by sqlite3") && !found.contains(".dump"))
+        #expect(found.contains("rebuilds their indexes") && found.contains("Use sqlite3") && !found.contains(".dump"))
         #expect(try await repair().map(\.message) == ["1 indexes rebuilt from their tables: task_waiting"])
         let left = try await check()
-        #expect(left.message.hasPrefix("CHECK constraint failed in task. Rows that"), "\(left.message)")
+        #expect(left.message.hasPrefix("CHECK constraint failed in task. Use sqlite3"), "\(left.message)")
     }
 
-    /// Its program has a function that nobody else has.
-    @Test func aRuleThatOnlyItsOwnProgramCanEvaluateKeepsNobodyFromChecking() async throws {
+    /// The constraint uses a function that only its own program has.
+    @Test func aConstraintThatOnlyItsProgramCanEvaluateDoesNotPreventChecks() async throws {
         _ = try await fixture.sql("CREATE TABLE app_own(n INTEGER CHECK (n > 0))")
         _ = try await fixture.sql(
             """
@@ -216,8 +216,8 @@ struct IndexRepairTests {
         #expect((found.severity, found.message) == (.ok, "its pages and indexes are sound"))
     }
 
-    /// Neither NULLs nor expressions make rows doubles.
-    @Test func whatAProgramsUniqueIndexLetsStandIsNotNamed() async throws {
+    /// Neither NULLs nor expressions make rows duplicates.
+    @Test func rowsThatAUniqueIndexAllowsAreNotReported() async throws {
         _ = try await fixture.sql(
             """
             CREATE TABLE "app "" own"("a "" b" TEXT, kind TEXT);
@@ -230,7 +230,7 @@ struct IndexRepairTests {
             #"INSERT INTO "app "" own" VALUES (NULL, 'x'), (NULL, 'x'), ('b', 'x')"#
         )
         let found = try await check().message
-        #expect(found.contains("--repair") && !found.contains("several rows"), "\(found)")
+        #expect(found.contains("--repair") && !found.contains("duplicate values"), "\(found)")
         #expect(
             try await repair().map(\.message) == [#"2 indexes rebuilt from their tables: app " name, app_kind"#]
         )

@@ -5,10 +5,10 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Very many queues and keys, of which a claim has to find the ones that may go.
+/// Thousands of queues and keys, among which a claim must find the open ones.
 @Suite(.timeLimit(.minutes(10)))
 struct LaneTests {
-    @Test func twoThousandQueuesThatAreFullOrPausedStandInNobodysWay() async throws {
+    @Test func twoThousandFullOrPausedQueuesNeverBlockOthers() async throws {
         let fixture = try StoreFixture()
         func enqueue(_ name: String) async throws {
             _ = try await fixture.store.enqueue(
@@ -30,7 +30,7 @@ struct LaneTests {
         #expect(try await fixture.store.check().filter { $0.subject == "limits" }.map(\.severity) == [.ok])
     }
 
-    @Test func aKeyThatLetsTenThousandRunIsFilledToTheLast() async throws {
+    @Test func aKeyWithALimitOfTenThousandIsFilledCompletely() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(key: "k", to: 10_000)
         try await fixture.enqueue(10_020) { $0.concurrencyKey = "k" }
@@ -45,8 +45,8 @@ struct LaneTests {
         #expect(try await fixture.store.check().filter { $0.subject == "limits" }.map(\.severity) == [.ok])
     }
 
-    /// The jobs of a thousand keys, each of which lets one run.
-    @Test func ofAThousandKeysEachGivesItsFirst() async throws {
+    /// A thousand keys, each with a limit of one.
+    @Test func eachOfAThousandKeysYieldsItsFirstJob() async throws {
         let fixture = try StoreFixture()
         let requests = (0..<3_000).map { index in
             StoreFixture.request("file:///\(index)") { $0.concurrencyKey = "k\(index % 1_000)" }
@@ -60,8 +60,8 @@ struct LaneTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [41, 1_051])
     }
 
-    /// What was cancelled at the front leaves a head behind that is too low.
-    @Test func aHeadThatIsTooLowIsPutRightByTheClaimThatComesBy() async throws {
+    /// Cancelling the first job leaves a head that is too low.
+    @Test func aHeadThatIsTooLowIsCorrectedByTheNextClaim() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue { $0.priority = 50 }
         try await fixture.enqueue(2) { $0.queue = "other" }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Files of thumbnails that no row comes to name.
+/// Files of thumbnails that no row comes to reference.
 @Suite(.timeLimit(.minutes(10)))
 struct LeftFileTests {
     private static func bytes(_ letter: Character) -> Data { StoreFixture.bytes(letter, 200_000) }
@@ -30,10 +30,9 @@ struct LeftFileTests {
         )
     }
 
-    /// Of the same source the first blob stands; an older fetch loses against a newer; a job that was called off stores
-    /// nothing.
+    /// For the same source the first blob is kept; an older fetch loses to a newer one; a cancelled job stores nothing.
     @Test(arguments: ["renewed", "older", "lost lease"])
-    func theCollectorFindsTheFileOfWhatDidNotCount(way: String) async throws {
+    func collectionFindsTheFileOfADiscardedResult(way: String) async throws {
         let fixture = try StoreFixture()
         let (first, second) = (try await claim(fixture), try await claim(fixture))
         try await complete(first, "a", from: StoreFixture.provenance(seen: 2, source: "new"), fixture)
@@ -48,7 +47,7 @@ struct LeftFileTests {
         }
         let file = fixture.store.directory.blobFile(SHA256.digest(of: Self.bytes("b")))
         #expect(FileManager.default.fileExists(atPath: file))
-        #expect(try await fixture.prune(.forever).blobs == 0, "another may be about to name it")
+        #expect(try await fixture.prune(.forever).blobs == 0, "another process may be about to reference it")
         fixture.clock.advance(seconds: 3_700)
         #expect(try await fixture.prune(.forever).blobs == 1)
         #expect(!FileManager.default.fileExists(atPath: file))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Rows that mean nothing any more.
+/// Obsolete rows.
 @Suite(.timeLimit(.minutes(10)))
 struct LeftoverTests {
     private let fixture: StoreFixture
@@ -27,7 +27,7 @@ struct LeftoverTests {
         )
     }
 
-    @Test func failuresOfSourcesGoWhenTheirTimeIsOver() async throws {
+    @Test func expiredSourceFailuresAreRemoved() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...230 { group.addTask { try await remember(number, seconds: 60) } }
             try await group.waitForAll()
@@ -49,8 +49,8 @@ struct LeftoverTests {
         try await fixture.sql("SELECT group_concat(name, ' ') FROM (SELECT name FROM key ORDER BY name)")
     }
 
-    /// However its jobs ended: one of them may be retried, and has to find a limit.
-    @Test func aConcurrencyKeyGoesWithTheLastOfItsJobs() async throws {
+    /// However its jobs ended, because one may be retried and needs its limit.
+    @Test func aConcurrencyKeyIsRemovedWithItsLastJob() async throws {
         try await fixture.register()
         let later = fixture.clock.storeClock.now().addingTimeInterval(1_000_000)
         try await fixture.enqueue(2) { $0.concurrencyKey = "ended" }
@@ -78,7 +78,7 @@ struct LeftoverTests {
         #expect((pruned.cancelled, pruned.concurrencyKeys) == (1, 1))
         #expect(try await keys() == "operator scheduled")
         try await fixture.enqueue(2) { $0.concurrencyKey = "ended" }
-        #expect(try await store.claim(limit: 9, for: "w1").count == 1, "it begins anew, one job at a time")
+        #expect(try await store.claim(limit: 9, for: "w1").count == 1, "the key starts over with one job at a time")
         #expect(try await store.check().filter { $0.severity == .error } == [])
     }
 
@@ -90,18 +90,18 @@ struct LeftoverTests {
         }
     }
 
-    @Test func aKeyThatAJobCameWithSinceTheLookStays() async throws {
+    @Test func aKeyThatAJobUsesMeanwhileIsKept() async throws {
         try await insertKeys(101)
         let fixture = fixture
         let pruned = try await fixture.prune(.forever) { step in
-            // Between the look, which found all, and the transaction that would remove the last one.
+            // Between the scan, which found all, and the transaction that would remove the last one.
             if step.concurrencyKeys == 100 { _ = try? await fixture.enqueue { $0.concurrencyKey = "k100" } }
         }
         #expect(pruned.concurrencyKeys == 100)
         #expect(try await keys() == "k100")
     }
 
-    @Test func keysGoInSmallTransactions() async throws {
+    @Test func keysAreRemovedInSmallTransactions() async throws {
         try await insertKeys(230)
         var steps: [Int] = []
         #expect(try await fixture.prune(.forever) { steps.append($0.concurrencyKeys) }.concurrencyKeys == 230)
@@ -112,8 +112,8 @@ struct LeftoverTests {
         try await fixture.sql("SELECT group_concat(name, ' ') FROM (SELECT name FROM \(table) ORDER BY name)")
     }
 
-    /// An operator's pause, limit or rate is for jobs to come.
-    @Test func queuesAndBatchesThatNoJobHasGo() async throws {
+    /// An operator's pause, limit or rate is kept for future jobs.
+    @Test func queuesAndBatchesWithoutJobsAreRemoved() async throws {
         for queue in ["ended", "limited", "paused", "rated", "waits"] {
             try await fixture.enqueue {
                 $0.queue = queue
@@ -137,7 +137,7 @@ struct LeftoverTests {
         #expect(try await store.claim(limit: 1, queues: ["ended"], for: "w1").count == 1)
     }
 
-    @Test func tenThousandQueuesThatNoJobHasGoInSmallTransactions() async throws {
+    @Test func tenThousandEmptyQueuesAreRemovedInSmallTransactions() async throws {
         try await store.commit { db in
             try db.execute(
                 sql: """

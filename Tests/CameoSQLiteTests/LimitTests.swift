@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// How many jobs of a queue and of a key run at once.
+/// Concurrency limits of queues and keys.
 @Suite(.timeLimit(.minutes(10)))
 struct LimitTests {
     private func finish(_ job: ClaimedJob, _ fixture: StoreFixture) async throws {
@@ -55,7 +55,7 @@ struct LimitTests {
 
     /// Every way in which a running job ends frees its key.
     @Test(arguments: ["complete", "discard", "fail", "release", "cancel", "rescue"])
-    func aKeyIsFreedWhateverBecomesOfItsJob(way: String) async throws {
+    func aKeyIsFreedHoweverItsJobEnds(way: String) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("w1")
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
@@ -78,13 +78,13 @@ struct LimitTests {
         try await fixture.store.deregister(registration)
     }
 
-    @Test func jobsOfAFullKeyLeaveTheLineAndComeBackInTheirOrder() async throws {
+    @Test func jobsOfAFullKeyAreSkippedAndReturnInOrder() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(50) { $0.concurrencyKey = "k" }
         #expect(try await openLanes(fixture) == 1)
         let first = try #require(try await fixture.store.claim(limit: 9, for: "w1").first)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
-        #expect(try await openLanes(fixture) == 0, "nothing of it is in a claim's way")
+        #expect(try await openLanes(fixture) == 0, "a claim scans none of its jobs")
         try await fixture.enqueue(1) {
             $0.concurrencyKey = "k"
             $0.priority = 10
@@ -93,7 +93,7 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [51])
     }
 
-    /// Of queues whose names come before and after that of the other.
+    /// Covers queues whose names sort before and after the other's.
     @Test(arguments: ["asleep", "paused"])
     func aJobInAPausedQueueDoesNotKeepItsKey(paused: String) async throws {
         let fixture = try StoreFixture()
@@ -119,10 +119,10 @@ struct LimitTests {
         }
         try await fixture.enqueue(4) { $0.queue = "a" }
         let jobs = try await fixture.store.claim(limit: 5, for: "w1")
-        #expect(jobs.map(\.claim.jobID) == [1, 2, 7, 8, 9], "what is shut out does not shorten a claim")
+        #expect(jobs.map(\.claim.jobID) == [1, 2, 7, 8, 9], "blocked jobs do not shorten a claim")
     }
 
-    @Test func anOperatorsLimitStandsAgainstRequests() async throws {
+    @Test func anOperatorsLimitOverridesRequests() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(key: "k", to: 2)
         try await fixture.enqueue(5) {
@@ -141,7 +141,7 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 9, for: "w1").count == 1)
     }
 
-    /// Idle workers ask often, and a writer may have the lock for long.
+    /// Idle workers claim often, and a writer may hold the lock for long.
     @Test func aClaimThatFindsAFullKeyTakesNoLock() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
@@ -153,7 +153,7 @@ struct LimitTests {
         try stranger.inDatabase { db in try db.rollback() }
     }
 
-    @Test func aPoisonJobOfAFullKeyBlocksNobody() async throws {
+    @Test func aPoisonJobOfAFullKeyBlocksNoOthers() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
@@ -164,7 +164,7 @@ struct LimitTests {
         #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil))
     }
 
-    @Test func aPoisonJobThatComesBackToAFullKeyBlocksNobody() async throws {
+    @Test func aPoisonJobThatReturnsToAFullKeyBlocksNoOthers() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(key: "k", to: 2)
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
@@ -184,7 +184,7 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 1, kind: .poison, for: "w1").map(\.claim.jobID) == [3])
     }
 
-    @Test func aLimitBelowWhatRunsLetsThatGoOnAndNothingIn() async throws {
+    @Test func aLimitBelowTheRunningCountStopsOnlyNewClaims() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(8)
         let running = try await fixture.store.claim(limit: 4, for: "w1")
@@ -202,7 +202,7 @@ struct LimitTests {
         #expect(try await fixture.store.queues().map(\.maxRunning) == [3])
     }
 
-    @Test func checkFindsACountThatIsWrong() async throws {
+    @Test func checkFindsAWrongCount() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
         try await fixture.store.commit { db in try db.execute(sql: "UPDATE key SET running = 7") }
@@ -213,7 +213,7 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 
-    @Test func aKeyThatHasRoomAndOpensNothingIsFoundAndMended() async throws {
+    @Test func aKeyWithRoomButShutLanesIsFoundAndRepaired() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
         _ = try await fixture.sql("UPDATE lane SET shut = 1")

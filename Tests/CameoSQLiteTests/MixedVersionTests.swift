@@ -6,10 +6,10 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Programs of several versions on one store: one of them brings the tables up to date while others have it open.
+/// Programs of several versions on one store, one of which migrates the tables while others have it open.
 @Suite(.timeLimit(.minutes(10)))
 struct MixedVersionTests {
-    /// What a program of a version to come might do to the tables.
+    /// A migration that a future version might make.
     private func takeOver(_ path: String) async throws {
         let script = """
             PRAGMA busy_timeout=120000; PRAGMA wal_autocheckpoint=0;
@@ -29,7 +29,7 @@ struct MixedVersionTests {
         try #require(result.exitStatus == 0, "\(result.errorText)")
     }
 
-    @Test func whatIsNewIsRefusedByNameUnderTheTablesOfANewerVersion() async throws {
+    @Test func newWorkIsRefusedByNameOnTablesOfANewerVersion() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue(2)
@@ -45,7 +45,7 @@ struct MixedVersionTests {
         #expect(try await fixture.store.states(of: [1, 2, 3]) == [1: .available, 2: .available])
     }
 
-    @Test func whatWasBegunIsEndedUnderTheTablesOfANewerVersion() async throws {
+    @Test func workInProgressEndsOnTablesOfANewerVersion() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register()
         try await fixture.enqueue(4)
@@ -73,8 +73,8 @@ struct MixedVersionTests {
         )
     }
 
-    /// A write that waits in one group with one that is refused is not touched by that.
-    @Test func oneGroupRefusesOnlyWhatIsNew() async throws {
+    /// A refused write does not affect others in its group.
+    @Test func aGroupRefusesOnlyNewWork() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(8)
         let jobs = try await fixture.store.claim(limit: 8, for: "w1")

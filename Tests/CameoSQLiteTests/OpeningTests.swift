@@ -40,12 +40,12 @@ struct OpeningTests {
     @Test func aStoreIsMadeOneLevelDeep() throws {
         let folder = try TemporaryFolder()
         let far = folder.path("far/store")
-        let reason = "there is no folder \(folder.path("far")) to make it in"
+        let reason = "there is no folder \(folder.path("far")) to create it in"
         #expect(throws: StoreError.cannotOpen(path: far, reason: reason)) { try SQLiteStore(at: far) }
         #expect(!FileManager.default.fileExists(atPath: folder.path("far")))
     }
 
-    /// SQLite's own settings can be made only before its first use, which may have been the program's.
+    /// SQLite can be configured only before its first use, which may have been the program's.
     @Test func aProgramMayHaveUsedSQLiteBefore() async throws {
         await #expect(processExitsWith: .success) {
             let own = try DatabaseQueue()
@@ -67,7 +67,7 @@ struct OpeningTests {
         let fixture = try StoreFixture()
         try await fixture.enqueue(3)
         let copy = try TemporaryFolder()
-        // Without the log's shared memory, as after a restart of the machine.
+        // Without the log's shared memory, as after a reboot.
         for name in ["cameo.sqlite", "cameo.sqlite-wal"] {
             try FileManager.default.copyItem(atPath: "\(fixture.path)/\(name)", toPath: copy.path(name))
         }
@@ -88,7 +88,7 @@ struct OpeningTests {
         #expect(permissions == 0o700)
     }
 
-    @Test func manyProcessesMayMakeTheStoreAtOnce() async throws {
+    @Test func manyProcessesMayCreateTheStoreAtOnce() async throws {
         let folder = try TemporaryFolder()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
@@ -110,7 +110,7 @@ struct OpeningTests {
             let store = try SQLiteStore(at: path)
             _ = try await store.enqueue([StoreFixture.request()])
             let refused = try await run("sqlite3", ["\(path)/cameo.sqlite", "PRAGMA journal_mode = \(mode)"])
-            #expect(refused.errorText.contains("locked"), "while somebody has the store open nobody can")
+            #expect(refused.errorText.contains("locked"), "WAL cannot be turned off while the store is open")
         }
         try await sql("PRAGMA journal_mode = \(mode)", in: path)
 
@@ -120,18 +120,18 @@ struct OpeningTests {
 
         let store = try SQLiteStore(at: path)
         #expect(try await store.check().filter { $0.subject == "journal" }.map(\.severity) == [.ok])
-        #expect(try await store.read { db in try Schema.hasLogAhead(db) })
+        #expect(try await store.read { db in try Schema.isInWALMode(db) })
         #expect(try await store.status().count(.available) == 1)
     }
 
-    @Test func whoeverOpensAStoreThatIsReadyWaitsForNobody() async throws {
+    @Test func openingAReadyStoreWaitsForNoLock() async throws {
         let fixture = try StoreFixture()
         let frozen = try FileLock(fixture.store.directory.setUpLock)
         defer { withExtendedLifetime(frozen) {} }
         #expect(try await fixture.anotherStore().status().count(.available) == 0)
     }
 
-    @Test func aFrozenHolderOfTheLockIsNotWaitedForWithoutEnd() throws {
+    @Test func waitingForAFrozenLockHolderHasALimit() throws {
         struct Frozen: Error {}
         let folder = try TemporaryFolder()
         let path = folder.path("setup.lock")

@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an operator does to one job, in whatever state it is.
+/// An operator's actions on one job, in every state.
 @Suite(.timeLimit(.minutes(10)))
 struct OperatorTests {
-    /// A store with one job, in that state.
+    /// Creates a store with one job in this state.
     private func fixture(_ state: JobState) async throws -> StoreFixture {
         let fixture = try StoreFixture()
         let later = fixture.clock.storeClock.now().addingTimeInterval(600)
@@ -33,7 +33,7 @@ struct OperatorTests {
     }
 
     @Test(arguments: JobState.allCases)
-    func onlyAWaitingJobIsPutOff(state: JobState) async throws {
+    func onlyAWaitingJobIsSnoozed(state: JobState) async throws {
         let fixture = try await fixture(state)
         let before = try await fixture.store.job(1)
         let later = fixture.clock.storeClock.now().addingTimeInterval(3_600)
@@ -47,7 +47,7 @@ struct OperatorTests {
     }
 
     @Test(arguments: JobState.allCases)
-    func onlyAJobThatHasNotEndedIsCancelled(state: JobState) async throws {
+    func onlyAnUnfinishedJobIsCancelled(state: JobState) async throws {
         let fixture = try await fixture(state)
         let before = try await fixture.store.job(1)
         fixture.clock.advance(seconds: 1)
@@ -58,7 +58,7 @@ struct OperatorTests {
     }
 
     @Test(arguments: JobState.allCases)
-    func aJobThatWaitsOrRunsIsNotRetried(state: JobState) async throws {
+    func anAvailableOrRunningJobIsNotRetried(state: JobState) async throws {
         let fixture = try await fixture(state)
         let before = try await fixture.store.job(1)
         fixture.clock.advance(seconds: 1)

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A thumbnail is a function of its overlay's bytes too, which its id does not know.
+/// A thumbnail also depends on its overlay's bytes, which are not part of its id.
 @Suite(.timeLimit(.minutes(10)))
 struct OverlayProvenanceTests {
     private let fixture: StoreFixture
@@ -36,7 +36,7 @@ struct OverlayProvenanceTests {
         #expect(try await make("third", overlay: "mark", seen: 3) == "third")
     }
 
-    @Test func sameOverlayLetsTheFirstBlobStand() async throws {
+    @Test func theSameOverlayKeepsTheFirstBlob() async throws {
         #expect(try await make("first", overlay: "mark", seen: 1) == "first")
         #expect(try await make("second", overlay: "mark", seen: 2) == "first")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct QueueTests {
-    @Test func aPausedQueueGivesNothingAndTheOthersGoOn() async throws {
+    @Test func aPausedQueueYieldsNothingWhileOthersContinue() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue { $0.queue = "imports" }
@@ -20,7 +20,7 @@ struct QueueTests {
         #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.queue) == ["imports"])
     }
 
-    @Test func whatRunsInAPausedQueueIsCompleted() async throws {
+    @Test func runningJobsOfAPausedQueueComplete() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue()
@@ -43,7 +43,7 @@ struct QueueTests {
         #expect(try await fixture.store.queues().map(\.name) == ["imports"])
     }
 
-    /// To Swift's own comparison these are one name: é, and e with an accent. No request has such a queue, but rows may.
+    /// Swift considers é and e with a combining accent equal. No valid request names such a queue, but rows may.
     @Test func queuesWhoseNamesOnlyLookAlikeAreTwo() async throws {
         let fixture = try StoreFixture()
         let names = ["caf\u{e9}", "cafe\u{301}"]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// How many jobs of a queue and of a key start within a time.
+/// Rate limits of queues and keys.
 @Suite(.timeLimit(.minutes(10)))
 struct RateTests {
     enum Subject: CaseIterable {
@@ -47,14 +47,14 @@ struct RateTests {
     private func claim(_ store: SQLiteStore) async throws -> Int { try await store.claim(limit: 99, for: "w1").count }
 
     @Test(arguments: Subject.allCases)
-    func tenStartAtOnceAndThenOneEachTenthOfASecondOverAllProcesses(subject: Subject) async throws {
+    func tenStartAtOnceThenOneEveryTenthOfASecondAcrossProcesses(subject: Subject) async throws {
         let fixture = try await fixture(subject)
         let other = try fixture.anotherStore()
         #expect(try await claim(fixture.store) == 10)
         #expect(try await claim(other) == 0)
         let now = fixture.clock.storeClock.now()
-        let next = try await fixture.store.nextDueTime()?.milliseconds
-        #expect(next == now.milliseconds + 100, "what a worker waits for")
+        let next = try await fixture.store.sweep(for: "w1").due?.milliseconds
+        #expect(next == now.milliseconds + 100, "the time a worker waits for")
         fixture.clock.advance(seconds: 0.05)
         #expect(try await claim(fixture.store) == 0)
         fixture.clock.advance(seconds: 0.06)
@@ -62,16 +62,16 @@ struct RateTests {
         #expect(try await claim(fixture.store) == 0)
         fixture.clock.advance(seconds: 0.31)
         #expect(try await claim(fixture.store) == 3)
-        // An hour's worth is not saved up.
+        // Unused starts do not accumulate for an hour.
         fixture.clock.advance(seconds: 3_600)
         #expect(try await claim(other) == 10)
         #expect(try await claim(fixture.store) == 0)
         #expect(try await fixture.store.check().filter { $0.subject == "limits" }.map(\.severity) == [.ok])
     }
 
-    /// A worker that dies gives no start back.
+    /// The death of a worker does not return its starts.
     @Test(arguments: Subject.allCases)
-    func whatIsGivenBackHasStarted(subject: Subject) async throws {
+    func aReleasedJobHasUsedItsStart(subject: Subject) async throws {
         let fixture = try await fixture(subject)
         for job in try await fixture.store.claim(limit: 99, for: "w1") { try await fixture.store.release(job.claim) }
         #expect(try await claim(fixture.store) == 0)
@@ -80,13 +80,13 @@ struct RateTests {
     }
 
     @Test(arguments: Subject.allCases, [3_600.0, 1.05, 0.95, 0.5])
-    func aClockThatIsPutBackNeitherOpensNorClosesForLong(subject: Subject, seconds: Double) async throws {
+    func aClockSetBackNeitherOpensNorClosesForLong(subject: Subject, seconds: Double) async throws {
         let fixture = try await fixture(subject)
         #expect(try await claim(fixture.store) == 10)
         fixture.clock.advance(seconds: -seconds)
         #expect(try await claim(fixture.store) == 0)
         #expect(try await claim(fixture.anotherStore()) == 0)
-        // A period and a start later it is as if nothing had been.
+        // One period and one start later, everything is back to normal.
         fixture.clock.advance(seconds: 1.1)
         let started = try await claim(fixture.store)
         #expect((1...10).contains(started), "\(started)")
@@ -94,7 +94,7 @@ struct RateTests {
         #expect(try await claim(fixture.store) == 10)
     }
 
-    @Test func aJobOfAnotherQueueOrKeyPassesWhatIsUsedUp() async throws {
+    @Test func anExhaustedRateDoesNotBlockOtherQueuesOrKeys() async throws {
         let fixture = try await fixture(.queue)
         #expect(try await claim(fixture.store) == 10)
         try await fixture.enqueue { $0.queue = "other" }
@@ -106,7 +106,7 @@ struct RateTests {
     }
 
     @Test(arguments: Subject.allCases)
-    func aRateThatIsTakenAwayLetsAllStart(subject: Subject) async throws {
+    func removingARateLetsAllStart(subject: Subject) async throws {
         let fixture = try await fixture(subject)
         #expect(try await claim(fixture.store) == 10)
         switch subject {
@@ -124,7 +124,7 @@ struct RateTests {
         #expect(try await fixture.store.concurrencyLimits().map(\.rate) == ["5/30s"])
     }
 
-    /// A poison job starts like any other job.
+    /// A poison job counts like any other job.
     @Test func aPoisonJobTakesAStart() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// How readings of thumbnails reach the store.
+/// The recording of thumbnail reads.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadingTests {
     /// Counts commits that changed something.
@@ -30,8 +30,8 @@ struct ReadingTests {
 
     private var store: SQLiteStore { fixture.store }
 
-    /// A program that is about to end waits also for what was begun before.
-    @Test func whoWritesReadingsDownWaitsForWhoIsAboutIt() async {
+    /// A program that is about to exit also waits for recordings already in progress.
+    @Test func recordingWaitsForEarlierRecordings() async {
         var readings = PendingReadings()
         let (gate, opener) = AsyncStream<Void>.makeStream()
         let ends = Mutex<[String]>([])
@@ -53,10 +53,10 @@ struct ReadingTests {
 
     private func read(_ id: ThumbnailID) async {
         store.noteReading(of: .thumbnail(id))
-        await store.writeDownReadings()
+        await store.recordReadings()
     }
 
-    @Test func aReadingIsNotedByItself() async throws {
+    @Test func aReadIsRecordedAutomatically() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 3_600)
         let watcher = try fixture.anotherStore()
@@ -69,13 +69,13 @@ struct ReadingTests {
         #expect(store.readings.withLock { $0.names }.isEmpty)
     }
 
-    @Test func itIsNotedOnceAnHour() async throws {
+    @Test func aReadIsRecordedOnceAnHour() async throws {
         let id = try await fixture.makeThumbnail()
         let watcher = try fixture.anotherStore()
         var before = try await watcher.version()
         fixture.clock.advance(seconds: 3_599)
         await read(id)
-        #expect(try await watcher.version() == before, "it was made within the hour: nothing is written")
+        #expect(try await watcher.version() == before, "made within the hour, so nothing is written")
         fixture.clock.advance(seconds: 1)
         await read(id)
         let noted = fixture.clock.storeClock.now().milliseconds
@@ -99,7 +99,7 @@ struct ReadingTests {
             db.add(transactionObserver: counter, extent: .observerLifetime)
         }
         for id in ids.compactMap({ ThumbnailID($0) }) { store.noteReading(of: .thumbnail(id)) }
-        await store.writeDownReadings()
+        await store.recordReadings()
         let noted = try await store.read { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM thumbnail WHERE read_at > 0")
         }
@@ -107,7 +107,7 @@ struct ReadingTests {
         #expect(counter.count == 1)
     }
 
-    @Test func whoReadsWaitsForNoLock() async throws {
+    @Test func readersWaitForNoLock() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 3_600)
         let other = try fixture.anotherStore()
@@ -119,9 +119,9 @@ struct ReadingTests {
         }
         _ = await locked.first { _ in true }
         defer { release.signal() }  // also where something throws: the other would wait for ever
-        // Under the other's lock: the bytes come, and the note is on its way.
+        // While another process holds the lock, the bytes are returned and the recording is scheduled.
         store.noteReading(of: .thumbnail(id))
-        async let noted: Void = store.writeDownReadings()
+        async let noted: Void = store.recordReadings()
         #expect(try await store.data(of: .thumbnail(id)).isEmpty == false)
         #expect(try await readAt(id) == 0)
         release.signal()
@@ -130,7 +130,7 @@ struct ReadingTests {
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
     }
 
-    @Test func whatCannotBeNotedFailsNobodyAndIsNotedNextTime() async throws {
+    @Test func aFailedRecordingFailsNoReadAndTheNextReadIsRecorded() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 3_600)
         try await store.writeOutsideTransaction { db in
@@ -148,7 +148,7 @@ struct ReadingTests {
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
     }
 
-    @Test func aStoreOpenedForReadingTakesNoNotes() async throws {
+    @Test func aReadOnlyStoreRecordsNothing() async throws {
         let id = try await fixture.makeThumbnail()
         let reader = try SQLiteStore(reading: fixture.path, clock: fixture.clock.storeClock)
         reader.noteReading(of: .thumbnail(id))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Damage of every kind that a check knows: it is found, named, and mended where that can be.
+/// Every kind of damage that a check detects is found, reported and, where possible, repaired.
 @Suite(.timeLimit(.minutes(10)))
 struct RepairTests {
     private static let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
@@ -29,7 +29,7 @@ struct RepairTests {
         }
     }
 
-    /// A store with a completed job of one large thumbnail, and a running one.
+    /// Creates a store with a completed job of one large thumbnail and a running job.
     private func fixture() async throws -> (StoreFixture, ThumbnailID) {
         let fixture = try StoreFixture()
         try await fixture.register()
@@ -60,9 +60,9 @@ struct RepairTests {
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
     }
 
-    /// What reads whole tables would hold up whatever else the program reads.
+    /// Checks read whole tables, which would block the program's other reads.
     @Test(arguments: [true, false])
-    func aCheckReadsAtLengthOnAConnectionOfItsOwn(writable: Bool) async throws {
+    func aCheckUsesItsOwnConnection(writable: Bool) async throws {
         let (fixture, thumbnail) = try await fixture()
         let store = writable ? fixture.store : try SQLiteStore(reading: fixture.path)
         let statements = Mutex<[String]>([])
@@ -87,12 +87,12 @@ struct RepairTests {
             ("references", "DELETE FROM job WHERE id = 1"),
         ]
     )
-    func damageIsFoundNamedAndMended(subject: String, damage: String) async throws {
+    func damageIsFoundReportedAndRepaired(subject: String, damage: String) async throws {
         let (fixture, _) = try await fixture()
         try await sql(fixture, damage)
         let found = try await check(fixture, subject)
         #expect(found.severity == .error)
-        #expect(found.message.contains("--repair"), "it says how to mend it")
+        #expect(found.message.contains("--repair"), "it says how to repair it")
         #expect(
             try await repair(fixture).contains {
                 $0.severity == .mended && ($0.subject == subject || subject == "limits")
@@ -103,7 +103,7 @@ struct RepairTests {
         #expect(try await repair(fixture) == [])
     }
 
-    @Test func aJobThatRanForNobodyWaitsAgainUncharged() async throws {
+    @Test func aJobOfAnUnknownWorkerIsReleasedWithoutCountingTheAttempt() async throws {
         let (fixture, _) = try await fixture()
         try await sql(fixture, "UPDATE task SET worker = 'nobody' WHERE state = 2")
         _ = try await repair(fixture)
@@ -112,7 +112,7 @@ struct RepairTests {
         #expect(job.attempts?.map(\.outcome) == [.interrupted])
     }
 
-    /// Each table whose rows may refer to something that is gone.
+    /// Covers each table whose rows may refer to a missing row.
     @Test(
         arguments: [
             ("batch_job", "DELETE FROM job WHERE id = 3"), ("upload", "DELETE FROM job WHERE id = 4"),
@@ -121,7 +121,7 @@ struct RepairTests {
             ("accepted", "DELETE FROM job WHERE id = 3"),
         ]
     )
-    func whatRefersToNothingGoes(table: String, damage: String) async throws {
+    func danglingRowsAreRemoved(table: String, damage: String) async throws {
         let (fixture, thumbnail) = try await fixture()
         try await fixture.enqueue { $0.batch = "b" }
         try await sql(fixture, #"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
@@ -131,7 +131,7 @@ struct RepairTests {
         let dangling =
             switch table {
             case "task", "accepted": "SELECT count(*) FROM \(table) WHERE id = 3"
-            // The fifth job's bytes have a row there too.
+            // The fifth job's upload also has a row there.
             case "ingredient": "SELECT count(*) FROM ingredient WHERE job_id = 6"
             default: "SELECT count(*) FROM \(table)"
             }
@@ -143,13 +143,13 @@ struct RepairTests {
         #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
     }
 
-    /// A head that says nothing, or too much, is what a claim goes by.
+    /// Claims depend on heads, so a missing or too high one hides jobs.
     @Test(arguments: [
         "UPDATE lane SET head = NULL; UPDATE queue SET head = NULL", "UPDATE queue SET head = NULL",
         "UPDATE lane SET head = head + (1 << 60); UPDATE queue SET head = head + (1 << 60)",
         "UPDATE queue SET head = head + (1 << 60)",
     ])
-    func aJobThatAClaimWouldNotFindIsFoundAndMended(damage: String) async throws {
+    func aJobThatAClaimWouldNotFindIsFoundAndRepaired(damage: String) async throws {
         let (fixture, _) = try await fixture()
         try await fixture.enqueue()
         #expect(try await check(fixture, "limits").severity == .ok)
@@ -162,7 +162,7 @@ struct RepairTests {
     }
 
     @Test(arguments: [0, 1])
-    func aLaneThatIsWronglyOpenOrShutIsFoundAndMended(shut: Int) async throws {
+    func aLaneThatIsWronglyOpenOrShutIsFoundAndRepaired(shut: Int) async throws {
         let (fixture, _) = try await fixture()
         try await fixture.enqueue(2) { $0.concurrencyKey = "k" }
         if shut == 0 { _ = try await fixture.store.claim(limit: 9, for: "w1") }
@@ -183,14 +183,14 @@ struct RepairTests {
         #expect(try await check(fixture, "limits").severity == .ok)
     }
 
-    @Test func aJobThatIsNowhereIsFound() async throws {
+    @Test func aJobWithoutATaskOrOutcomeIsFound() async throws {
         let (fixture, _) = try await fixture()
         try await sql(fixture, "DELETE FROM outcome")
         let found = try await check(fixture, "jobs")
         #expect(found.severity == .error && found.message.contains("job 1 is neither in the queue nor in the history"))
     }
 
-    /// As a program leaves it that turns the constraints off.
+    /// Like the work of a program that turns constraints off.
     @Test func aRowThatBreaksAConstraintIsFound() async throws {
         let (fixture, _) = try await fixture()
         _ = try await fixture.sql("PRAGMA ignore_check_constraints = ON; UPDATE task SET attempt = -1")
@@ -198,24 +198,24 @@ struct RepairTests {
         #expect(found.severity == .error && found.message.contains("CHECK constraint failed in task"))
     }
 
-    /// As another process may make it between the look at a blob and the transaction that removes it.
-    @Test func whatWasMadeAnewSinceTheLookStays() async throws {
+    /// Another process stores the blob between the survey and the transaction that removes it.
+    @Test func aBlobStoredAgainMeanwhileIsKept() async throws {
         let (fixture, thumbnail) = try await fixture()
         let blob = try await fixture.store.thumbnail(thumbnail).blob
         let removed = try await fixture.store.remove(damaged: blob)
         #expect((removed.thumbnails, removed.isGone) == (0, false))
-        #expect(try await !fixture.store.remove(unnamed: blob, madeBefore: .distantFuture))
+        #expect(try await !fixture.store.remove(orphan: blob, madeBefore: .distantFuture))
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
     }
 
-    @Test func aThumbnailWithDamagedBytesIsRemovedAndCanBeMadeAnew() async throws {
+    @Test func aThumbnailWithDamagedBytesIsRemovedAndCanBeMadeAgain() async throws {
         let (fixture, thumbnail) = try await fixture()
         let blob = try await fixture.store.thumbnail(thumbnail).blob
         let file = StoreDirectory(unfinished: fixture.path).blobFile(blob)
         try Data("rubbish".utf8).write(to: URL(filePath: file))
         #expect(try await check(fixture, "blobs").severity == .error)
         let mended = try await repair(fixture)
-        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made anew")
+        #expect(mended.first?.message == "1 thumbnails with damaged bytes removed, to be made again on request")
         await #expect(throws: StoreError.notFound(uri: "cameo://thumb/\(thumbnail.text)")) {
             try await fixture.store.data(of: .thumbnail(thumbnail))
         }
@@ -231,9 +231,9 @@ struct RepairTests {
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
     }
 
-    /// There is no way to have them again but a backup: the finding stays until somebody has seen it.
+    /// Only a backup can restore these bytes, so the finding stays.
     @Test(arguments: ["stored", "under a key", "of a job"])
-    func bytesOfAProgramThatAreDamagedStayAFinding(way: String) async throws {
+    func damagedBytesOfAProgramStayAFinding(way: String) async throws {
         let (fixture, _) = try await fixture()
         let bytes = Data(Self.large.reversed())
         let digest = SHA256.digest(of: bytes)
@@ -251,16 +251,16 @@ struct RepairTests {
         )
     }
 
-    @Test func aFileThatNoRowNamesGoesWhenItIsAnHourOld() async throws {
+    @Test func anOrphanedFileIsRemovedAfterAnHour() async throws {
         let (fixture, thumbnail) = try await fixture()
         let stray = SHA256.digest(of: Data("stray".utf8))
         let file = fixture.store.directory.blobFile(stray)
         try write("stray", to: file, aged: 3_500, fixture)
         let found = try await check(fixture, "files")
         #expect(found.severity == .warning && found.message.contains(stray.description))
-        #expect(try await repair(fixture) == [], "its writer may be about to name it")
+        #expect(try await repair(fixture) == [], "its writer may be about to reference it")
         try write("stray", to: file, aged: 3_700, fixture)
-        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await repair(fixture).map(\.message) == ["1 orphaned files removed"])
         #expect(!FileManager.default.fileExists(atPath: file))
         #expect(try await check(fixture, "files").severity == .ok)
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
@@ -274,15 +274,15 @@ struct RepairTests {
         try files.setAttributes([.modificationDate: time], ofItemAtPath: file)
     }
 
-    @Test func aFileOfABlobThatStandsInItsRowGoes() async throws {
+    @Test func aFileOfAnInlineBlobIsRemoved() async throws {
         let (fixture, _) = try await fixture()
         let digest = try await fixture.store.store(Data("small".utf8), mediaType: nil)
         try write("small", to: fixture.store.directory.blobFile(digest), aged: 3_700, fixture)
-        #expect(try await repair(fixture).map(\.message) == ["1 files removed that no row named"])
+        #expect(try await repair(fixture).map(\.message) == ["1 orphaned files removed"])
         #expect(try await fixture.store.data(of: digest) == Data("small".utf8))
     }
 
-    @Test func aFileThatWasNeverFinishedGoesWhenItIsAnHourOld() async throws {
+    @Test func anUnfinishedFileIsRemovedAfterAnHour() async throws {
         let (fixture, _) = try await fixture()
         let folder = fixture.store.directory.unfinishedBlobs
         let names = [3_500.0, 3_700].map { age in (UUID().uuidString, age) }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RescueTests {
-    /// Rescues until something was found: other tests of this process start programs, and between fork and exec such a
-    /// child has a copy of every lock file.
+    /// Rescues until something is found: other tests of this process start programs, and between fork and exec a child
+    /// has a copy of every lock file.
     private func rescue(in fixture: StoreFixture, except own: String = "me") async throws -> RescueReport {
         while true {
             let report = try await fixture.store.rescueExpired(except: own)
@@ -17,7 +17,7 @@ struct RescueTests {
         }
     }
 
-    @Test func aDeadWorkersJobsAreTakenBackUncharged() async throws {
+    @Test func aDeadWorkersJobsAreRescuedWithoutCountingTheAttempt() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(3)
         var registration: WorkerRegistration? = try await fixture.register("dead")
@@ -60,7 +60,7 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    /// Nothing is to be taken from it, and the silence of one that sleeps is no finding.
+    /// There is nothing to rescue, and the silence of an idle worker is no finding.
     @Test func aSilentWorkerWithoutJobsIsLeftAlone() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("idle")
@@ -69,8 +69,8 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    /// The times of two starts of a machine, or of two machines, do not compare.
-    @Test func aLeaseOfAnotherStartOfTheMachineSaysNothing() async throws {
+    /// Times of two boots, or of two machines, cannot be compared.
+    @Test func aLeaseFromAnotherBootIsIgnored() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let registration = try await fixture.register("w1")
@@ -81,8 +81,8 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    /// Its lease comes between the look at the workers and the transaction that would take its jobs.
-    @Test func aWorkerThatWakesSinceTheLookKeepsItsJobs() async throws {
+    /// Its lease is extended between the look at the workers and the transaction that would rescue its jobs.
+    @Test func aWorkerThatWakesMeanwhileKeepsItsJobs() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let registration = try await fixture.register("w1")
@@ -94,7 +94,7 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    @Test func nobodyRescuesHimself() async throws {
+    @Test func aWorkerDoesNotRescueItsOwnJobs() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let registration = try await fixture.register("me")
@@ -104,7 +104,7 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    @Test func theSixthDeathDiscardsWithAName() async throws {
+    @Test func theSixthDeathDiscardsTheJobByName() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         for death in 1...6 {
@@ -121,7 +121,7 @@ struct RescueTests {
         #expect(job.attempts?.count == 6)
     }
 
-    @Test func statusTellsTheDeadFromTheLiving() async throws {
+    @Test func statusDistinguishesDeadAndLivingWorkers() async throws {
         let fixture = try StoreFixture()
         var dead: WorkerRegistration? = try await fixture.register("dead")
         let living = try await fixture.register("living")
@@ -136,7 +136,7 @@ struct RescueTests {
         try await fixture.store.deregister(living)
     }
 
-    @Test func aWorkerThatLeavesGivesBackWhatItCouldNotRecord() async throws {
+    @Test func aDeregisteringWorkerReleasesUnsettledJobs() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let registration = try await fixture.register("me")
@@ -147,7 +147,7 @@ struct RescueTests {
         #expect(job.attempts?.map(\.outcome) == [.released])
     }
 
-    @Test func jobsOfAWorkerWithoutARowAreTakenBack() async throws {
+    @Test func jobsOfAWorkerWithoutARowAreRescued() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)
@@ -157,7 +157,7 @@ struct RescueTests {
 
     private static let outside = "../../victim"
 
-    /// Whoever can write the store is trusted with it, and with nothing outside of it.
+    /// A user who can write to the store is trusted with it, but with nothing outside it.
     @Test(arguments: ["worker", "task"])
     func anIDThatIsAPathReachesNoFile(table: String) async throws {
         let fixture = try StoreFixture()
@@ -178,7 +178,7 @@ struct RescueTests {
     }
 
     @Test(arguments: [outside, "", ".", "..", ".w", "w/1", "w 1", "é", String(repeating: "w", count: 65)])
-    func noWorkerHasAnIDThatNamesNoFile(id: String) async throws {
+    func aWorkerIDThatIsNoFileNameIsRefused(id: String) async throws {
         let fixture = try StoreFixture()
         await #expect(throws: StoreError.self) { try await fixture.register(id) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
@@ -187,10 +187,11 @@ struct RescueTests {
                 "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, 'b', 1, NULL, NULL"
             )
         }
-        #expect(failure?.description.contains("a worker's id names a file") == true, "\(String(describing: failure))")
+        let rule = "a worker's id must be a valid file name"
+        #expect(failure?.description.contains(rule) == true, "\(String(describing: failure))")
     }
 
-    @Test func aWorkerTakenForDeadEntersAgainWithItsNextLease() async throws {
+    @Test func aWorkerTakenForDeadIsRegisteredAgainWithItsNextLease() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register("me")
         try FileManager.default.removeItem(atPath: "\(fixture.path)/workers/me.lock")

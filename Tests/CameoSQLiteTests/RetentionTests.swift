@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetentionTests {
-    /// One job in each state, each final one ended at the time of the call.
+    /// Creates one job in each state; the final ones end at the time of the call.
     private func jobsInEveryState(_ fixture: StoreFixture) async throws {
         try await fixture.register()
         try await fixture.enqueue(6)
@@ -31,7 +31,7 @@ struct RetentionTests {
         return try await fixture.store.prune(retention, in: turn)
     }
 
-    @Test func eachFinalStateIsKeptForItsOwnTimeAndWhatHasNotEndedForEver() async throws {
+    @Test func eachFinalStateIsKeptForItsOwnTimeAndUnfinishedJobsForEver() async throws {
         let fixture = try StoreFixture()
         try await jobsInEveryState(fixture)
         var retention = Retention()
@@ -48,7 +48,7 @@ struct RetentionTests {
         fixture.clock.advance(seconds: 1_000_000)
         #expect(try await prune(fixture, retention).isEmpty)
         #expect(try await fixture.store.jobs(JobFilter()).map(\.state) == [.available, .running, .retryable])
-        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error }, "attempts and counters went too")
+        #expect(try await fixture.store.check().allSatisfy { $0.severity != .error }, "attempts and counters go too")
     }
 
     @Test func thumbnailsOutliveTheirJobs() async throws {
@@ -70,8 +70,8 @@ struct RetentionTests {
         #expect(try await prune(fixture, .forever).isEmpty)
     }
 
-    /// Others have the write lock between the transactions: none removes more than a hundred jobs.
-    @Test func removesInSmallTransactionsWhatLiesBehindWhatIsKept() async throws {
+    /// Others get the write lock between the transactions, none of which removes more than a hundred jobs.
+    @Test func removesInSmallTransactionsBeyondJobsThatAreKept() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()
         try await fixture.enqueue(1_200)
@@ -87,13 +87,13 @@ struct RetentionTests {
         let pruned = try await fixture.store.prune(retention, in: turn) { steps.append($0.jobs) }
         #expect((pruned.cancelled, pruned.discarded) == (150, 0))
         #expect(steps == [100, 50])
-        // They ended in the same millisecond, and are more than one look walks over.
+        // They ended in the same millisecond, and are more than one page.
         retention.discarded = .seconds(5)
         #expect(try await fixture.store.prune(retention, in: turn).discarded == 1_050)
     }
 
     @Test(arguments: [JobState.available, .cancelled])
-    func aJobThatWasRetriedSinceTheLookStays(andIsNow state: JobState) async throws {
+    func aJobRetriedMeanwhileIsKept(andIsNow state: JobState) async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(101)
         try await fixture.store.cancelAll()
@@ -105,9 +105,9 @@ struct RetentionTests {
         var before: JobState?
         let pruned = try await store.prune(retention, in: turn) { step in
             guard step.jobs == 100 else { return }
-            // Between the look, which found all, and the transaction that would remove the last one.
+            // Between the scan, which found all, and the transaction that would remove the last one.
             before = try? await store.retry(101).before
-            // It ended again, but a moment ago.
+            // It ended again just now.
             if state == .cancelled { _ = try? await store.cancel(101) }
         }
         #expect(before == .cancelled)
@@ -115,7 +115,7 @@ struct RetentionTests {
         #expect(try await store.job(101).state == state)
     }
 
-    @Test func bytesThatNothingNamesGoAfterAnHour() async throws {
+    @Test func unreferencedBytesAreRemovedAfterAnHour() async throws {
         let fixture = try StoreFixture()
         try await jobsInEveryState(fixture)
         let kept = try await fixture.store.store(Data("a program's own".utf8), mediaType: nil)
@@ -132,7 +132,7 @@ struct RetentionTests {
         #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
     }
 
-    @Test func oneProcessAtATimeHasTheTurn() async throws {
+    @Test func onlyOneProcessHoldsTheMaintenanceLock() async throws {
         let fixture = try StoreFixture()
         let other = try fixture.anotherStore()
         var turn = try fixture.store.maintenanceTurn()

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The promise to producers in other languages, kept with the sqlite3 shell and with Python.
+/// The contract with producers in other languages, tested with the sqlite3 shell and Python.
 @Suite(.timeLimit(.minutes(10)))
 struct SQLContractTests {
     private func shell(_ sql: String, _ fixture: StoreFixture) async throws -> ProcessResult {
@@ -30,7 +30,7 @@ struct SQLContractTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
     }
 
-    @Test func laterTimeSchedulesWhateverItsOffset() async throws {
+    @Test func aLaterTimeSchedulesWhateverItsOffset() async throws {
         let fixture = try StoreFixture()
         let insert = """
             INSERT INTO job(request) VALUES ('{"source":"file:///a.jpg","renditions":[{"width":64}],
@@ -60,13 +60,13 @@ struct SQLContractTests {
         #expect(try await fixture.store.status().count(.available) == 0)
     }
 
-    /// What the door does not look at, the acceptance refuses.
+    /// Acceptance refuses what the table's constraints do not check.
     @Test(arguments: [
         (#""queue":7"#, "queue"), (#""priority":"high""#, "priority"), (#""priority":101"#, "priority"),
         (#""priority":1e300"#, "priority"), (#""maxAttempts":0"#, "maxAttempts"), (#""runAt":"tomorrow""#, "runAt"),
         (#""batch":"""#, "batch"), (#""source":"b""#, "source"), (#""unheard":1"#, "unheard"),
     ])
-    func whatTheDoorDoesNotLookAtEndsTheJobWithItsReason(field: String, word: String) async throws {
+    func aFieldNotCheckedByTheTableEndsTheJobWithItsReason(field: String, word: String) async throws {
         let fixture = try StoreFixture()
         let insert = #"INSERT INTO job(request) VALUES ('{"source":"a","renditions":[{"width":1}],\#(field)}');"#
         let result = try await shell(insert, fixture)
@@ -78,7 +78,7 @@ struct SQLContractTests {
         #expect(try await fixture.store.check().filter { $0.severity == .error } == [])
     }
 
-    @Test func pythonHandsOverAPictureAndFollowsItsJob() async throws {
+    @Test func pythonUploadsAPictureAndFollowsItsJob() async throws {
         let fixture = try StoreFixture()
         let script = """
             import json, sqlite3, sys
@@ -110,7 +110,7 @@ struct SQLContractTests {
     @Test(arguments: [
         (#"NULL, '{"renditions":[{"width":1}]}'"#, "data must have 1 byte to 100 MiB"),
         (#"x'', '{"renditions":[{"width":1}]}'"#, "data must have 1 byte to 100 MiB"),
-        (#"x'00', '{"source":"file:///a","renditions":[{"width":1}]}'"#, "the request of an upload has no source"),
+        (#"x'00', '{"source":"file:///a","renditions":[{"width":1}]}'"#, "request of an upload must have no source"),
         (#"x'00', '{"renditions":[]}'"#, "renditions must be an array of 1 to 32 objects"),
         (#"x'00', 'nonsense'"#, "request must be a JSON object"),
     ])
@@ -154,7 +154,7 @@ struct SQLContractTests {
         "INSERT INTO job(request, attempt) VALUES ('%', 7)",
         "INSERT OR REPLACE INTO job(id, request) VALUES (1, '%')",
     ])
-    func whatBelongsToTheWorkersCannotBeInserted(sql: String) async throws {
+    func columnsReservedForWorkersCannotBeInserted(sql: String) async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         let request = #"{"source":"file:///a.jpg","renditions":[{"width":64}]}"#

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// The promises of the faces, kept by the engine in a folder.
+/// Runs the conformance suite against the embedded engine.
 @Suite(.timeLimit(.minutes(10)))
 struct SQLiteConformanceTests {
     @Test(arguments: ConformanceCase.all)

@@ -95,7 +95,7 @@ struct SettleTests {
         #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1]))).text)
     }
 
-    @Test func aJobIsNotCompletedByAThumbnailThatIsNotThere() async throws {
+    @Test func aJobIsNotCompletedByAMissingThumbnail() async throws {
         let fixture = try StoreFixture()
         let job = try await claimOne(fixture)
         let ids = try ThumbnailRequest(parsing: job.request.utf8).thumbnailIDs()
@@ -105,7 +105,7 @@ struct SettleTests {
         #expect(try await fixture.store.job(1).state == .running)
     }
 
-    @Test func releaseGivesTheAttemptBack() async throws {
+    @Test func releaseDoesNotCountTheAttempt() async throws {
         let fixture = try StoreFixture()
         let job = try await claimOne(fixture)
         try await fixture.store.release(job.claim)
@@ -131,7 +131,7 @@ struct SettleTests {
         #expect(report.attempts?.map(\.outcome) == [.retryable, .discarded])
     }
 
-    @Test func retryByHandStartsAfreshAndKeepsTheHistory() async throws {
+    @Test func aManualRetryStartsOverAndKeepsTheHistory() async throws {
         let fixture = try StoreFixture()
         let job = try await claimOne(fixture)
         let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
@@ -157,7 +157,7 @@ struct SettleTests {
         #expect(try await bytes(fixture, newer) == "newest")
     }
 
-    @Test func firstBlobOfTheSameSourceAndRendererStands() async throws {
+    @Test func theFirstBlobOfTheSameSourceAndRendererIsKept() async throws {
         let fixture = try StoreFixture()
         let (first, second, third) = (
             try await claimOne(fixture), try await claimOne(fixture), try await claimOne(fixture)
@@ -170,7 +170,7 @@ struct SettleTests {
         #expect(try await bytes(fixture, first) == "third")
     }
 
-    @Test func fetchesAreNumberedInTheirOrder() async throws {
+    @Test func fetchesAreNumberedInOrder() async throws {
         let fixture = try StoreFixture()
         let (first, second) = (try await claimOne(fixture), try await claimOne(fixture))
         let request = StoreFixture.request()
@@ -195,7 +195,7 @@ struct SettleTests {
         let request = try ThumbnailRequest(parsing: job.request.utf8)
         #expect(try await fixture.store.beginFetch(job.claim, of: request).isFirstAttempt)
         try await complete(job, fixture, bytes: "first", from: StoreFixture.provenance(seen: 1))
-        // The retry counts from 1 again; that it is none tells the history.
+        // The retry counts from 1 again; only the history shows that it is not the first.
         _ = try await fixture.store.retry(job.claim.jobID)
         job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         #expect(job.attempt == 1)

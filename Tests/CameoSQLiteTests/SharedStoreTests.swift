@@ -6,8 +6,8 @@ import Testing
 
 @testable import CameoSQLite
 
-/// A store whose folder an operator has made for a group. What programs of other users do in it, under a umask of their
-/// own, is tested with the commands (`EndToEnd.SharedStoreTests`).
+/// A store whose folder an operator has created for a group. What programs of other users do in it, under their own
+/// umask, is tested with the commands (`EndToEnd.SharedStoreTests`).
 @Suite(.timeLimit(.minutes(10)))
 struct SharedStoreTests {
     private static let large = Data(repeating: 9, count: 150_000)
@@ -19,7 +19,7 @@ struct SharedStoreTests {
         return path
     }
 
-    /// The modes of all that is in the store, of files and of folders.
+    /// The modes of all files and folders in the store.
     private func modes(in path: String) throws -> (files: Set<Int>, folders: [String: Int]) {
         var (files, folders) = (Set<Int>(), [String: Int]())
         for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
@@ -34,7 +34,7 @@ struct SharedStoreTests {
         return (files, folders)
     }
 
-    /// Something of every kind that a store makes.
+    /// Creates something of every kind that a store contains.
     private func fill(_ store: SQLiteStore) async throws {
         _ = try await store.store(Self.large, mediaType: nil)
         _ = try await store.register(id: "w1", host: "host", pid: 1, version: "test", concurrency: 1)
@@ -42,7 +42,7 @@ struct SharedStoreTests {
         store.close()
     }
 
-    @Test func whatIsMadeInASharedFolderIsForItsGroup() async throws {
+    @Test func contentsOfASharedFolderAreForItsGroup() async throws {
         let temporary = try TemporaryFolder()
         let path = try folder(mode: 0o2770, in: temporary)
         let store = try SQLiteStore(at: path)
@@ -59,9 +59,9 @@ struct SharedStoreTests {
         #expect(finding.severity == .ok)
     }
 
-    /// Any other mode may have come by chance, as by a umask or from the folder around it.
+    /// Any other mode may be accidental, e.g. from a umask or the parent folder.
     @Test(arguments: [0o770, 0o775, 0o2775, 0o2750, 0o2700, 0o755, 0o700])
-    func whatIsMadeInAnyOtherFolderIsPrivate(mode: Int) async throws {
+    func contentsOfAnyOtherFolderArePrivate(mode: Int) async throws {
         let temporary = try TemporaryFolder()
         let path = try folder(mode: mode, in: temporary)
         let store = try SQLiteStore(at: path)
@@ -91,7 +91,7 @@ struct SharedStoreTests {
         #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test func whatTheGroupCannotUseIsNamed() async throws {
+    @Test func filesThatTheGroupCannotUseAreReported() async throws {
         let temporary = try TemporaryFolder()
         let path = try folder(mode: 0o2770, in: temporary)
         let store = try SQLiteStore(at: path)
@@ -105,7 +105,7 @@ struct SharedStoreTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: closed)
             let finding = try #require(try await store.check().first { $0.subject == "access" })
             #expect(finding.severity == .error)
-            #expect(finding.message.hasPrefix("\(closed.dropFirst(path.count + 1)) is closed to the group"))
+            #expect(finding.message.hasPrefix("\(closed.dropFirst(path.count + 1)) is not accessible to the group"))
             try FileManager.default.setAttributes([.posixPermissions: usual], ofItemAtPath: closed)
         }
         #expect(try await store.check().first { $0.subject == "access" }?.severity == .ok)

@@ -21,7 +21,7 @@ struct SourceCacheTests {
         #expect(try await fixture.anotherStore().cachedSource(StoreFixture.uri).textEncoding == "utf-8")
     }
 
-    @Test func answersOfDifferentCredentialsNeverMeet() async throws {
+    @Test func answersForDifferentCredentialsAreKeptApart() async throws {
         let fixture = try StoreFixture()
         let (ann, bob) = (StoreFixture.scope("ann"), StoreFixture.scope("bob"))
         try await fixture.keep("a", uri: StoreFixture.uri, scope: ann)
@@ -42,7 +42,7 @@ struct SourceCacheTests {
         }
     }
 
-    @Test func variantsStandSideBySideNewestFirst() async throws {
+    @Test func variantsAreKeptSideBySideNewestFirst() async throws {
         let fixture = try StoreFixture()
         try await fixture.keep("a", uri: StoreFixture.uri, variant: "accept=a", seen: 1)
         try await fixture.keep("b", uri: StoreFixture.uri, variant: "accept=b", seen: 2)
@@ -113,8 +113,8 @@ struct SourceCacheTests {
         #expect(try await fixture.sql("SELECT last_used_at FROM source") != before)
     }
 
-    /// Also if all were used in the same millisecond.
-    @Test func whatWasJustKeptIsNotEvicted() async throws {
+    /// This holds even if all were used in the same millisecond.
+    @Test func aJustKeptAnswerIsNotEvicted() async throws {
         let fixture = try StoreFixture()
         for letter in "ab" { try await fixture.keep(letter, budget: 30) }
         #expect(try await fixture.keep("a", count: 25, seen: 2, budget: 30) == .kept)
@@ -156,8 +156,8 @@ struct SourceCacheTests {
         #expect(try await fixture.store.status().sources.count == 0)
     }
 
-    /// A 304 says that bytes are unchanged, not where they come from.
-    @Test func whereAnAnswerCameFromStaysWithItsBytes() async throws {
+    /// A 304 says that the bytes are unchanged, not where they came from.
+    @Test func peersAreKeptWithTheBytes() async throws {
         let fixture = try StoreFixture()
         try await fixture.keep("a", uri: StoreFixture.uri)
         let kept = try #require(try await fixture.store.cachedSources(Self.key).first)
@@ -170,7 +170,7 @@ struct SourceCacheTests {
         #expect(try await fixture.store.cachedSources(Self.key).map(\.peers) == [kept.peers])
     }
 
-    @Test func anAnswerOfNobodyIsNotKept() async throws {
+    @Test func anAnswerWithoutPeersIsNotKept() async throws {
         let fixture = try StoreFixture()
         await #expect(throws: StoreError.self) {
             try await fixture.store.keep(
@@ -194,7 +194,7 @@ struct SourceCacheTests {
         fixture.clock.advance(seconds: 60)
         #expect(try await store.rememberedFailure(of: Self.key) == nil)
         try await store.remember(Self.failure, of: Self.key, until: now + 120, seen: 3, peers: [])
-        // An answer of an older fetch says nothing against it.
+        // An answer of an older fetch does not remove it.
         try await fixture.keep("a", uri: StoreFixture.uri, seen: 2)
         #expect(try await store.rememberedFailure(of: Self.key) != nil)
         try await fixture.keep("b", uri: StoreFixture.uri, seen: 4)
@@ -211,7 +211,7 @@ struct SourceCacheTests {
         #expect(try await fixture.store.rememberedFailure(of: Self.key)?.failure == Self.failure)
     }
 
-    @Test func forgettingTakesAllCredentialsAndVariants() async throws {
+    @Test func forgettingCoversAllCredentialsAndVariants() async throws {
         let fixture = try StoreFixture()
         try await fixture.keep("a", uri: StoreFixture.uri)
         try await fixture.keep("b", uri: StoreFixture.uri, scope: StoreFixture.scope("ann"), variant: "v")
@@ -251,7 +251,7 @@ struct SourceCacheTests {
         }
     }
 
-    @Test func countersAgreeAfterAllOfIt() async throws {
+    @Test func countersAgreeAfterAllOperations() async throws {
         let fixture = try StoreFixture()
         try await fixture.keep("a", seen: 1)
         try await fixture.keep("b", count: 30, uri: "https://example.com/a", seen: 2)

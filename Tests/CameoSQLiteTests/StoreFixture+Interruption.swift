@@ -6,8 +6,8 @@ import Synchronization
 import Testing
 
 extension StoreFixture {
-    /// The same store, but another process runs a statement when the time is first asked for: an operation that looks,
-    /// and then changes what it found in a transaction, asks in between.
+    /// The same store, but another process runs a statement when the clock is first read. An operation that reads and
+    /// then changes rows in a transaction reads the clock in between.
     func store(interruptedBy statement: String) throws -> SQLiteStore {
         let (clock, database) = (clock.storeClock, "\(path)/cameo.sqlite")
         let isOver = Mutex(false)

@@ -5,7 +5,7 @@ import GRDB
 @testable import CameoSQLite
 
 extension StoreFixture {
-    /// As retention removes them.
+    /// Removes jobs like retention does.
     func removeJobs(_ ids: [Int64]) async throws { try await store.removeJobs(ids) }
 }
 

@@ -49,7 +49,7 @@ extension StoreFixture {
         )
     }
 
-    /// Keeps bytes that differ by their letter.
+    /// Keeps an answer whose bytes depend on the letter.
     @discardableResult
     func keep(
         _ letter: Character,
@@ -77,7 +77,7 @@ extension StoreFixture {
         Data(String(repeating: letter, count: count).utf8)
     }
 
-    /// Letters of the originals that are there.
+    /// The letters of the cached originals.
     func keptLetters(of letters: String) async throws -> String {
         var kept = ""
         for letter in letters {

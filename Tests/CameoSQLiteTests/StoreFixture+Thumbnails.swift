@@ -9,14 +9,14 @@ import TestSupport
 extension StoreFixture {
     static let day = 86_400.0
 
-    /// Keeps all jobs, and thumbnails that are used within ten days.
+    /// Keeps all jobs, and thumbnails used within ten days.
     static let tenDays: Retention = {
         var retention = Retention.forever
         retention.thumbnails = .seconds(10 * day)
         return retention
     }()
 
-    /// Has a job of its own make it.
+    /// Creates a thumbnail with its own job.
     @discardableResult
     func makeThumbnail(
         of source: String = "file:///pictures/a.jpg",
@@ -34,7 +34,7 @@ extension StoreFixture {
         return try request.thumbnailIDs()[0]
     }
 
-    /// So many more, without jobs, made now.
+    /// Inserts this many more thumbnails, made now and without jobs.
     func insertThumbnails(_ count: Int, like id: ThumbnailID) async throws {
         let now = clock.storeClock.now().milliseconds
         try await store.commit { db in

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A store of one test's own, with a clock that the test sets.
+/// A store for a single test, with a clock that the test controls.
 struct StoreFixture {
     let folder: TemporaryFolder
     let clock = SettableClock()
@@ -25,7 +25,7 @@ struct StoreFixture {
         try SQLiteStore(at: path, clock: clock.storeClock)
     }
 
-    /// A program that is not Cameo's; it may leave a transaction open.
+    /// A foreign program, which may leave a transaction open.
     func stranger() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -37,7 +37,7 @@ struct StoreFixture {
         try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
     }
 
-    /// Every request has a source of its own, or it would join the job before.
+    /// Enqueues requests with different sources, because equal ones would join one job.
     @discardableResult
     func enqueue(_ count: Int = 1, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws -> [EnqueueReceipt]
     {
@@ -54,7 +54,7 @@ struct StoreFixture {
         return request
     }
 
-    /// What a renderer would have made of each rendition of a claimed job.
+    /// What a renderer would have made for each rendition of a claimed job.
     static func rendered(
         _ job: ClaimedJob,
         bytes: Data = Data("thumbnail".utf8),
@@ -106,7 +106,7 @@ struct StoreFixture {
     }
 }
 
-/// Times that stand still until a test moves them.
+/// A clock that stands still until a test advances it.
 final class SettableClock: Sendable {
     private struct Times {
         var now = Date(timeIntervalSince1970: 1_900_000_000)
@@ -130,7 +130,7 @@ final class SettableClock: Sendable {
     }
 }
 
-/// Numbers, each once.
+/// Yields each number once.
 private final class Counter: Sendable {
     private let last = Mutex(0)
 
@@ -143,7 +143,7 @@ private final class Counter: Sendable {
 }
 
 extension SQLiteStore {
-    /// Discards claimed jobs side by side, so that they share commits.
+    /// Discards claimed jobs concurrently, so that they share commits.
     func discard(_ jobs: [ClaimedJob], _ failure: JobFailure) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for job in jobs {
@@ -153,15 +153,15 @@ extension SQLiteStore {
         }
     }
 
-    /// Cancels every job that waits.
+    /// Cancels every waiting job.
     func cancelAll() async throws {
         var waiting = JobFilter()
         (waiting.states, waiting.limit) = ([.available], .max)
         _ = try await change(waiting, by: .cancel)
     }
 
-    /// The turn, as soon as it is free: other tests of this process start programs, and between fork and exec such a child
-    /// has a copy of the lock of whoever had the turn before.
+    /// The maintenance lock, as soon as it is free: other tests of this process start programs, and between fork and
+    /// exec a child has a copy of the previous holder's lock.
     func freeTurn() async throws -> MaintenanceTurn {
         try #require(try await maintenanceTurn(within: .seconds(300)))
     }

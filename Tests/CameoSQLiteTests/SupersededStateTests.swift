@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Whoever waits for a job that another took the place of waits for that other.
+/// Waiting for a superseded job means waiting for the one that superseded it.
 @Suite(.timeLimit(.minutes(10)))
 struct SupersededStateTests {
     @Test func aSupersededJobBecomesWhatItsDuplicateBecomes() async throws {
@@ -39,7 +39,7 @@ struct SupersededStateTests {
         )
         #expect(try await fixture.store.states(of: [first]) == [first: .completed])
 
-        // Retention may take the duplicate first.
+        // Retention may remove the duplicate first.
         try await fixture.store.commit { db in
             try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [second])
         }
@@ -47,6 +47,6 @@ struct SupersededStateTests {
         #expect(try await fixture.store.jobInPlace(of: first).id == first)
 
         #expect(try await fixture.store.retry(first).settlement == .asAsked)
-        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and nobody's duplicate")
+        #expect(try await fixture.store.states(of: [first]) == [first: .available], "and it is no longer a duplicate")
     }
 }

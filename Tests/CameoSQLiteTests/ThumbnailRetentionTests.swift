@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Thumbnails that nobody reads or makes.
+/// The retention of unused thumbnails.
 @Suite(.timeLimit(.minutes(10)))
 struct ThumbnailRetentionTests {
     private static let hour = 3_600.0
@@ -19,25 +19,25 @@ struct ThumbnailRetentionTests {
 
     private var store: SQLiteStore { fixture.store }
 
-    @Test func aThumbnailGoesAfterItsTimeAndItsBlobWithWhatNothingNames() async throws {
+    @Test func aThumbnailExpiresAndItsBlobIsCollected() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 10 * StoreFixture.day + Self.hour)
-        #expect(try await store.prunable(StoreFixture.tenDays).isEmpty, "not before its time and the step are over")
+        #expect(try await store.prunable(StoreFixture.tenDays).isEmpty, "its retention and one step must be over")
         fixture.clock.advance(seconds: 0.001)
         #expect(try await store.prunable(StoreFixture.tenDays).thumbnails == 1)
-        #expect(try await fixture.isThere(id), "a look removes nothing")
+        #expect(try await fixture.isThere(id), "prunable removes nothing")
         #expect(try await fixture.prune(.forever).thumbnails == 0)
         let pruned = try await fixture.prune(StoreFixture.tenDays)
         #expect((pruned.thumbnails, pruned.jobs) == (1, 0))
         await #expect(throws: StoreError.notFound(uri: CameoURI.thumbnail(id).text)) { try await store.thumbnail(id) }
         #expect(try await store.status().thumbnails == 0)
-        // The trigger that notes when a blob was left has the machine's clock, which is far behind the test's.
+        // The trigger that records when a blob was orphaned uses the machine's clock, which is far behind the test's.
         #expect((pruned.blobs, try await store.status().blobs.count) == (1, 0))
         #expect(try await store.check().filter { $0.severity != .ok } == [])
     }
 
-    /// In a store of an older version any of them may have been read until it was brought up to date.
-    @Test func noneGoesBeforeReadingsHaveBeenNotedForAsLong() async throws {
+    /// Before reads were recorded, any thumbnail may have been read at any time.
+    @Test func noneExpiresBeforeReadsHaveBeenRecordedForAsLong() async throws {
         try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 11 * StoreFixture.day)
         let since = fixture.clock.storeClock.now().addingTimeInterval(-10 * StoreFixture.day)
@@ -47,8 +47,8 @@ struct ThumbnailRetentionTests {
         #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
     }
 
-    /// It is what it was, and names thumbnails that are not there now: as a job that waits, and as after `forget`.
-    @Test func itsJobIsStillCompletedAndHasTheName() async throws {
+    /// The job is unchanged and names thumbnails that no longer exist, like a waiting job or after `forget`.
+    @Test func itsJobIsStillCompletedAndNamesIt() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 11 * StoreFixture.day)
         try await fixture.prune(StoreFixture.tenDays)
@@ -62,16 +62,16 @@ struct ThumbnailRetentionTests {
         #expect(seen == "completed|cameo://thumb/\(id)|")
     }
 
-    /// `initials:` cannot change, so with `if-changed` too the first answer would be `fresh`.
+    /// `initials:` cannot change, so even with `if-changed` the first answer would be `fresh`.
     @Test(arguments: [Refresh.never, .ifChanged])
-    func whoAsksForItAgainHasItMadeAnew(refresh: Refresh) async throws {
+    func aNewRequestMakesItAgain(refresh: Refresh) async throws {
         let id = try await fixture.makeThumbnail(of: "initials:AB")
         fixture.clock.advance(seconds: 11 * StoreFixture.day)
         try await fixture.prune(StoreFixture.tenDays)
         let request = StoreFixture.request("initials:AB") { $0.refresh = refresh }
         let receipt = try #require(try await store.enqueue([request]).first)
         #expect(receipt.outcome == .accepted)
-        #expect(try await !store.have([id]), "and its worker will not find it made")
+        #expect(try await !store.have([id]), "its worker will not find an existing one")
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
         let rendered = try StoreFixture.rendered(job)
         try await store.complete(
@@ -84,14 +84,14 @@ struct ThumbnailRetentionTests {
         #expect(try await store.enqueue([request]).first?.outcome == .fresh)
     }
 
-    /// Ways to use a thumbnail.
+    /// The ways to use a thumbnail.
     enum Use: CaseIterable {
         case readByItsName, readByItsBlob, answeredFresh, keptAsItWas, keptOfTheSameBytes, madeAnew, sourceOfAJob
         case overlayOfAJob
     }
 
     @Test(arguments: Use.allCases)
-    func aUseCountsForItsWholeTimeAgain(use: Use) async throws {
+    func aUseRestartsTheRetention(use: Use) async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 9 * StoreFixture.day)
         try await self.use(id, use)
@@ -107,10 +107,10 @@ struct ThumbnailRetentionTests {
         switch use {
         case .readByItsName:
             store.noteReading(of: .thumbnail(id))
-            await store.writeDownReadings()
+            await store.recordReadings()
         case .readByItsBlob:
             store.noteReading(of: .blob(try await store.thumbnail(id).blob))
-            // As a program does that is about to end.
+            // Like a program that is about to exit.
             await store.finish()
         case .answeredFresh:
             let receipt = try await store.enqueue([StoreFixture.request { $0.refresh = .never }]).first
@@ -137,7 +137,7 @@ struct ThumbnailRetentionTests {
         try await store.complete(job.claim, keeping: ids, seen: seen, timings: AttemptTimings())
     }
 
-    /// Begins a job and calls it off, so that nothing but the reading itself keeps what it was to be made of.
+    /// Begins a job and cancels it, so that only the read itself keeps its inputs.
     private func begin(_ request: ThumbnailRequest) async throws {
         _ = try await store.enqueue([request])
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
@@ -145,7 +145,7 @@ struct ThumbnailRetentionTests {
         _ = try await store.cancel(job.claim.jobID)
     }
 
-    @Test func whoAsksForAJobOrReadsTheStoreOnlyIsNoReader() async throws {
+    @Test func aJobReportOrAReadOnlyStoreDoesNotCountAsARead() async throws {
         let id = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 9 * StoreFixture.day)
         _ = try await store.job(1)
@@ -153,14 +153,14 @@ struct ThumbnailRetentionTests {
         let reader = try SQLiteStore(reading: fixture.path, clock: fixture.clock.storeClock)
         #expect(try await reader.data(of: .thumbnail(id)) == Data("thumbnail of file:///pictures/a.jpg".utf8))
         reader.noteReading(of: .thumbnail(id))
-        await reader.writeDownReadings()
+        await reader.recordReadings()
         fixture.clock.advance(seconds: 2 * StoreFixture.day)
         #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
     }
 
-    /// States of the job that is to be made of a thumbnail. It has lain there for a hundred days, and may for a hundred more.
+    /// The states of a job that needs the thumbnail. It has waited a hundred days, and may wait a hundred more.
     @Test(arguments: [JobState.scheduled, .available, .running, .retryable], [false, true])
-    func whatAJobIsToBeMadeOfStaysUntilItEnds(state: JobState, isOverlay: Bool) async throws {
+    func inputsOfAJobAreKeptUntilItEnds(state: JobState, isOverlay: Bool) async throws {
         let id = try await fixture.makeThumbnail()
         let name = CameoURI.thumbnail(id)
         var request = isOverlay ? StoreFixture.request("file:///b.jpg", overlay: name) : StoreFixture.request(name.text)
@@ -183,7 +183,7 @@ struct ThumbnailRetentionTests {
         #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
     }
 
-    @Test func whatAJobNamesByItsBytesStaysToo() async throws {
+    @Test func aThumbnailThatAJobReferencesByBlobIsKeptToo() async throws {
         let id = try await fixture.makeThumbnail()
         let blob = try await store.thumbnail(id).blob
         let job = try #require(
@@ -195,9 +195,9 @@ struct ThumbnailRetentionTests {
         #expect(try await fixture.prune(StoreFixture.tenDays).thumbnails == 1)
     }
 
-    /// A producer may write the scheme as it likes, and JSON as its library does.
+    /// A producer may spell the scheme in any case and write JSON as its library does.
     @Test(arguments: ["cameo://thumb/", #"cameo:\/\/thumb\/"#, "CAMEO://Thumb/"])
-    func aProducersJobKeepsWhatItIsToBeMadeOf(prefix: String) async throws {
+    func aProducersJobKeepsItsInputs(prefix: String) async throws {
         let id = try await fixture.makeThumbnail()
         _ = try await fixture.sql(
             #"INSERT INTO job(request) VALUES ('{"source":"\#(prefix)\#(id)","renditions":[{"width":8}]}')"#
@@ -207,7 +207,7 @@ struct ThumbnailRetentionTests {
         #expect(try await fixture.isThere(id))
     }
 
-    @Test func removesInSmallTransactionsWhatLiesBehindWhatIsNeeded() async throws {
+    @Test func removesInSmallTransactionsBeyondThumbnailsThatAreNeeded() async throws {
         let first = try await fixture.makeThumbnail()
         try await fixture.insertThumbnails(1_250, like: first)
         try await fixture.enqueue()
@@ -223,9 +223,9 @@ struct ThumbnailRetentionTests {
         #expect(try await store.status().thumbnails == 1_000)
     }
 
-    /// Both come between the look, which found all, and the transaction that would remove the last one.
+    /// Both happen between the scan, which found all, and the transaction that would remove the last one.
     @Test(arguments: [false, true])
-    func whatIsWantedSinceTheLookStays(asSource: Bool) async throws {
+    func aThumbnailNeededMeanwhileIsKept(asSource: Bool) async throws {
         let first = try await fixture.makeThumbnail()
         fixture.clock.advance(seconds: 1)
         try await fixture.insertThumbnails(99, like: first)

@@ -6,14 +6,14 @@ import Testing
 
 @testable import CameoSQLite
 
-/// What lies in `blobs/` and does not belong there, or not so.
+/// Unexpected or misplaced entries in `blobs/`.
 @Suite(.timeLimit(.minutes(10)))
 struct UnexpectedFileTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
     private static let digest = SHA256.digest(of: bytes)
     private let fixture: StoreFixture
 
-    /// A store with one blob in a file.
+    /// Creates a store with one blob in a file.
     init() async throws {
         fixture = try StoreFixture()
         _ = try await fixture.store.store(Self.bytes, mediaType: nil)
@@ -50,7 +50,7 @@ struct UnexpectedFileTests {
         #expect(try await check("unexpected").severity == .ok)
     }
 
-    /// Names of a file, and of what is named: old enough to be removed if it were Cameo's.
+    /// File names and the reported paths; the files are old enough to be removed if they were Cameo's.
     @Test(
         arguments: [
             ("note.txt", "the file blobs/note.txt"), ("old/ab/x", "the folder blobs/old"),
@@ -59,7 +59,7 @@ struct UnexpectedFileTests {
             ("tmp/folder/x", "the folder blobs/tmp/folder"), ("ab/folder/x", "the folder blobs/ab/folder"),
         ]
     )
-    func whatIsNotCameosIsNamedAndLeft(name: String, named: String) async throws {
+    func foreignEntriesAreReportedAndLeft(name: String, named: String) async throws {
         try make(name)
         let old = fixture.clock.storeClock.now().addingTimeInterval(-StoreFixture.day)
         try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path(name))
@@ -72,14 +72,14 @@ struct UnexpectedFileTests {
         #expect(try await check("files").severity == .ok)
     }
 
-    @Test func manyAreCountedAndSomeAreNamed() async throws {
+    @Test func manyEntriesAreCountedAndSomeNamed() async throws {
         for number in 10...30 { try make("stray-\(number)") }
         let message = try await check("unexpected").message
         #expect(message.contains("stray-19 is not Cameo's: move it elsewhere (and 11 more)"), "\(message)")
     }
 
-    /// A folder that is called as a blob's file would be is not one.
-    @Test func aFolderInTheNameOfABlobIsNoFile() async throws {
+    /// A folder with the name of a blob's file is not a blob.
+    @Test func aFolderWithTheNameOfABlobIsNotABlob() async throws {
         let name = "ab/\(String(repeating: "0", count: 62))"
         try make("\(name)/x")
         #expect(try await check("unexpected").message.contains("the folder blobs/\(name) is not Cameo's"))
@@ -89,7 +89,7 @@ struct UnexpectedFileTests {
     }
 
     @Test(arguments: [true, false])
-    func aLinkIsNamedAndNeverFollowed(toFolder: Bool) async throws {
+    func aLinkIsReportedAndNeverFollowed(toFolder: Bool) async throws {
         let other = try TemporaryFolder()
         let stray = String(repeating: "0", count: 62)
         try other.write(Data("of somebody else".utf8), to: stray)
@@ -106,7 +106,7 @@ struct UnexpectedFileTests {
         #expect(FileManager.default.fileExists(atPath: other.path(stray)))
     }
 
-    @Test func allBlobsMayLieOnAnotherDisk() async throws {
+    @Test func allBlobsMayBeOnAnotherDisk() async throws {
         let other = try TemporaryFolder()
         try FileManager.default.moveItem(atPath: "\(fixture.path)/blobs", toPath: other.path("blobs"))
         try FileManager.default.createSymbolicLink(
@@ -119,9 +119,9 @@ struct UnexpectedFileTests {
         #expect(try await check("blobs").severity == .ok)
     }
 
-    /// Where the file of a blob may have come to.
+    /// The places to which a blob's file may have been moved.
     @Test(arguments: ["other folder", "in full", "outside"])
-    func aBlobInAWrongPlaceIsPutBack(way: String) async throws {
+    func aMisplacedBlobIsRestored(way: String) async throws {
         let other = prefix == "00" ? "01" : "00"
         let name =
             switch way {
@@ -135,13 +135,13 @@ struct UnexpectedFileTests {
         #expect(found.severity == .warning)
         #expect(found.message.contains("blobs/\(name) has the bytes of \(Self.digest)"), "\(found.message)")
         #expect(try await check("blobs").severity == .error)
-        #expect(try await repair() == ["1 files put back into their places"])
+        #expect(try await repair() == ["1 misplaced files restored"])
         #expect(try await store.data(of: Self.digest) == Self.bytes)
         #expect(!FileManager.default.fileExists(atPath: path(name)))
         #expect(try await store.check().allSatisfy { $0.severity == .ok || $0.subject == "sandbox" })
     }
 
-    /// Its name promises the bytes, and it has others.
+    /// The file's name promises the bytes, but it has others.
     @Test func aFileThatOnlyHasTheNameOfAMissingBlobStaysWhereItIs() async throws {
         try make("\(prefix)/\(Self.digest.hex)", Data("other bytes".utf8))
         try FileManager.default.removeItem(atPath: place)
@@ -151,15 +151,15 @@ struct UnexpectedFileTests {
         #expect(FileManager.default.fileExists(atPath: path("\(prefix)/\(Self.digest.hex)")))
     }
 
-    @Test func aCopyOfABlobThatIsThereReplacesNothing() async throws {
+    @Test func aCopyOfAnExistingBlobReplacesNothing() async throws {
         try make(Self.digest.hex, Self.bytes)
         #expect(try await check("unexpected").message.contains("is not Cameo's"))
         #expect(try await repair() == [])
         #expect(FileManager.default.fileExists(atPath: path(Self.digest.hex)))
     }
 
-    /// A thumbnail is not given up because nobody could look at it.
-    @Test func aBlobThatCannotBeReadIsNamedAndItsThumbnailStays() async throws {
+    /// A thumbnail is not removed only because its blob could not be read.
+    @Test func anUnreadableBlobIsReportedAndItsThumbnailKept() async throws {
         try await fixture.register()
         try await fixture.enqueue()
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
@@ -180,7 +180,7 @@ struct UnexpectedFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
-    func aFolderOfAnotherUserIsNamed() async throws {
+    func aFolderOfAnotherUserIsReported() async throws {
         let folder = path(prefix)
         try #require(chown(folder, 12_345, 12_345) == 0)
         let found = try await check("unexpected")

@@ -7,13 +7,13 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Requests for the same thumbnails are one job while it waits.
+/// Deduplication: requests for the same thumbnails share one waiting job.
 @Suite(.timeLimit(.minutes(10)))
 struct UniqueTests {
     private let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
 
     @Test(arguments: [JobState.scheduled, .available, .retryable])
-    func aRequestJoinsTheJobThatWaits(state: JobState) async throws {
+    func aRequestJoinsAWaitingJob(state: JobState) async throws {
         let fixture = try StoreFixture()
         let later = fixture.clock.storeClock.now().addingTimeInterval(60)
         _ = try await fixture.enqueueDuplicate { if state == .scheduled { $0.runAt = later } }
@@ -29,7 +29,7 @@ struct UniqueTests {
         #expect((receipt.outcome, receipt.id) == (.joined, 1))
         let job = try await fixture.store.job(1)
         #expect(job.priority == 7)
-        // A back-off is the source's to choose.
+        // A back-off protects the source, so joining does not shorten it.
         #expect(
             (job.state, job.availableAt == later) == (
                 state == .retryable ? .retryable : .available, state == .retryable
@@ -40,7 +40,7 @@ struct UniqueTests {
     }
 
     @Test(arguments: [JobState.running, .completed, .discarded, .cancelled])
-    func noOtherJobIsJoined(state: JobState) async throws {
+    func aRunningOrEndedJobIsNotJoined(state: JobState) async throws {
         let fixture = try StoreFixture()
         _ = try await fixture.enqueueDuplicate()
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
@@ -58,7 +58,7 @@ struct UniqueTests {
     }
 
     @Test(arguments: ["priority", "time"])
-    func aJobThatWasJoinedTakesItsNewPlaceInTheLine(what: String) async throws {
+    func aJoinedJobMovesToItsNewRank(what: String) async throws {
         let fixture = try StoreFixture()
         let now = fixture.clock.storeClock.now()
         _ = try await fixture.enqueueDuplicate { if what == "time" { $0.runAt = now.addingTimeInterval(600) } }
@@ -66,7 +66,7 @@ struct UniqueTests {
         try await fixture.enqueue { $0.priority = 2 }
         _ = try await fixture.enqueueDuplicate { if what == "priority" { $0.priority = 2 } }
         if what == "time" {
-            // It lies ahead of what comes three minutes later with that priority.
+            // It comes before a job that arrives three minutes later with that priority.
             fixture.clock.advance(seconds: 180)
             try await fixture.enqueue { $0.priority = 2 }
         }
@@ -89,7 +89,7 @@ struct UniqueTests {
         ("source", false), ("queue", false), ("size", false), ("headers", false), ("key", false),
         ("name", true), ("order", true), ("metadata", true), ("timeout", true), ("data", true),
     ])
-    func theSameMeansQueueAndThumbnails(difference: String, joins: Bool) async throws {
+    func queueAndThumbnailsDecideWhatIsTheSame(difference: String, joins: Bool) async throws {
         let fixture = try StoreFixture()
         let pixel = "data:image/png;base64,iVBORw0KGgo="
         let renditions = [Rendition(width: 64), Rendition(width: 128)]
@@ -116,7 +116,7 @@ struct UniqueTests {
         #expect(receipt.thumbnails.map(\.name).count == 2)
     }
 
-    @Test func anExplicitKeyJoinsWhateverIsAskedFor() async throws {
+    @Test func aUniqueKeyJoinsWhateverIsRequested() async throws {
         let fixture = try StoreFixture()
         let first = try await fixture.enqueueDuplicate { $0.uniqueKey = "avatar-7" }
         let receipt = try await fixture.enqueueDuplicate {
@@ -124,7 +124,7 @@ struct UniqueTests {
             $0.source = "file:///pictures/other.jpg"
         }
         #expect(receipt.outcome == .joined)
-        #expect(receipt.thumbnails == first.thumbnails, "those that will be made")
+        #expect(receipt.thumbnails == first.thumbnails, "the thumbnails that will be made")
     }
 
     @Test func joiningTakesTheMoreThoroughRefresh() async throws {
@@ -137,8 +137,8 @@ struct UniqueTests {
         #expect(try ThumbnailRequest(parsing: job.request.utf8).refresh == .ifChanged, "a request is never rewritten")
     }
 
-    /// The statement of a process that forgot to look.
-    @Test func theIndexLetsNoSecondJobStand() async throws {
+    /// The statement of a process that did not check first.
+    @Test func theIndexAllowsNoSecondWaitingJob() async throws {
         let fixture = try StoreFixture()
         _ = try await fixture.enqueueDuplicate()
         _ = try await fixture.enqueueDuplicate { $0.queue = "other" }

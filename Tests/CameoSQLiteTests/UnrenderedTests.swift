@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Thumbnails that a job may keep instead of making them again.
+/// Thumbnails that a job keeps instead of making them again.
 @Suite(.timeLimit(.minutes(10)))
 struct UnrenderedTests {
     private func digest(_ text: String) -> BlobDigest { SHA256.digest(of: Data(text.utf8)) }
@@ -19,7 +19,7 @@ struct UnrenderedTests {
         )
     }
 
-    /// Has a job make the thumbnail from `picture`, as the fetch of that number saw it.
+    /// Makes the thumbnail from `picture` with a job whose fetch has this number.
     private func make(_ fixture: StoreFixture, seen: Int64 = 1, overlay: String? = nil) async throws -> [ThumbnailID] {
         _ = try await fixture.enqueueDuplicate()
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
@@ -30,7 +30,7 @@ struct UnrenderedTests {
     }
 
     @Test(arguments: ["nothing", "source", "overlay", "renderer", "bytes"])
-    func whatWasMadeOfTheSameIsKept(difference: String) async throws {
+    func thumbnailsOfTheSameBytesAreKept(difference: String) async throws {
         let fixture = try StoreFixture()
         let overlay = "mark"
         let ids = try await make(fixture, overlay: overlay)
@@ -40,12 +40,12 @@ struct UnrenderedTests {
         }
         let seen = seen(2, otherThan: difference, overlay: overlay)
         #expect(try await fixture.store.have(ids, as: seen) == (difference == "nothing"))
-        #expect(try await fixture.store.have(ids) == (difference != "bytes"), "whatever they were made of")
+        #expect(try await fixture.store.have(ids) == (difference != "bytes"), "whatever they were made from")
     }
 
-    /// Its number says that an answer which was fetched before it is older (invariant I4).
+    /// The number of the newer fetch still outranks answers fetched before it (invariant I4).
     @Test(arguments: ["rendered", "kept"])
-    func anOlderFetchOfTheSameBytesLeavesTheNumberOfTheNewer(way: String) async throws {
+    func anOlderFetchOfTheSameBytesKeepsTheNewerNumber(way: String) async throws {
         let fixture = try StoreFixture()
         let ids = try await make(fixture, seen: 7)
         if way == "rendered" {

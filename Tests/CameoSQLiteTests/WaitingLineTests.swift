@@ -9,20 +9,20 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Who has the write lock next, when many processes want it.
+/// The order in which many processes get the write lock.
 @Suite(.timeLimit(.minutes(10)))
 struct WaitingLineTests {
-    /// As another process sees it.
+    /// The line as another process sees it.
     private func line(of store: SQLiteStore) throws -> WaitingLine { try WaitingLine(store.directory.waitingLine) }
 
-    /// Returns when somebody has waited for so long that he stands behind this place.
-    private func somebodyStands(beyond place: Int64, in line: WaitingLine) async throws {
-        while !line.somebodyStands(beyond: place, at: cameo_monotonic_ms()) {
+    /// Returns when a process has waited long enough to be beyond this place.
+    private func isOccupied(beyond place: Int64, in line: WaitingLine) async throws {
+        while !line.isOccupied(beyond: place, at: cameo_monotonic_ms()) {
             try await Task.sleep(for: .milliseconds(5))
         }
     }
 
-    /// Takes a place for good, as one does who is frozen there.
+    /// Takes a place permanently, like a frozen process.
     private func freeze(at place: Int64, of store: SQLiteStore, since time: Int64) throws -> OpenFile {
         let file = OpenFile(adopting: open(store.directory.waitingLine, O_RDWR | O_CLOEXEC))
         try #require(cameo_ofd_share_byte(file.descriptor, WaitingLine.byte(of: place, at: time)) == 0)
@@ -30,7 +30,7 @@ struct WaitingLineTests {
     }
 
     @Test(arguments: 1...3)
-    func whoeverHasWaitedForLongGoesBeforeThoseWhoCameLater(round: Int) async throws {
+    func longerWaitsGoFirst(round: Int) async throws {
         let fixture = try StoreFixture()
         let line = try line(of: fixture.store)
         let holder = try fixture.stranger()
@@ -40,11 +40,11 @@ struct WaitingLineTests {
             try holder.inDatabase { db in try db.beginTransaction(.immediate) }
             group.addTask { try await Self.arrive(0, in: first) }
             // It has waited for a second.
-            try await somebodyStands(beyond: 2, in: line)
+            try await isOccupied(beyond: 2, in: line)
             for (index, store) in later.enumerated() {
                 group.addTask { try await Self.arrive(index + 1, in: store) }
             }
-            // A moment for them to find it locked; one that comes later still comes later than the first.
+            // Gives them a moment to find the lock taken. Even one that arrives later is later than the first.
             try await Task.sleep(for: .milliseconds(50))
             try holder.inDatabase { db in try db.commit() }
             try await group.waitForAll()
@@ -69,7 +69,7 @@ struct WaitingLineTests {
         }
     }
 
-    @Test func oneThatIsFrozenInTheLineHoldsNobodyUpForEver() async throws {
+    @Test func aFrozenProcessInTheLineBlocksNobodyForEver() async throws {
         let fixture = try StoreFixture()
         let now = cameo_monotonic_ms()
         let frozen = try (0..<10).map { try freeze(at: 9, of: fixture.store, since: now + 1_000 * $0) }
@@ -77,26 +77,26 @@ struct WaitingLineTests {
         withExtendedLifetime(frozen) {}
     }
 
-    @Test func theLineMovesOnWithoutThoseWhoAreFrozen() throws {
+    @Test func theLineMovesOnWithoutFrozenProcesses() throws {
         let fixture = try StoreFixture()
         let frozen = try freeze(at: 3, of: fixture.store, since: 70_500)
         let line = try line(of: fixture.store)
-        #expect(line.somebodyStands(beyond: 2, at: 70_500))
-        #expect(line.somebodyStands(beyond: 2, at: 71_999), "he may not have come to move on yet")
-        #expect(!line.somebodyStands(beyond: 2, at: 72_000))
-        #expect(!line.somebodyStands(beyond: 3, at: 70_500))
+        #expect(line.isOccupied(beyond: 2, at: 70_500))
+        #expect(line.isOccupied(beyond: 2, at: 71_999), "it may not have moved on yet")
+        #expect(!line.isOccupied(beyond: 2, at: 72_000))
+        #expect(!line.isOccupied(beyond: 3, at: 70_500))
         withExtendedLifetime(frozen) {}
     }
 
-    @Test func nobodyStaysInTheLineWithoutWaiting() async throws {
+    @Test func noProcessStaysInTheLineWithoutWaiting() async throws {
         let fixture = try StoreFixture()
         let line = try line(of: fixture.store)
         let holder = try fixture.stranger()
         try holder.inDatabase { db in try db.beginTransaction(.immediate) }
         async let receipts = fixture.enqueue(1)
-        try await somebodyStands(beyond: 0, in: line)
+        try await isOccupied(beyond: 0, in: line)
         try holder.inDatabase { db in try db.rollback() }
         #expect(try await receipts.count == 1)
-        #expect(!line.somebodyStands(beyond: 0, at: cameo_monotonic_ms()))
+        #expect(!line.isOccupied(beyond: 0, at: cameo_monotonic_ms()))
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct WorkerStopTests {
-    @Test func aWorkerHearsHowItIsToEndAndNoOther() async throws {
+    @Test func onlyTheNamedWorkerIsToldToStop() async throws {
         let fixture = try StoreFixture()
         let (asked, other) = (try await fixture.register("asked"), try await fixture.register("other"))
         #expect(try await fixture.store.sweep(for: asked.id).stop == nil)
@@ -19,14 +19,14 @@ struct WorkerStopTests {
     @Test(arguments: [
         (WorkerStop.drain, WorkerStop.now, WorkerStop.now), (.now, .drain, .now), (.drain, .drain, .drain),
     ])
-    func whoAskedForNowIsNotOverruled(first: WorkerStop, second: WorkerStop, heard: WorkerStop) async throws {
+    func stopNowIsNotOverridden(first: WorkerStop, second: WorkerStop, heard: WorkerStop) async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register()
         for stop in [first, second] { _ = try await fixture.store.stopWorker("w1", stop) }
         #expect(try await fixture.store.sweep(for: registration.id).stop == heard)
     }
 
-    /// Its lease says that it is well; it goes on as one that is to end.
+    /// Extending the lease keeps the stop request.
     @Test func theNextLeaseDoesNotForgetTheRequest() async throws {
         let fixture = try StoreFixture()
         let registration = try await fixture.register()
@@ -36,7 +36,7 @@ struct WorkerStopTests {
     }
 
     @Test(arguments: [WorkerStop.drain, .now])
-    func whoIsToEndClaimsNothingMoreEvenIfItHasNotLooked(stop: WorkerStop) async throws {
+    func aStoppingWorkerClaimsNothingEvenBeforeItsNextSweep(stop: WorkerStop) async throws {
         let fixture = try StoreFixture()
         let (asked, other) = (try await fixture.register("asked"), try await fixture.register("other"))
         try await fixture.enqueue()
@@ -45,17 +45,17 @@ struct WorkerStopTests {
         #expect(try await fixture.store.claim(limit: 1, for: other.id).count == 1)
     }
 
-    @Test func aWorkerThatNobodyKnowsIsRefusedByName() async throws {
+    @Test func anUnknownWorkerIsRefusedByName() async throws {
         let fixture = try StoreFixture()
         await #expect(throws: StoreError.noSuch(.worker, "w9")) { try await fixture.store.stopWorker("w9", .now) }
     }
 
-    @Test func aDeadWorkerHearsNothing() async throws {
+    @Test func aDeadWorkerCannotBeStopped() async throws {
         let fixture = try StoreFixture()
         var registration: WorkerRegistration? = try await fixture.register()
         withExtendedLifetime(registration) {}
         registration = nil
-        // Other tests start programs, and between fork and exec such a child has a copy of the lock.
+        // Other tests start programs, and between fork and exec a child has a copy of the lock.
         while try await fixture.store.stopWorker("w1", .now).isAlive {
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -18,8 +18,8 @@ extension EndToEnd {
                 ("cameo-status", ["--store", ""], 2, "--store: must name a folder"),
                 ("cameo-status", ["--store", "file"], 4, "file cannot be opened: Not a directory"),
                 ("cameo-status", ["jobs", "--limit", "-1"], 2, "--limit -1: must be at least 1"),
-                ("cameo-admin", ["backup", "."], 2, "something is there already"),
-                ("cameo-admin", ["backup", "store/copy"], 2, "in the store itself"),
+                ("cameo-admin", ["backup", "."], 2, "it already exists"),
+                ("cameo-admin", ["backup", "store/copy"], 2, "inside the store itself"),
                 ("cameo-admin", ["limit", "--key", "", "--max-running", "1"], 2, "--key: must be 1 to 200 characters"),
                 (
                     "cameo-admin", ["limit", "--key", "a\nb", "--max-running", "none"], 2,

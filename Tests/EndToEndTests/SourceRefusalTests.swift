@@ -90,7 +90,7 @@ struct SourceRefusalTests {
         #expect(made.exitStatus == 0, "\(made.errorText)")
         let refused = try await deployment.command(command, ["--store", far] + arguments)
         #expect(refused.exitStatus == 4)
-        #expect(refused.errorText.contains("there is no folder \(deployment.folder.path("far/x")) to make it in"))
+        #expect(refused.errorText.contains("there is no folder \(deployment.folder.path("far/x")) to create it in"))
         #expect(!FileManager.default.fileExists(atPath: deployment.folder.path("far")))
     }
 }

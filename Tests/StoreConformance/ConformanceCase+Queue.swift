@@ -17,7 +17,7 @@ extension ConformanceCase {
             #expect(Set((first + rest).map(\.claim.token)).count == 3)
             #expect(first.map(\.attempt) == [1, 1])
         },
-        ConformanceCase("a job for later is claimed at its time") { fixture in
+        ConformanceCase("a scheduled job is claimed when it is due") { fixture in
             try await fixture.enqueue { $0.runAt = fixture.clock.now + 60 }
             #expect(try await fixture.state(of: 1) == .scheduled)
             #expect(try await fixture.claim().isEmpty)
@@ -25,13 +25,13 @@ extension ConformanceCase {
             fixture.clock.advance(seconds: 60)
             #expect(try await fixture.claim().count == 1)
         },
-        ConformanceCase("a minute of waiting is worth a step of priority") { fixture in
+        ConformanceCase("a minute of waiting is worth one step of priority") { fixture in
             try await fixture.enqueue()
             fixture.clock.advance(seconds: 301)
             try await fixture.enqueue(1, from: 1) { $0.priority = 5 }
             #expect(try await fixture.claim(2).map(\.claim.jobID) == [1, 2])
         },
-        ConformanceCase("a claim takes from the queues that it names, and not from paused ones") { fixture in
+        ConformanceCase("a claim takes jobs only from the queues that it names, never from paused ones") { fixture in
             for (index, queue) in ["a", "b", "c"].enumerated() {
                 try await fixture.enqueue(1, from: index) { $0.queue = queue }
             }
@@ -40,7 +40,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.resume("b"))
             #expect(try await fixture.claim(9).map(\.claim.jobID) == [1, 2])
         },
-        ConformanceCase("a worker that was asked to end claims nothing") { fixture in
+        ConformanceCase("a worker that was asked to stop claims nothing") { fixture in
             try await fixture.register()
             try await fixture.enqueue()
             _ = try await fixture.store.stopWorker("w1", .drain)
@@ -61,7 +61,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.have(ids, as: nil))
             #expect(done.attempts?.map(\.outcome) == [.completed])
         },
-        ConformanceCase("a claim that was lost settles nothing, and stores nothing") { fixture in
+        ConformanceCase("a lost claim neither settles nor stores anything") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)
             _ = try await fixture.store.cancel(1)
@@ -78,7 +78,7 @@ extension ConformanceCase {
             #expect(try await !fixture.store.have(job.parsedRequest().thumbnailIDs(), as: nil))
             #expect(try await fixture.state(of: 1) == .cancelled)
         },
-        ConformanceCase("the token of an attempt before is no claim") { fixture in
+        ConformanceCase("the token of an earlier attempt is not a valid claim") { fixture in
             try await fixture.enqueue()
             let first = try #require(try await fixture.claim().first)
             _ = try await fixture.store.settle(first.claim, as: .release, timings: AttemptTimings())
@@ -87,7 +87,7 @@ extension ConformanceCase {
             try await fixture.complete(second)
             #expect(try await fixture.state(of: 1) == .completed)
         },
-        ConformanceCase("a failure waits for its back-off, and is known to the next attempt") { fixture in
+        ConformanceCase("a failed job waits for its back-off, and the next attempt knows the failure") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)
             let end = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now + 10)
@@ -101,7 +101,7 @@ extension ConformanceCase {
             let ended = try await fixture.store.job(1)
             #expect((ended.state, ended.failure?.code, ended.attempts?.count) == (.discarded, .sourceTimeout, 2))
         },
-        ConformanceCase("a job that was put off is as it was before its claim, but for its time") { fixture in
+        ConformanceCase("a postponed job is as before its claim, except for its due time") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)
             let end = AttemptEnd.postpone(until: fixture.clock.now + 10)
@@ -110,7 +110,7 @@ extension ConformanceCase {
             let waiting = try await fixture.store.job(1)
             #expect((waiting.state, waiting.attempt, waiting.attempts?.isEmpty) == (.retryable, 0, true))
             #expect(try await fixture.claim().isEmpty)
-            // A drain waits for it.
+            // A drain waits for the job.
             #expect(try await fixture.store.unfinishedJobs(queues: nil) == 1)
             fixture.clock.advance(seconds: 10)
             let again = try #require(try await fixture.claim().first)
@@ -130,7 +130,7 @@ extension ConformanceCase {
             let blob = try await fixture.store.thumbnail(id).blob
             #expect(try await fixture.store.data(of: blob) == Data("new".utf8))
         },
-        ConformanceCase("numbers of fetches only grow, over all processes") { fixture in
+        ConformanceCase("fetch numbers only grow, across all processes") { fixture in
             let other = try await fixture.another()
             var last: Int64 = 0
             for store in [fixture.store, other, fixture.store, other] {
@@ -142,7 +142,7 @@ extension ConformanceCase {
     ]
 
     static let joining = [
-        ConformanceCase("of requests for the same, sixteen at once, one becomes a job") { fixture in
+        ConformanceCase("sixteen concurrent requests for the same thumbnails become one job") { fixture in
             var stores = [fixture.store]
             for _ in 1..<16 { stores.append(try await fixture.another()) }
             let outcomes = try await withThrowingTaskGroup(of: EnqueueReceipt.self) { group in
@@ -152,7 +152,7 @@ extension ConformanceCase {
             #expect(Set(outcomes.map(\.id)) == [1])
             #expect(outcomes.count { $0.outcome == .accepted } == 1)
         },
-        ConformanceCase("a request that joins raises the job, and never changes its request") { fixture in
+        ConformanceCase("a joining request raises the job and never changes its request") { fixture in
             try await fixture.enqueue { $0.runAt = fixture.clock.now + 60 }
             let before = try await fixture.store.job(1).request
             let receipt = try await fixture.store.enqueue([
@@ -168,7 +168,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.batch("b").total == 1)
             #expect(try await fixture.claim().first?.parsedRequest().refresh == .always)
         },
-        ConformanceCase("a job that is to wait again yields to one that waits for the same") { fixture in
+        ConformanceCase("a job that must wait again is superseded by one waiting for the same thumbnails") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)
             try await fixture.enqueue()
@@ -180,7 +180,7 @@ extension ConformanceCase {
             #expect((first.state, first.supersededBy) == (.cancelled, 2))
             #expect(try await fixture.store.places(of: [1]) == [1: JobPlace(job: 2, state: .available)])
         },
-        ConformanceCase("what is made and cannot have changed needs no job") { fixture in
+        ConformanceCase("no job is created if fresh thumbnails already exist") { fixture in
             let request = Fixture.request { $0.refresh = .never }
             _ = try await fixture.store.enqueue([request])
             try await fixture.complete(try #require(try await fixture.claim().first))
@@ -190,7 +190,7 @@ extension ConformanceCase {
     ]
 
     static let limiting = [
-        ConformanceCase("a queue's limit counts over all workers") { fixture in
+        ConformanceCase("a queue's limit applies across all workers") { fixture in
             try await fixture.enqueue(5)
             try await fixture.store.limit(queue: "default", to: 2, unknown: .refused)
             let jobs = try await fixture.claim(9)
@@ -213,7 +213,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.limit(key: "tenant", to: 3))
             #expect(try await fixture.claim(9).map(\.claim.jobID) == [3])
         },
-        ConformanceCase("a rate lets so many start within its time, over all workers") { fixture in
+        ConformanceCase("a rate limits job starts across all workers") { fixture in
             try await fixture.enqueue(30)
             try await fixture.store.limit(
                 queue: "default",

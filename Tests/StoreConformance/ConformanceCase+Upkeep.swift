@@ -6,7 +6,7 @@ import Testing
 
 extension ConformanceCase {
     static let losing = [
-        ConformanceCase("the jobs of a dead worker wait again, uncharged, and the death is counted") { fixture in
+        ConformanceCase("a dead worker's jobs become available; the death counts, the attempt does not") { fixture in
             try await fixture.register("w1")
             try await fixture.enqueue(2)
             let jobs = try await fixture.claim(2)
@@ -18,7 +18,7 @@ extension ConformanceCase {
             #expect(job.attempts?.map(\.outcome) == [.interrupted])
             await expectLeaseLost(jobs[0]) { try await fixture.complete(jobs[0]) }
         },
-        ConformanceCase("a worker that is silent for longer than its lease loses its jobs, and they are not blamed") {
+        ConformanceCase("a worker silent beyond its lease loses its jobs, which are not blamed") {
             fixture in
             try await fixture.register("w1")
             try await fixture.enqueue()
@@ -29,7 +29,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.rescueExpired(except: nil).rescued == 1)
             #expect(try await fixture.store.job(1).crashCount == 0)
         },
-        ConformanceCase("a job that worker after worker dies of runs alone, and is given up") { fixture in
+        ConformanceCase("a poison job runs alone and is finally discarded") { fixture in
             try await fixture.enqueue()
             for death in 1...ClaimKind.discardAfterCrashes {
                 let worker = "w\(death)"
@@ -42,7 +42,7 @@ extension ConformanceCase {
             }
             #expect(try await fixture.store.job(1).failure?.code == .workerLost)
         },
-        ConformanceCase("a worker that leaves gives back what it holds") { fixture in
+        ConformanceCase("a worker that deregisters releases its jobs") { fixture in
             try await fixture.register("w1")
             try await fixture.enqueue()
             _ = try await fixture.claim()
@@ -53,7 +53,7 @@ extension ConformanceCase {
     ]
 
     static let operating = [
-        ConformanceCase("a job is cancelled, retried and snoozed by hand") { fixture in
+        ConformanceCase("an operator can cancel, retry and snooze a job") { fixture in
             try await fixture.enqueue()
             #expect(try await fixture.store.cancel(1) == .available)
             #expect(try await fixture.store.cancel(1) == .cancelled)
@@ -63,7 +63,7 @@ extension ConformanceCase {
             await #expect(throws: StoreError.noSuchJob(7)) { _ = try await fixture.store.cancel(7) }
             await #expect(throws: StoreError.noSuchJob(7)) { _ = try await fixture.store.job(7) }
         },
-        ConformanceCase("many jobs are changed by what they have in common") { fixture in
+        ConformanceCase("a filter changes many jobs at once") { fixture in
             try await fixture.enqueue(3) { $0.queue = "a" }
             try await fixture.enqueue(2, from: 3) { $0.queue = "b" }
             var filter = JobFilter()
@@ -75,7 +75,7 @@ extension ConformanceCase {
             filter.states = [.cancelled]
             #expect(try await fixture.store.jobs(filter).map(\.id) == [3, 2, 1])
         },
-        ConformanceCase("retention removes what ended long enough ago, by its state") { fixture in
+        ConformanceCase("retention removes ended jobs by state and age") { fixture in
             try await fixture.enqueue(3)
             try await fixture.complete(try #require(try await fixture.claim().first))
             _ = try await fixture.store.cancel(2)
@@ -90,7 +90,7 @@ extension ConformanceCase {
             #expect(try await fixture.state(of: 3) == .available)
             #expect(try await fixture.store.have(Fixture.request().thumbnailIDs(), as: nil), "thumbnails stay")
         },
-        ConformanceCase("one process prunes at a time") { fixture in
+        ConformanceCase("only one process prunes at a time") { fixture in
             let turn = try #require(try await fixture.store.maintenanceTurn(within: .seconds(600)))
             #expect(try await fixture.another().maintenanceTurn() == nil)
             withExtendedLifetime(turn) {}
@@ -98,7 +98,7 @@ extension ConformanceCase {
     ]
 
     static let keeping = [
-        ConformanceCase("bytes of any size have their digest for a name", ) { fixture in
+        ConformanceCase("blobs of any size are named by their digest", ) { fixture in
             for size in [1, 102_400, 102_401, 1_000_000] {
                 let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
                 let digest = try await fixture.store.store(data, mediaType: "image/png")
@@ -113,7 +113,7 @@ extension ConformanceCase {
                 _ = try await fixture.store.data(of: unknown)
             }
         },
-        ConformanceCase("a picture that is handed over is the job's source") { fixture in
+        ConformanceCase("an uploaded picture is the job's source") { fixture in
             let data = Data("picture".utf8)
             let receipt = try await fixture.store.enqueue(Fixture.request(), data: data)
             #expect(receipt.source == CameoURI.blob(SHA256.digest(of: data)).text)
@@ -124,7 +124,7 @@ extension ConformanceCase {
     ]
 
     static let caching = [
-        ConformanceCase("an answer is kept by its key, and a newer one takes its place") { fixture in
+        ConformanceCase("a cached answer is replaced by a newer one with the same key") { fixture in
             let key = SourceKey(uri: "https://example.com/a.png", scope: nil)
             let tenant = SourceKey(uri: key.uri, scope: RequestScope(headers: ["Authorization": "a"]))
             #expect(
@@ -142,7 +142,7 @@ extension ConformanceCase {
             let forgotten = try await fixture.store.forgetSource(key.uri, .originals)
             #expect((forgotten.originals, forgotten.bytes) == (1, 3))
         },
-        ConformanceCase("a failure is remembered until its time, unless something newer is kept") { fixture in
+        ConformanceCase("a failure is remembered until its time, unless a newer answer is kept") { fixture in
             let key = SourceKey(uri: "https://example.com/a.png", scope: nil)
             let until = fixture.clock.now + 10
             try await fixture.store.remember(Fixture.failure, of: key, until: until, seen: 2, peers: [peer])
@@ -151,7 +151,7 @@ extension ConformanceCase {
             fixture.clock.advance(seconds: 10)
             #expect(try await fixture.store.rememberedFailure(of: key) == nil)
         },
-        ConformanceCase("the cache stays within its budget: what was not used for longest goes") { fixture in
+        ConformanceCase("the cache stays within its budget by evicting the least recently used") { fixture in
             for (index, letter) in "abc".enumerated() {
                 let key = SourceKey(uri: "https://example.com/\(letter)", scope: nil)
                 let bytes = String(repeating: letter, count: 10)
@@ -171,7 +171,7 @@ extension ConformanceCase {
     ]
 
     static let following = [
-        ConformanceCase("every change of a state is in the feed once, in its order, for every process") { fixture in
+        ConformanceCase("every state change is in the feed once, in order, for every process") { fixture in
             try await fixture.enqueue(2)
             let start = try await fixture.store.lastChange()
             let job = try #require(try await fixture.claim().first)
@@ -185,11 +185,11 @@ extension ConformanceCase {
             #expect(rest == [changes[1]])
             #expect(try await fixture.store.lastChange() == changes[2].cursor)
         },
-        ConformanceCase("who waits is woken by the commits of other processes") { fixture in
+        ConformanceCase("commits of other processes wake those who wait") { fixture in
             var wakeUps = fixture.store.wakeUps().makeAsyncIterator()
             await wakeUps.next()
             let other = try await fixture.another()
-            // A wake-up may come for what was before: so each of a few commits is waited for.
+            // A wake-up may belong to an earlier commit, so this waits for each of several.
             for number in 0..<3 {
                 _ = try await other.enqueue([Fixture.request(number)])
                 await wakeUps.next()

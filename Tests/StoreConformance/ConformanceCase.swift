@@ -1,6 +1,6 @@
 internal import CameoStore
 
-/// One promise of the faces, checked against whatever engine is given.
+/// One promise of the store protocols, checked against any engine.
 package struct ConformanceCase: Sendable, CustomStringConvertible {
     package let name: String
     package let run: @Sendable (Fixture) async throws -> Void

@@ -3,7 +3,7 @@ package import CameoStore
 internal import Foundation
 internal import Testing
 
-/// A store of one case's own.
+/// A store for a single test case.
 package struct Fixture: Sendable {
     package let engine: any StoreEngine
     package let clock = ConformanceClock()
@@ -21,7 +21,7 @@ package struct Fixture: Sendable {
         try await (store ?? self.store).register(worker)
     }
 
-    /// Jobs of different sources.
+    /// Enqueues jobs with different sources.
     @discardableResult
     func enqueue(_ count: Int = 1, from first: Int = 0, change: (inout ThumbnailRequest) -> Void = { _ in })
         async throws
@@ -46,7 +46,7 @@ package struct Fixture: Sendable {
         try await store.claim(limit: limit, kind: kind, queues: queues, for: worker)
     }
 
-    /// What a renderer would have made.
+    /// The product that a renderer would have made.
     static func product(of job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1, source: String = "picture")
         throws -> JobProduct
     {
@@ -91,7 +91,7 @@ package struct Fixture: Sendable {
 
     static let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
 
-    /// The rescue of a worker may be seen a moment late: other tests start programs, and between fork and exec such a
+    /// Retries the rescue of a worker, which may be delayed: other tests start programs, and between fork and exec a
     /// child has a copy of the lock.
     func rescue(_ worker: String) async throws -> RescueReport {
         while true {
@@ -102,7 +102,7 @@ package struct Fixture: Sendable {
     }
 }
 
-/// Expects that a call fails because its claim is lost.
+/// Expects a call to fail because its claim is lost.
 func expectLeaseLost(_ job: ClaimedJob, _ body: () async throws -> Void) async {
     await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) { try await body() }
 }

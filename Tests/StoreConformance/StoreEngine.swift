@@ -2,17 +2,17 @@ package import CameoStore
 package import Foundation
 internal import Synchronization
 
-/// An engine, as the conformance suite knows it: something that makes stores.
+/// An engine under test, which creates stores.
 package protocol StoreEngine: Sendable {
-    /// A store that nobody else has, by a clock that the test sets.
+    /// Creates a new store with a clock that the test controls.
     func makeStore(clock: ConformanceClock) async throws -> any Store
-    /// The same store, as another process opens it.
+    /// Opens the same store as another process would.
     func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store
-    /// Lets go of a worker's presence, as the death of its process does.
+    /// Releases a worker's lock, as the death of its process does.
     func kill(_ worker: String, in store: any Store) async throws
 }
 
-/// Times that stand still until a test moves them.
+/// A clock that stands still until a test advances it.
 package final class ConformanceClock: Sendable {
     private struct Times {
         var now = Date(timeIntervalSince1970: 1_900_000_000)

@@ -5,15 +5,15 @@
 /// connection (an `sqlite3 *`). Returns SQLITE_OK, or the first result code that is not.
 /// https://www.sqlite.org/c3ref/c_dbconfig_defensive.html
 ///
-/// SQLite before 3.41 mistakes its own JSON functions for unsafe ones ("unsafe use of json_valid()") when the schema is
-/// not trusted, and the tables' CHECKs are made of them: there the schema stays trusted.
+/// SQLite before 3.41 treats its own JSON functions as unsafe in an untrusted schema ("unsafe use of json_valid()"),
+/// and the tables' CHECKs use them, so there the schema stays trusted.
 int cameo_sqlite_harden(void *connection);
 
-/// Sets up the library for the whole process, if nobody in it has used SQLite before; else its settings stay as they are,
-/// and Cameo works with them. None of these changes what other connections of the process may rely on.
+/// Configures the library for the whole process, if SQLite has not been used in it before; otherwise the settings stay
+/// as they are, and Cameo works with them. Nothing that other connections of the process may rely on changes.
 ///
-/// File names that begin with `file:` may be URIs (SQLITE_CONFIG_URI), which `immutable=1` needs and GRDB does not ask for.
-/// What a savepoint needs to be rolled back stays in memory (SQLITE_CONFIG_STMTJRNL_SPILL): beyond 64 KiB it would be
-/// written to a temporary file, and nearly every group of writes has savepoints and is larger.
+/// SQLITE_CONFIG_URI allows URIs as file names: `immutable=1` needs that and GRDB does not request it.
+/// SQLITE_CONFIG_STMTJRNL_SPILL keeps savepoint journals in memory; by default they spill to a temporary file beyond
+/// 64 KiB, which nearly every group of writes exceeds.
 /// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html
 void cameo_sqlite_configure(void);

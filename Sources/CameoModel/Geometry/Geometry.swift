@@ -1,19 +1,19 @@
-/// The sizes of one rendition, in upright pixels: what the source is resized to, and what is then cut or padded from it.
+/// The sizes of one rendition in upright pixels: the size after resizing, and the final size after cropping or padding.
 ///
-/// The rules are sharp's (`ResolveShrink` and its crop and embed in `pipeline.cc`), which for `inside` are those of
-/// `vipsthumbnail --size WxH`, for `cover` of `--smartcrop`, for `fill` of `--size WxH!`. One is ours: with one edge
-/// given, `fill` keeps the shape, as the request's documentation says.
+/// The rules are sharp's (`ResolveShrink` and its crop and embed in `pipeline.cc`). They match `vipsthumbnail --size
+/// WxH` for `inside`, `--smartcrop` for `cover` and `--size WxH!` for `fill`. One rule is Cameo's: with only one edge
+/// given, `fill` keeps the aspect ratio, as the request's documentation says.
 package struct Geometry: Hashable, Sendable {
-    /// The whole part that is worked on, resized.
+    /// The size of the whole source area after resizing.
     package let resized: PixelSize
-    /// What comes out: smaller than `resized` where it is cut, larger where it is padded.
+    /// The final size: smaller than `resized` where it is cropped, larger where it is padded.
     package let final: PixelSize
 
     package var isCut: Bool { final.width < resized.width || final.height < resized.height }
     package var isPadded: Bool { final.width > resized.width || final.height > resized.height }
 
-    /// The source's size is that of the part that is worked on, upright, cropped and turned. Where it may grow,
-    /// `withoutEnlargement` holds nothing back: a drawing is as large as one wants it.
+    /// `source` is the size after orientation, crop and rotation. `mayGrow` ignores `withoutEnlargement`, because a
+    /// vector drawing has no size of its own.
     package init(of rendition: Rendition, source: PixelSize, mayGrow: Bool = false) {
         let (horizontal, vertical) = Self.shrinks(of: rendition, source: source, mayGrow: mayGrow)
         resized = PixelSize(
@@ -30,7 +30,7 @@ package struct Geometry: Hashable, Sendable {
         }
     }
 
-    /// By how much each axis shrinks; below 1 it grows.
+    /// The factor by which each axis shrinks; below 1 it grows.
     private static func shrinks(of rendition: Rendition, source: PixelSize, mayGrow: Bool) -> (Double, Double) {
         let horizontal = rendition.boxWidth.map { Double(source.width) / Double($0) }
         let vertical = rendition.boxHeight.map { Double(source.height) / Double($0) }
@@ -53,6 +53,6 @@ package struct Geometry: Hashable, Sendable {
         return (min(shrinks.0, Double(source.width)), min(shrinks.1, Double(source.height)))
     }
 
-    /// As vips_resize rounds: half a pixel goes up.
+    /// Rounds like vips_resize: half a pixel rounds up.
     private static func rounded(_ edge: Double) -> Int { Int(edge + 0.5) }
 }

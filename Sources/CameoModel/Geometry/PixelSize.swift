@@ -8,7 +8,7 @@ package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
         self.height = height
     }
 
-    /// Width and height exchanged, as a quarter turn does.
+    /// The size after a quarter turn.
     package var turned: PixelSize { PixelSize(height, width) }
 
     package var pixels: Int { width * height }

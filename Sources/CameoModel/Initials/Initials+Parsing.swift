@@ -1,13 +1,12 @@
 extension Initials {
-    /// `initials:NAME`, then perhaps `?` and `size`, `background`, `color`, joined by `&`. NAME and the values are
-    /// percent-encoded UTF-8; a `+` is a plus sign.
+    /// Parses `initials:NAME`, optionally followed by `?` and `size`, `background` and `color`, joined by `&`. NAME and
+    /// the values are percent-encoded UTF-8; a `+` is a plus sign.
     ///
-    /// Works on bytes, like all that takes URIs apart: to Swift's characters a `?` that a combining accent follows is
-    /// none.
+    /// Works on bytes, because a Swift `Character` merges a `?` with a combining accent that follows it.
     ///
-    /// - Throws: what is wrong, with the path `source`.
+    /// - Throws: `InvalidRequest` with the path `source`.
     package init(parsing uri: String) throws(InvalidRequest) {
-        guard Self.areNamed(by: uri) else { throw Self.refusal("is not an initials: URI") }
+        guard Self.isInitialsURI(uri) else { throw Self.refusal("is not an initials: URI") }
         let text = uri.utf8.dropFirst(9)
         guard !text.contains(UInt8(ascii: "#")) else {
             throw Self.refusal("an initials: URI has a #, which must be written %23")
@@ -34,10 +33,10 @@ extension Initials {
 
     private static func decoded(_ text: some Sequence<UInt8>) throws(InvalidRequest) -> String {
         guard let bytes = PercentEncoding.decoded(text) else {
-            throw refusal("an initials: URI has a % that two hexadecimal digits do not follow")
+            throw refusal("an initials: URI has a % that is not followed by two hexadecimal digits")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw refusal("an initials: URI is not UTF-8 when its percent-encoding is taken off")
+            throw refusal("an initials: URI is not UTF-8 after percent-decoding")
         }
         return decoded
     }
@@ -52,7 +51,7 @@ extension Initials {
             }
             guard pair.count == 2 else { throw refusal("the option \(key) of initials has no value") }
             guard options.updateValue(try decoded(pair[1]), forKey: key) == nil else {
-                throw refusal("the option \(key) of initials is there twice")
+                throw refusal("the option \(key) of initials appears twice")
             }
         }
         return options
@@ -71,7 +70,7 @@ extension Initials {
     private static func color(_ text: String?, _ option: String) throws(InvalidRequest) -> Color? {
         guard let text else { return nil }
         guard let color = Color(text) else {
-            throw refusal("the \(option) of initials must be a colour as %23rrggbb, not \"\(text)\"")
+            throw refusal("the \(option) of initials must be a colour such as %23rrggbb, not \"\(text)\"")
         }
         return color
     }

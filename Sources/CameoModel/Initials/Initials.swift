@@ -1,12 +1,11 @@
-/// A letter avatar that a source asks for by name alone: `initials:Ada%20Lovelace?size=512&background=%23f5a623`.
+/// A letter avatar drawn from a name: `initials:Ada%20Lovelace?size=512&background=%23f5a623`.
 package struct Initials: Hashable, Sendable {
-    /// One or two grapheme clusters in Unicode's form C, in upper case where the script has case. Nothing in them is
-    /// escaped for any markup.
+    /// One or two grapheme clusters in Unicode form C, in upper case where the script has case, not escaped for markup.
     package let letters: String
-    /// Pixels of an edge; it is a drawing, so this is the size that it names, not one that limits it.
+    /// The edge in pixels. This is the nominal size of a drawing, not a limit.
     package let size: Int
     package let background: Color
-    /// Opaque.
+    /// The text colour; always opaque.
     package let color: Color
 
     package static let sizeRange = 16...2_048
@@ -16,13 +15,13 @@ package struct Initials: Hashable, Sendable {
         (self.letters, self.size, self.background, self.color) = (letters, size, background, color)
     }
 
-    /// Whether a URI has the scheme `initials:`, in either case.
-    package static func areNamed(by uri: String) -> Bool {
+    /// Whether a URI has the scheme `initials:`, in any case.
+    package static func isInitialsURI(_ uri: String) -> Bool {
         String(decoding: uri.utf8.prefix(9), as: UTF8.self).lowercased() == "initials:"
     }
 
-    /// An `initials:` URI that leaves nothing open: parsed, it gives the same value whatever palette the reader has.
-    /// This is what a renderer gets, and what the source's digest is of.
+    /// An `initials:` URI with every option set, which parses to the same value whatever the reader's palette. The
+    /// renderer receives it, and the source's digest is computed over it.
     package var canonicalText: String {
         func encoded(_ text: String) -> String { PercentEncoding.encoded(text) }
         return "initials:\(encoded(letters))?size=\(size)&background=\(encoded("\(background)"))"

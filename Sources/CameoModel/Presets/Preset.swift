@@ -1,9 +1,9 @@
-/// Renditions under one name, so that nobody types them again. The client expands it: a request carries the renditions,
-/// and neither the queue nor a thumbnail's id knows of presets.
+/// A named list of renditions. The client expands it: a request carries the renditions, and neither the queue nor a
+/// thumbnail's id depends on presets.
 package struct Preset: Hashable, Sendable {
-    /// 1 to 64 of a-z 0-9 . _ -
+    /// The preset's name: 1 to 64 characters of a-z 0-9 . _ -
     package var name: String
-    /// For a person who chooses one; one line.
+    /// One line of help for choosing a preset.
     package var description: String?
     package var renditions: [Rendition]
 

@@ -1,6 +1,6 @@
 extension PresetFile {
-    /// The presets that are there without a file. The same document as `proto-json/examples/presets/built-in.json`,
-    /// which a test compares; here it is text, so that the installed program needs no file beside it.
+    /// The built-in presets: the same document as `proto-json/examples/presets/built-in.json` (a test compares them),
+    /// as text, so that the installed program needs no extra file.
     package static let builtInText = """
         {
           "presets": {
@@ -77,6 +77,6 @@ extension PresetFile {
         }
         """
 
-    /// ``builtInText``, read; a test shows that it can be, and nothing else makes it throw.
+    /// Parses ``builtInText``. A test shows that this does not throw.
     package static func builtIn() throws(InvalidRequest) -> PresetFile { try PresetFile(parsing: builtInText.utf8) }
 }

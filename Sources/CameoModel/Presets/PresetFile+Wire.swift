@@ -1,5 +1,5 @@
 extension PresetFile {
-    /// Reads a whole file, as strictly as a request: a field or a word that is not known is refused by name.
+    /// Parses a whole file as strictly as a request: an unknown field or word is refused by name.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
         try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
     }
@@ -16,7 +16,7 @@ extension PresetFile {
         self.init(presets)
     }
 
-    /// The wire form; fields of renditions that equal their default are left out.
+    /// The wire form, without fields of renditions that equal their defaults.
     package var json: JSONValue {
         .object(["presets": .object(Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.json) }))])
     }

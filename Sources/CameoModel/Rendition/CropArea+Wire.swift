@@ -38,7 +38,7 @@ extension Rendition.CropArea {
         for (field, number) in [("width", width), ("height", height)] where number == 0 {
             throw Rendition.refusal(path, field, "must be more than 0")
         }
-        // Shares of thirds and tenths do not add up to 1 exactly.
+        // Thirds and tenths do not add up to exactly 1 in binary.
         guard unit == .pixels || (left + width <= 1.000_001 && top + height <= 1.000_001) else {
             throw InvalidRequest(
                 path: path,

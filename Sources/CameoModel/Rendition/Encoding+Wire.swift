@@ -17,7 +17,7 @@ extension Rendition.Encoding {
         keep = try reader.choices("keep", Metadata.self) ?? []
     }
 
-    /// Adds the fields that differ from their default.
+    /// Adds the fields that differ from their defaults.
     func define(_ members: inout [String: JSONValue]) {
         if lossless { members["lossless"] = .bool(true) }
         if let effort { members["effort"] = .integer(Int64(effort)) }

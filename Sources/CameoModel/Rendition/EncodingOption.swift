@@ -1,9 +1,10 @@
 extension Rendition {
-    /// A field that some formats have and others have not. Its raw value is its name in JSON.
+    /// A field that only some formats support. The raw value is its name in JSON.
     package enum EncodingOption: String, CaseIterable, Sendable {
         case quality, lossless, effort, progressive, chromaSubsampling, palette, maxBytes, animated, keepProfile, keep
 
-        /// The formats that have it, whatever else is asked for. `auto` counts as WebP; `source` is not listed.
+        /// The formats that support the option, regardless of other options. `auto` counts as WebP; `source` is not
+        /// listed.
         package var formats: [Format] {
             switch self {
             case .quality, .maxBytes, .keepProfile, .keep: [.jpeg, .png, .webp, .avif]
@@ -17,10 +18,10 @@ extension Rendition {
         }
     }
 
-    /// Why the option has no meaning for this rendition, whether it is set or not; nil if it has one.
+    /// Why the option does not apply to this rendition, whether it is set or not; nil if it applies.
     ///
-    /// `source` may turn out to be any format, so that it takes every option: what does not apply then has no effect, but
-    /// for `maxBytes`, which is kept or fails.
+    /// `source` may turn out to be any format, so it accepts every option. Options that do not apply then have no
+    /// effect, except `maxBytes`, which is met or the job fails.
     package func objection(to option: EncodingOption) -> String? {
         guard format == .source || option.formats.contains(format == .auto ? .webp : format) else {
             let words = option.formats.map(\.rawValue).joined(separator: ", ")
@@ -28,7 +29,7 @@ extension Rendition {
         }
         let isLosslessPNG = format == .png && !encoding.palette
         switch option {
-        case .quality where isLosslessPNG: return "has no meaning for png, which is lossless (but with palette it has)"
+        case .quality where isLosslessPNG: return "has no meaning for a png without palette, which is lossless"
         case .quality where encoding.lossless: return "has no meaning for a lossless thumbnail"
         case .chromaSubsampling where encoding.lossless: return "has no meaning for a lossless thumbnail"
         case .maxBytes where isLosslessPNG || encoding.lossless:
@@ -37,7 +38,7 @@ extension Rendition {
         }
     }
 
-    /// Whether the field differs from its default.
+    /// Whether the option differs from its default.
     func isSet(_ option: EncodingOption) -> Bool {
         switch option {
         case .quality: quality != nil

@@ -1,5 +1,5 @@
 extension Rendition.Gravity {
-    /// A word, or `{"x":…,"y":…}`; nil if the field is not there.
+    /// Reads a word or `{"x":…,"y":…}`; nil if the field is absent.
     init?(_ reader: JSONObjectReader, _ key: String) throws(InvalidRequest) {
         guard let value = reader.value(key) else { return nil }
         let path = reader.path(of: key)

@@ -1,23 +1,23 @@
 extension Rendition {
-    /// A place in a rectangle.
+    /// A position in a rectangle.
     public enum Gravity: Hashable, Sendable {
         case center, north, northeast, east, southeast, south, southwest, west, northwest
         /// The part with the most detail (`cover` only).
         case entropy
         /// The part that draws the eye: skin tones, bright colours, edges (`cover` only).
         case attention
-        /// The point that should be in the middle, as far as the edges allow.
+        /// The point to centre, as far as the edges allow.
         case focus(FocalPoint)
 
-        /// Those that a word names, in the order of the documentation.
+        /// The gravities that have a word, in the order of the documentation.
         package static let words: [Gravity] = [
             .center, .north, .northeast, .east, .southeast, .south, .southwest, .west, .northwest, .entropy, .attention,
         ]
 
-        /// Whether the pixels decide.
+        /// Whether the picture's content decides.
         package var isSmart: Bool { self == .entropy || self == .attention }
 
-        /// How it is written, also in JSON; nil for a focal point.
+        /// The word, as also used in JSON; nil for a focal point.
         package var word: String? {
             switch self {
             case .center: "center"
@@ -41,15 +41,15 @@ extension Rendition {
         }
     }
 
-    /// A point of a picture, as shares of its width and height: (0, 0) is the left upper corner, (1, 1) the right lower
-    /// one.
+    /// A point in a picture, as fractions of its width and height: (0, 0) is the top left corner, (1, 1) the bottom
+    /// right.
     public struct FocalPoint: Hashable, Sendable {
         package static let range = 0.0...1.0
 
-        /// Shares, 0…1 each.
+        /// Fractions of the width and height, 0…1.
         public var x, y: Double
 
-        /// From the left upper corner.
+        /// Creates a point from its distances to the left and top edges.
         public init(x: Double, y: Double) {
             self.x = x
             self.y = y

@@ -20,7 +20,7 @@ extension Rendition.Look {
         }
     }
 
-    /// Adds the fields that differ from their default.
+    /// Adds the fields that differ from their defaults.
     func define(_ members: inout [String: JSONValue]) {
         if let cornerRadius { members["cornerRadius"] = cornerRadius.json }
         if corners != Set(Corner.allCases) {
@@ -58,7 +58,7 @@ extension Rendition.Look {
 }
 
 extension Rendition.Look.CornerRadius {
-    /// Pixels, `{"fraction":…}` or `"circle"`; nil if the field is not there.
+    /// Reads pixels, `{"fraction":…}` or `"circle"`; nil if the field is absent.
     init?(_ reader: JSONObjectReader, _ key: String) throws(InvalidRequest) {
         guard let value = reader.value(key) else { return nil }
         let path = reader.path(of: key)

@@ -1,18 +1,18 @@
 extension Rendition {
-    /// What is done to the pixels after they have their size.
+    /// Effects applied after resizing.
     public struct Look: Hashable, Sendable {
         /// A corner of a thumbnail.
         public enum Corner: String, CaseIterable, Sendable {
             case topLeft, topRight, bottomRight, bottomLeft
         }
 
-        /// How round the corners are.
+        /// The radius of rounded corners.
         public enum CornerRadius: Hashable, Sendable {
-            /// Of the thumbnail, before `dpr`.
+            /// Pixels of the thumbnail, before `dpr`.
             case pixels(Int)
-            /// Of the shorter edge, 0…0.5; 0.5 makes half circles.
+            /// A fraction of the shorter edge, 0…0.5; 0.5 makes semicircles.
             case fraction(Double)
-            /// Only the largest centred circle is left.
+            /// Keeps only the largest centred circle.
             case circle
         }
 
@@ -20,49 +20,49 @@ extension Rendition {
         package static let cornerFractionRange = 0.001...0.5
         package static let blurRange = 0.3...100.0
         package static let sharpenRange = 0.1...10.0
-        /// Of brightness, saturation and contrast: 1 changes nothing.
+        /// The range of brightness, saturation and contrast; 1 changes nothing.
         package static let factorRange = 0.0...10.0
 
-        /// How round the corners are; nil: not at all.
+        /// The radius of the corners; nil: square corners.
         public var cornerRadius: CornerRadius?
-        /// Those that are round.
+        /// The corners to round.
         public var corners = Set(Corner.allCases)
-        /// Standard deviation of the Gaussian, pixels of the thumbnail before `dpr`.
+        /// The standard deviation of a Gaussian blur, in pixels of the thumbnail before `dpr`.
         public var blur: Double?
-        /// Standard deviation of the sharpening mask, pixels of the thumbnail before `dpr`.
+        /// The standard deviation of the sharpening mask, in pixels of the thumbnail before `dpr`.
         public var sharpen: Double?
-        /// Takes the colours away.
+        /// Removes all colour.
         public var grayscale = false
-        /// Keeps light and dark and takes every hue from this colour, as far as it is opaque.
+        /// Keeps lightness and takes the hue from this colour, in proportion to its opacity.
         public var tint: Color?
         /// Factors as in CSS filters, 0…10.
         public var brightness = 1.0, saturation = 1.0, contrast = 1.0
         /// A watermark.
         public var overlay: Overlay?
 
-        /// Changes nothing.
+        /// Creates a look that changes nothing.
         public init() {}
     }
 
-    /// A second picture that is drawn over the first: a watermark.
+    /// A picture drawn over the thumbnail: a watermark.
     public struct Overlay: Hashable, Sendable {
         package static let opacityRange = 0.0...1.0
         package static let scaleRange = 0.01...1.0
         package static let marginRange = 0...4_096
 
-        /// Its URI, of the same kinds as a request's source.
+        /// The overlay's URI, of the same kinds as a request's source.
         public var source: String
-        /// Where it stands.
+        /// The overlay's position.
         public var gravity: Gravity
-        /// 0…1.
+        /// The opacity, 0…1.
         public var opacity: Double
-        /// It is resized to fit into this share of the thumbnail's width and height; nil keeps its own size, unless it
-        /// would jut out.
+        /// The fraction of the thumbnail's width and height that the overlay is resized to fit; nil keeps its own size
+        /// unless it is larger than the thumbnail.
         public var scale: Double?
-        /// From the thumbnail's edges, pixels before `dpr`.
+        /// The distance from the thumbnail's edges, in pixels before `dpr`.
         public var margin: Int
 
-        /// Checked with the request.
+        /// Creates an overlay, which is validated with the request.
         public init(
             source: String,
             gravity: Gravity = .southeast,

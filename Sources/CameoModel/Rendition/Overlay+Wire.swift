@@ -21,9 +21,9 @@ extension Rendition.Overlay {
         return .object(members)
     }
 
-    /// As ``json``, with the source by its identity: a picture in the source itself by the digest of its bytes.
+    /// The ``json`` with the source replaced by its identity: an inline picture by the digest of its bytes.
     var definition: [String: JSONValue] {
-        // A malformed one has no identity; the request's validation refuses it.
+        // A malformed source has no identity; the request's validation refuses it.
         let identity = (try? SourceIdentity(of: source))?.text ?? source
         var members: [String: JSONValue] = ["source": .string(identity)]
         if gravity != .southeast { members["gravity"] = gravity.json }
@@ -36,7 +36,7 @@ extension Rendition.Overlay {
     func validate(at path: String) throws(InvalidRequest) {
         try ThumbnailRequest.validateSource(source, at: "\(path).source")
         if gravity.isSmart {
-            throw Rendition.refusal(path, "gravity", "must be a place: a compass point or {\"x\":…,\"y\":…}")
+            throw Rendition.refusal(path, "gravity", "must be a position: a compass point or {\"x\":…,\"y\":…}")
         }
         try gravity.validate(at: "\(path).gravity")
         try Rendition.check(opacity, in: Self.opacityRange, path, "opacity")

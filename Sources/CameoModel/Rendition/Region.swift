@@ -1,20 +1,20 @@
 extension Rendition {
-    /// A part of a picture.
+    /// A rectangle of a picture.
     public struct CropArea: Hashable, Sendable {
-        /// What its numbers count.
+        /// The unit of the coordinates.
         public enum Unit: String, CaseIterable, Sendable {
             /// Whole pixels of the source.
             case pixels
-            /// Shares of the picture's width and height, 0…1.
+            /// Fractions of the picture's width and height, 0…1.
             case fraction
         }
 
-        /// Where it begins and how large it is.
+        /// The position and size.
         public var left, top, width, height: Double
-        /// What these count.
+        /// The unit of the coordinates.
         public var unit: Unit
 
-        /// From its left upper corner.
+        /// Creates an area from its top left corner and size.
         public init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
             self.left = left
             self.top = top
@@ -24,22 +24,22 @@ extension Rendition {
         }
     }
 
-    /// Degrees clockwise.
+    /// A clockwise rotation in degrees.
     public enum Rotation: Int, CaseIterable, Sendable {
         case none = 0
         case quarter = 90
         case half = 180
         case threeQuarters = 270
 
-        /// Whether width and height are exchanged.
+        /// Whether the rotation swaps width and height.
         package var isSideways: Bool { self == .quarter || self == .threeQuarters }
     }
 
-    /// How a picture is mirrored.
+    /// A mirroring.
     public enum Flip: String, CaseIterable, Sendable {
-        /// Left and right are exchanged.
+        /// Swaps left and right.
         case horizontal
-        /// Top and bottom are exchanged.
+        /// Swaps top and bottom.
         case vertical
         case both
     }

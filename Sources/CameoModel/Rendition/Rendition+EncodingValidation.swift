@@ -7,12 +7,12 @@ extension Rendition {
             if let objection = objection(to: option) { throw Self.refusal(path, option.rawValue, objection) }
         }
         if encoding.animated, page != 0 {
-            throw Self.refusal(path, "page", "picks one frame, and animated asks for all")
+            throw Self.refusal(path, "page", "selects one frame, but animated asks for all of them")
         }
         guard encoding.keepProfile else { return }
         let colors = [("background", background != nil), ("tint", look.tint != nil), ("overlay", look.overlay != nil)]
         for (field, isSet) in colors where isSet {
-            throw Self.refusal(path, field, "brings colours of sRGB, and keepProfile leaves the picture in its own")
+            throw Self.refusal(path, field, "is in sRGB, but keepProfile leaves the picture in its own colour space")
         }
     }
 }

@@ -1,4 +1,3 @@
-/// The renditions of one request, or of one preset.
 extension Rendition {
     static func list(_ items: [JSONValue], at path: String) throws(InvalidRequest) -> [Rendition] {
         var renditions: [Rendition] = []
@@ -19,7 +18,7 @@ extension Rendition {
             let place = "\(path)[\(index)]"
             try rendition.validate(at: place)
             guard names.insert(rendition.name).inserted else {
-                throw refusal(place, "name", "\"\(rendition.name)\" is taken by an earlier rendition")
+                throw refusal(place, "name", "\"\(rendition.name)\" is already used by an earlier rendition")
             }
         }
         let overlays = Set(renditions.compactMap(\.look.overlay?.source)).count

@@ -1,6 +1,5 @@
 extension Rendition {
-    /// Checks what a program that built the value itself may have got wrong, and what does not go together: an option
-    /// that would do nothing is refused rather than ignored.
+    /// Checks ranges and combinations. An option that would have no effect is refused rather than ignored.
     package func validate(at path: String) throws(InvalidRequest) {
         try validateGeometry(at: path)
         try look.validate(at: path)
@@ -46,7 +45,7 @@ extension Rendition {
         if let objection = objectionToGravity { throw Self.refusal(path, "gravity", objection) }
     }
 
-    /// Why a gravity other than the default would do nothing; nil if it chooses something.
+    /// Why the gravity would have no effect; nil if it has one or is the default.
     package var objectionToGravity: String? {
         guard gravity != .center else { return nil }
         guard fit == .cover || fit == .contain else {

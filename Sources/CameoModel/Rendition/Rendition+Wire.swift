@@ -34,7 +34,7 @@ extension Rendition {
         try validate(at: path)
     }
 
-    /// The wire form; fields that equal their default are left out.
+    /// The wire form, without fields that equal their defaults.
     package var json: JSONValue {
         var members = definition
         let derived = Self.defaultName(width: width, height: height, fit: fit, format: format)
@@ -43,7 +43,7 @@ extension Rendition {
         return .object(members)
     }
 
-    /// What the rendition's id is a function of: every field that differs from its frozen default, without the name.
+    /// The input to the thumbnail's id: every field that differs from its frozen default, without the name.
     var definition: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if let width { members["width"] = .integer(Int64(width)) }

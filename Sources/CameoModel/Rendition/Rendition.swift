@@ -1,26 +1,25 @@
-/// One requested output of a job: which part of the picture, the box that it fits, what is done to its look, and how it
-/// is encoded.
+/// One requested output of a job: the part of the picture, the box that it fits, the effects and the encoding.
 ///
-/// Widths and heights are in pixels of the upright picture, after its EXIF orientation was applied. The JSON form is
-/// `proto-json/thumbnail-request.schema.json`; its defaults are frozen as version 1, since thumbnail ids leave out
-/// every field that equals its default.
+/// Widths and heights are in pixels of the upright picture, after its EXIF orientation is applied. The JSON form is
+/// `proto-json/thumbnail-request.schema.json`. Its defaults are frozen as version 1, because thumbnail ids omit every
+/// field that equals its default.
 public struct Rendition: Hashable, Sendable {
-    /// How a picture of another shape meets the box, in sharp's words.
+    /// How a picture with a different aspect ratio fits the box, in sharp's terms.
     public enum Fit: String, CaseIterable, Sendable {
-        /// As large as fits inside the box, nothing cut.
+        /// As large as fits inside the box, without cropping.
         case inside
-        /// Fills the box, what juts out is cut (by `gravity`).
+        /// Fills the box; the excess is cropped according to `gravity`.
         case cover
-        /// As `inside`, then padded to the box with `background`.
+        /// Like `inside`, then padded to the box with `background`.
         case contain
-        /// Exactly the box, the shape distorted.
+        /// Exactly the box, ignoring the aspect ratio.
         case fill
-        /// As small as covers the box on both sides, nothing cut.
+        /// As small as possible while covering the box, without cropping.
         case outside
     }
 
-    /// What is written. `auto` is WebP in this version: small, keeps alpha and animation, read everywhere. `source` is
-    /// the source's own format where thumbnails can be written in it.
+    /// The output format. `auto` is WebP in this version: small, widely supported, with alpha and animation. `source`
+    /// is the source's own format if thumbnails can be written in it.
     public enum Format: String, CaseIterable, Sendable {
         case auto, source, jpeg, png, webp, avif, gif
     }
@@ -31,44 +30,45 @@ public struct Rendition: Hashable, Sendable {
     package static let trimRange = 0...255
     package static let pageRange = 0...99_999
 
-    /// What the requester calls it; unique within a request. Not part of the thumbnail's id.
+    /// The rendition's name, unique within a request. It is not part of the thumbnail's id.
     public var name: String
-    /// The box in pixels, 1…16383; one of the two may be nil and then follows from the picture's shape.
+    /// The box in pixels, 1…16383; one of the two may be nil and then follows from the aspect ratio.
     public var width, height: Int?
-    /// How a picture of another shape meets the box.
+    /// How a picture with a different aspect ratio fits the box.
     public var fit: Fit
-    /// Keeps a picture that is smaller than the box at its own size. Drawings (SVG, PDF) have no size of their own and
-    /// are always drawn as large as the box wants them.
+    /// Keeps a picture that is smaller than the box at its own size. Vector sources (SVG, PDF) are always drawn at the
+    /// size of the box.
     public var withoutEnlargement: Bool
-    /// Which part stays when `cover` cuts, and where the picture stands when `contain` pads.
+    /// The part that `cover` keeps, and the position of the picture that `contain` pads.
     public var gravity: Gravity
-    /// Device pixel ratio: multiplies every length in pixels of this rendition (box, corner radius, overlay's margin).
+    /// The device pixel ratio, which multiplies every pixel length of the rendition (box, corner radius, overlay
+    /// margin).
     public var dpr = 1.0
-    /// The page or frame of a source that has several, from 0.
+    /// The page or frame of a source that has several, counted from 0.
     public var page = 0
-    /// Cuts away uniform borders first: how far, of 255, a pixel may differ from the left upper one and still be
-    /// border.
+    /// Trims uniform borders first: how much, of 255, a pixel may differ from the top left one and still be border.
     public var trim: Int?
-    /// The part of the (upright, trimmed) picture to work on.
+    /// The part of the upright, trimmed picture to use.
     public var crop: CropArea?
-    /// Turns the cropped picture, before it meets the box.
+    /// Rotates the cropped picture before it is resized.
     public var rotate = Rotation.none
-    /// Mirrors it after turning.
+    /// Mirrors the picture after rotation.
     public var flip: Flip?
-    /// Shown through transparent pixels, in `contain`'s padding and behind round corners. Nil: nothing (formats without
-    /// alpha: white).
+    /// The colour behind transparent pixels, `contain`'s padding and rounded corners; nil: transparent (white in
+    /// formats without alpha).
     public var background: Color?
-    /// What is done to the pixels after they have their size.
+    /// Effects applied after resizing.
     public var look = Look()
-    /// What is written.
+    /// The output format.
     public var format: Format
-    /// 1…100, or nil for the format's default (JPEG 80, WebP 80, AVIF 50, PNG with a palette 100; GIF and other PNG have
-    /// none).
+    /// The quality, 1…100; nil for the format's default (JPEG 80, WebP 80, AVIF 50, PNG with a palette 100; GIF and
+    /// other PNG have none).
     public var quality: Int?
-    /// How the pixels become bytes, besides `format` and `quality`.
+    /// Encoding options besides `format` and `quality`.
     public var encoding = Encoding()
 
-    /// Checked with the request. Without a `name` it has one that is made of box, fit and format.
+    /// Creates a rendition, which is validated with the request. The default `name` is derived from box, fit and
+    /// format.
     public init(
         name: String? = nil,
         width: Int? = nil,
@@ -97,7 +97,7 @@ public struct Rendition: Hashable, Sendable {
 
     private func inDevicePixels(_ length: Int) -> Int { max(1, Int(Double(length) * dpr + 0.5)) }
 
-    /// `256x256-cover-webp`; parts that are not set or the default are left out.
+    /// A name such as `256x256-cover-webp`; parts that are unset or default are omitted.
     static func defaultName(width: Int?, height: Int?, fit: Fit, format: Format) -> String {
         var name = "\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"
         if fit != .inside { name += "-\(fit.rawValue)" }

@@ -4,20 +4,20 @@ internal import CameoStore
 internal import Foundation
 internal import Synchronization
 
-/// The files that a transaction has moved aside so far.
+/// The files that a removal transaction has moved aside.
 final class MovedFiles: Sendable {
     private struct State {
         var moved: Set<BlobDigest> = []
         var orphans: Set<BlobDigest> = []
     }
 
-    /// No two removers share a name: one may not have come to its end when the next begins.
+    /// Unique per removal, because one removal may start before the previous one has finished.
     let remover = UUID().uuidString
     private let state = Mutex(State())
 
-    /// By the transaction's last run.
+    /// The files moved by the transaction's last run.
     var digests: [BlobDigest] { state.withLock { Array($0.moved) } }
-    /// By a run before, and not by the last: another process may have named them in between.
+    /// The files moved by an earlier run but not by the last; another process may have referenced them in between.
     var orphans: [BlobDigest] { state.withLock { Array($0.orphans) } }
 
     func add(_ digest: BlobDigest) {
@@ -27,7 +27,7 @@ final class MovedFiles: Sendable {
         }
     }
 
-    /// A transaction may run twice. What it moved the first time it finds there the second time.
+    /// Starts a run. A transaction may run twice; the second run finds the files that the first one moved.
     func beginRun() {
         state.withLock { state in
             state.orphans.formUnion(state.moved)
@@ -37,15 +37,15 @@ final class MovedFiles: Sendable {
 }
 
 extension BlobFiles {
-    /// Takes a blob's file out of its place. Blocks; within a transaction, which keeps others from naming the blob.
+    /// Moves a blob's file aside. Blocks. Call within a transaction, so that no other process can reference the blob.
     ///
-    /// - Returns: false if the file is young, and stays.
+    /// - Returns: false if the file is too young and stays.
     /// - Throws: `Errno`.
     func moveAside(_ digest: BlobDigest, madeBefore time: Int64, noting moved: MovedFiles) throws -> Bool {
         let (place, aside) = (directory.blobFile(digest), directory.removedBlob(digest, by: moved.remover))
         if rename(place, aside) != 0 {
             guard errno == ENOENT else { throw Errno() }
-            // Moved by this transaction's run before, or lost long ago: there is nothing to keep.
+            // Moved by an earlier run of this transaction, or lost before; there is nothing to keep.
             moved.add(digest)
             return true
         }
@@ -59,18 +59,19 @@ extension BlobFiles {
         return true
     }
 
-    /// After the commit.
+    /// Deletes the moved files after the commit.
     func remove(_ moved: MovedFiles) {
         for digest in moved.digests { unlink(directory.removedBlob(digest, by: moved.remover)) }
         for digest in moved.orphans { try? putBack(digest, moved) }
     }
 
-    /// After a failure, which is what is told of: what stays aside then is missed by no row that anything names.
+    /// Restores the moved files after a failure. Errors are ignored in favour of that failure; no referenced row needs
+    /// a file that stays aside.
     func moveBack(_ moved: MovedFiles) {
         for digest in moved.digests + moved.orphans { try? putBack(digest, moved) }
     }
 
-    /// Never over a file that was made meanwhile: it has the same bytes, and its age protects its maker.
+    /// Never overwrites a file created in the meantime: it has the same bytes, and its age protects its writer.
     private func putBack(_ digest: BlobDigest, _ moved: MovedFiles) throws {
         let aside = directory.removedBlob(digest, by: moved.remover)
         if link(aside, directory.blobFile(digest)) != 0, errno != EEXIST { throw Errno() }

@@ -2,17 +2,17 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-// DESIGN. `blobs/` is walked once, a folder at a time, by what the folders themselves say: names and kinds, so that a
-// million blobs cost 256 listings and no look at a file. Only a file that lies in a wrong place, and may be one that is
-// missed, is read. Nothing is followed or entered that is not a folder of Cameo's own naming.
+// DESIGN. `blobs/` is scanned once, folder by folder, using only the names and types in the listings, so that a million
+// blobs cost 256 listings and no file access. Only a misplaced file that may be a missing blob is read. No link is
+// followed, and no folder is entered that Cameo did not name.
 
 /// One of the 256 folders of `blobs/`.
 struct BlobFolder: Sendable {
-    /// The first two digits of the digests whose files lie in it.
+    /// The first two digits of the digests in the folder.
     let prefix: String
-    /// Those of its files, in their order.
+    /// The digests of its files, sorted.
     let digests: [BlobDigest]
-    /// What else is in it, or wrong with it.
+    /// Other entries, and problems with the folder itself.
     let unexpected: [UnexpectedEntry]
 }
 
@@ -22,18 +22,17 @@ struct LostBlobs: Sendable {
 
     init(_ lost: [BlobDigest]) {
         for digest in lost {
-            // As a file of it is called that came into another folder, and as one that somebody named in full.
+            // The name of its file if moved to another folder, and the full digest as a user may have named it.
             digests[String(digest.hex.dropFirst(2))] = digest
             digests[digest.hex] = digest
         }
     }
 
-    /// The one whose file may be called so.
     func digest(called name: Substring) -> BlobDigest? { digests[String(name)] }
 }
 
 extension BlobFiles {
-    /// The folders of blobs that are there, by their first digits, and what else is in `blobs/` and in `blobs/tmp`.
+    /// The prefixes of the blob folders, and unexpected entries in `blobs/` and `blobs/tmp`.
     func folders() async throws(StoreError) -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
         try await perform { [self] _ in listFolders() }
     }
@@ -42,7 +41,7 @@ extension BlobFiles {
         try await perform { [self] _ in listFolder(prefix) }
     }
 
-    /// The lost blob that a file in a wrong place has the bytes of. Reads the file if its name may be that of one.
+    /// The lost blob whose bytes a misplaced file contains. Reads the file only if its name matches a lost blob.
     func found(_ path: String, among lost: LostBlobs) async throws(StoreError) -> BlobDigest? {
         guard let name = path.split(separator: "/").last, let digest = lost.digest(called: name) else { return nil }
         return try await perform { directory in
@@ -52,7 +51,7 @@ extension BlobFiles {
         }
     }
 
-    /// Makes the bytes of a file durable, by its path within the store's folder: whoever copied it there need not have.
+    /// Syncs a file, by its path within the store's folder, because whoever copied it there may not have.
     ///
     /// - Returns: false if it cannot be opened or synced.
     func makeDurable(_ path: String) async throws(StoreError) -> Bool {
@@ -64,7 +63,7 @@ extension BlobFiles {
         }
     }
 
-    /// Moves a file whose bytes are durable to where the blob is looked for. Blocks.
+    /// Moves a synced file to the blob's proper place. Blocks.
     ///
     /// - Throws: `Errno`
     func putBack(_ path: String, as digest: BlobDigest) throws {
@@ -102,15 +101,15 @@ extension BlobFiles {
         return BlobFolder(prefix: prefix, digests: digests, unexpected: unexpected)
     }
 
-    /// Its path within the store's folder.
+    /// The path of a blob within the store's folder.
     static func path(of digest: BlobDigest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
-    /// Looks at the folder itself too.
+    /// Lists a folder and checks the folder itself.
     private func list(_ path: String, _ unexpected: inout [UnexpectedEntry]) -> [FolderEntry] {
         do throws(Errno) {
-            // An operator may have put all of `blobs/` on another disk, by a link.
+            // An operator may have moved all of `blobs/` to another disk through a link.
             let full = path == "blobs" ? "\(directory.blobs)/." : "\(directory.path)/\(path)"
-            // In a shared store, where others make folders too, the check of the whole has more to say.
+            // In a shared store, where other users create folders too, the store-wide check covers this.
             if !StoreAccess.isShared(directory.path), let owner = Self.owner(of: full),
                 let expected = Self.owner(of: directory.path), owner != expected
             {
@@ -136,7 +135,7 @@ extension BlobFiles {
         )
     }
 
-    /// Two lower-case hexadecimal digits.
+    /// Whether the name is two lower-case hexadecimal digits.
     private static func isPrefix(_ name: String) -> Bool {
         BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil
     }

@@ -5,21 +5,22 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. Bytes are durable before the transaction that names them (invariant I2): a large blob is written under a
-// temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves a file that no row
-// names; one with a temporary name is removed when a worker starts an hour later. Writing over a blob that exists is
-// harmless (same bytes) and renews its age, which keeps the collector away from it.
+// DESIGN. Bytes are durable before the transaction that references them (invariant I2): a large blob is written under a
+// temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves an orphaned file; one
+// with a temporary name is removed when a worker starts an hour later. Overwriting an existing blob is harmless (same
+// bytes) and renews its age, which protects it from collection.
 //
-// Threads: syncing blocks, so files are written and read on a queue of this room's own, not in the cooperative pool.
+// Threads: syncing blocks, so files are written and read on a dedicated queue, not in the cooperative pool.
 final class BlobFiles: Sendable {
-    /// Bytes up to which a blob stands in the database; SQLite is faster than files up to about there
+    /// The largest blob kept in the database, in bytes; up to about this size SQLite is faster than files
     /// (https://www.sqlite.org/fasterthanfs.html).
     static let inlineLimit = 100 * 1_024
-    /// Bytes of the disk that blobs leave free: a job that fails because the disk is full must find room to say so.
+    /// Disk space in bytes that blobs leave free, so that a job that fails because the disk is full can still be
+    /// recorded.
     static let margin = 4 * 1_048_576
 
     let directory: StoreDirectory
-    /// Folders whose own names are known to be durable.
+    /// Folders whose directory entries are known to be durable.
     private let syncedFolders = Mutex<Set<String>>([])
     private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)
 
@@ -27,7 +28,7 @@ final class BlobFiles: Sendable {
         self.directory = directory
     }
 
-    /// Makes the bytes durable unless they are to stand in their row.
+    /// Writes the bytes durably unless they are small enough to be stored in their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
         guard hasRoom(for: data.count) else { throw .full(path: directory.path) }
         let isInline = data.count <= Self.inlineLimit
@@ -57,14 +58,13 @@ final class BlobFiles: Sendable {
         }
     }
 
-    /// Whether the blob of a row can be read and is what its digest says. Blocks; for the rare places where a
-    /// transaction must know.
+    /// Whether a blob can be read and matches its digest. Blocks; for the rare transactions that must know.
     func isSound(_ digest: BlobDigest, inline: Data?) -> Bool {
         let data = inline ?? (try? Self.contents(of: directory.blobFile(digest)))
         return data.map { SHA256.digest(of: $0) == digest } ?? false
     }
 
-    /// Nil if there is no such file.
+    /// The contents of a file; nil if it does not exist.
     static func contents(of path: String) throws -> Data? {
         do {
             return try Data(contentsOf: URL(filePath: path))
@@ -73,7 +73,7 @@ final class BlobFiles: Sendable {
         }
     }
 
-    /// Writes a blob's file where none is, for a folder that is synced as a whole before it counts.
+    /// Writes a new blob file without syncing, for a copy that is later synced as a whole.
     func copy(_ data: Data, as digest: BlobDigest) async throws(StoreError) {
         try await perform { directory in
             let path = directory.blobFile(digest)
@@ -84,7 +84,7 @@ final class BlobFiles: Sendable {
         }
     }
 
-    /// Removes what writers left that died in the middle of a file.
+    /// Removes unfinished files of writers that died.
     func removeUnfinished(olderThan limit: Date) {
         let files = FileManager.default
         let names = (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? []
@@ -95,12 +95,12 @@ final class BlobFiles: Sendable {
         }
     }
 
-    /// Whether the disk takes so many bytes more and leaves its margin.
+    /// Whether the disk has room for this many bytes plus the margin.
     func hasRoom(for bytes: Int) -> Bool { Self.freeBytes(of: directory) >= bytes + Self.margin }
 
     static func freeBytes(of directory: StoreDirectory) -> Int {
         var status = statvfs()
-        guard statvfs(directory.path, &status) == 0 else { return .max }  // writing will tell what is wrong
+        guard statvfs(directory.path, &status) == 0 else { return .max }  // writing will report the problem
         return Int(status.f_bavail) * Int(status.f_frsize)
     }
 
@@ -130,11 +130,11 @@ final class BlobFiles: Sendable {
         }
     }
 
-    /// Puts a file that is synced into its place, where it is durable on return.
+    /// Moves a synced file to its place durably.
     func move(_ path: String, to place: String) throws {
         let folder = URL(filePath: place).deletingLastPathComponent().path
         try StoreAccess.makeFolder(folder, sharedAs: 0o770)
-        // Also for a folder that is there already: whoever made it may not have come to syncing it.
+        // Needed for an existing folder too: its creator may have died before syncing it.
         if !syncedFolders.withLock({ $0.contains(folder) }) {
             guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
             _ = syncedFolders.withLock { $0.insert(folder) }
@@ -150,11 +150,11 @@ final class BlobFiles: Sendable {
     }
 }
 
-/// A blob whose bytes are safe, ready to be named by a row.
+/// A blob whose bytes are durable, ready to be referenced by a row.
 struct PreparedBlob: Sendable {
     let digest: BlobDigest
     let size: Int
-    /// Nil when they stand in a file.
+    /// The bytes; nil if they are in a file.
     let data: Data?
     let mediaType: String?
 
@@ -167,7 +167,8 @@ struct PreparedBlob: Sendable {
         )
         try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
     }
-    /// Gives the bytes a row that nothing names, so that the collector finds them; one that is there stays as it is.
+
+    /// Gives the bytes an unreferenced row, so that collection finds them. An existing row is left unchanged.
     func leave(in db: Database, at now: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// What a folder has under one name, told by the folder itself: nothing is opened and no link is followed.
+/// A directory entry, read from the directory alone: nothing is opened and no link is followed.
 struct FolderEntry: Hashable, Sendable {
     enum Kind: Sendable {
         case file, folder, link
@@ -13,9 +13,9 @@ struct FolderEntry: Hashable, Sendable {
     let name: String
     let kind: Kind
 
-    /// Those of a folder, in the order of their names.
+    /// The entries of a folder, sorted by name.
     ///
-    /// - Throws: `Errno`, also for a link to a folder (`ENOTDIR`).
+    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
     static func all(in path: String) throws(Errno) -> [FolderEntry] {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw Errno() }
@@ -50,7 +50,7 @@ struct FolderEntry: Hashable, Sendable {
         }
     }
 
-    /// Some file systems do not keep it in the folder (XFS without `ftype`).
+    /// Asks the file itself, because some file systems (XFS without `ftype`) do not record types in directories.
     private static func kind(of path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .special }

@@ -3,7 +3,7 @@ package import CameoStore
 package import Foundation
 internal import GRDB
 
-// Bytes that a program puts in by itself, without a job.
+// Blobs that a program stores directly, without a job.
 extension SQLiteStore {
     package func store(_ data: Data, mediaType: String?) async throws(StoreError) -> BlobDigest {
         let digest = SHA256.digest(of: data)
@@ -12,7 +12,7 @@ extension SQLiteStore {
         let now = nowMilliseconds
         try await commit { db in
             try blob.insert(in: db, at: now)
-            // No row need name them. And bytes may have come first by a way that knows no type: an upload.
+            // A pinned blob needs no reference. An earlier upload of the same bytes may have given no media type.
             let describe = try db.cachedStatement(
                 sql: "UPDATE blob SET pinned = 1, media_type = coalesce(media_type, ?) WHERE digest = ?"
             )

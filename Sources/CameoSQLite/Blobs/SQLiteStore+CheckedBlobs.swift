@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// How a check and a repair walk over blobs and their files.
+// How a check and a repair scan blobs and their files.
 extension SQLiteStore {
     private static let blobsInAPage = 500
 
@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether a blob's bytes are there and have its digest; true too for one that was collected since it was listed.
+    /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.
     func isWhole(_ digest: BlobDigest) async throws(StoreError) -> Bool {
         do throws(StoreError) {
             _ = try await data(of: digest)
@@ -40,7 +40,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads every blob.
+    /// Reads and verifies every blob.
     func survey(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> BlobSurvey {
         let total = try await read { db in try Self.total("blob_bytes", db) }
         var (survey, done) = (BlobSurvey(), 0)
@@ -57,15 +57,15 @@ extension SQLiteStore {
                 report(ByteProgress(done: done, total: max(total, done)))
             }
         }
-        // One that was just being removed was there when it was listed; by now its row is gone too.
+        // Checks again: the row of a blob that was being removed when it was listed is gone by now.
         let damaged = survey.damaged
         survey.damaged = []
         for digest in damaged where try await !isWhole(digest) { survey.damaged.append(digest) }
         return survey
     }
 
-    /// Digests whose files lie in a folder and which no row says to be there.
-    func unnamedFiles(in folder: BlobFolder) async throws(StoreError) -> [BlobDigest] {
+    /// Digests that have a file in a folder but no row that references the file.
+    func orphanedFiles(in folder: BlobFolder) async throws(StoreError) -> [BlobDigest] {
         guard !folder.digests.isEmpty else { return [] }
         let named = try await read { db in
             try String.fetchSet(
@@ -78,11 +78,10 @@ extension SQLiteStore {
     }
 }
 
-/// What a reading of all blobs found.
 struct BlobSurvey: Sendable {
     var count = 0
-    /// Missing ones too.
+    /// Damaged or missing blobs.
     var damaged: [BlobDigest] = []
-    /// Which, and why: what they have nobody can tell.
+    /// Blobs that could not be read, with the reasons.
     var unreadable: [String] = []
 }

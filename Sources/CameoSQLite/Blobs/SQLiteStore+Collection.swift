@@ -3,36 +3,35 @@ package import CameoStore
 package import Foundation
 internal import GRDB
 
-// DESIGN. Blobs that nothing names any more are removed, a few at a time (invariant I6). Triggers write down each blob
-// that a row stops naming, so nothing is ever scanned for; here it is seen whether another row names it still.
+// DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
+// reference, so no scan is needed; collection then checks whether another row still references it.
 //
-// A job names its source and its overlays for as long as its row is there, ended or not: an operator's retry finds them.
+// A job references its source and overlays for as long as its row exists, even after it has ended, so that an
+// operator's retry finds them.
 //
-// A process that stores the same bytes at the same moment makes its file first and names it in a transaction later. So
-// the file's age is what protects it: only a file that was made over an hour ago goes, and whoever stores the bytes anew
-// makes a new one. Between a look at the age and the removal a new file could take the old one's place: hence the file is
-// first moved aside, which nobody can come between, then looked at, and moved back if it is young; all under the write
-// lock, so that no row can name the place while it is empty. It never goes back over a file made meanwhile, whose age
-// protects its maker. What was moved aside goes for good after the commit. A crash
-// leaves it among the unfinished files, which go an hour later, and at worst a row whose bytes are gone and that nothing
-// names: the next collection takes it.
+// A process that stores the same bytes concurrently writes its file first and references it in a later transaction, so
+// the file's age is what protects it: only files created over an hour ago are removed, and storing the bytes again
+// creates a new file. A new file could replace the old one between the check of its age and its removal. Therefore the
+// file is first moved aside, which is atomic, then checked, and moved back if it is young. All this happens under the
+// write lock, so no row can reference the path while it is empty, and a file is never moved back over one created in
+// the meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which
+// are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
 
-/// What one step of collecting did.
 package struct CollectedBlobs: Hashable, Sendable {
     package let count: Int
     package let bytes: Int
-    /// How many were looked at; fewer than the step allows means that none is left for now.
+    /// The number of blobs examined; fewer than the limit means that none are left for now.
     package let candidates: Int
 }
 
 extension SQLiteStore {
-    /// Removes blobs that nothing has named since a time.
+    /// Removes blobs that have been unreferenced since a time.
     ///
     /// - Parameters:
     ///   - time: at least an hour ago, except in tests.
-    ///   - limit: how many are looked at.
-    /// - Returns: what went.
-    /// - Throws: ``StoreError``; then nothing went.
+    ///   - limit: the maximum number of blobs to examine.
+    /// - Returns: what was removed.
+    /// - Throws: ``StoreError``; then nothing was removed.
     package func collectBlobs(
         unreferencedSince time: Date,
         atMost limit: Int
@@ -52,7 +51,7 @@ extension SQLiteStore {
         }
     }
 
-    /// What ``collectBlobs(unreferencedSince:atMost:)`` would remove by and by.
+    /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
     func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let hexes = try String.fetchAll(
@@ -61,7 +60,8 @@ extension SQLiteStore {
                 arguments: [time.milliseconds]
             )
             return try hexes.compactMap(BlobDigest.init(hex:)).reduce((0, 0)) { sum, digest in
-                guard let row = try Self.unnamed(digest, db), (row["created_at"] as Int64) <= time.milliseconds else {
+                guard let row = try Self.unreferenced(digest, db), (row["created_at"] as Int64) <= time.milliseconds
+                else {
                     return sum
                 }
                 return (sum.0 + 1, sum.1 + (row["size"] as Int))
@@ -69,7 +69,7 @@ extension SQLiteStore {
         }
     }
 
-    /// For bytes that were stored, and then were not needed: triggers see only what was named once.
+    /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.
     static func noteOrphan(_ digest: BlobDigest, at now: Int64, _ db: Database) throws {
         let note = try db.cachedStatement(sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING")
         try note.execute(arguments: [digest.hex, now])
@@ -82,7 +82,7 @@ extension SQLiteStore {
         _ moved: MovedFiles,
         _ db: Database
     ) throws -> CollectedBlobs {
-        // What a row that waits for its acceptance is to be made of nobody knows yet.
+        // The blobs that an unaccepted row needs are not known yet.
         guard try !hasArrivals(db) else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
         let candidates = try String.fetchAll(
             db.cachedStatement(sql: "SELECT digest FROM orphan WHERE since <= ? ORDER BY since LIMIT ?"),
@@ -93,7 +93,7 @@ extension SQLiteStore {
         let remove = try db.cachedStatement(sql: "DELETE FROM blob WHERE digest = ?")
         var (count, bytes) = (0, 0)
         for hex in candidates {
-            guard let digest = BlobDigest(hex: hex), let row = try unnamed(digest, db) else {
+            guard let digest = BlobDigest(hex: hex), let row = try unreferenced(digest, db) else {
                 try settle.execute(arguments: [hex])
                 continue
             }
@@ -111,8 +111,8 @@ extension SQLiteStore {
         return CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
     }
 
-    /// Nil for a blob that a row names, that a program put in by itself, or that is gone.
-    private static func unnamed(_ digest: BlobDigest, _ db: Database) throws -> Row? {
+    /// The row of an unreferenced blob; nil for a blob that is referenced, pinned or gone.
+    private static func unreferenced(_ digest: BlobDigest, _ db: Database) throws -> Row? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob

@@ -1,12 +1,12 @@
 internal import CameoModel
 internal import CameoStore
 
-/// Something in `blobs/` that Cameo has not put there, or not in that way.
+/// An entry in `blobs/` that Cameo did not create, or not in that form.
 struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
     enum Fault: Hashable, Sendable {
-        /// It has no name that Cameo gives, or is not what such a name stands for.
+        /// The name is not one of Cameo's, or the entry has the wrong type for it.
         case foreign
-        /// Cameo makes none: what it leads to may be on another disk, and of somebody else.
+        /// A symbolic link. Cameo creates none, and the target may be on another disk or belong to somebody else.
         case link
         /// The bytes of a blob whose own file is missing or damaged.
         case misplaced(BlobDigest)
@@ -14,7 +14,7 @@ struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
         case owned(by: UInt32, not: UInt32)
     }
 
-    /// Within the store's folder.
+    /// The path within the store's folder.
     let path: String
     let kind: FolderEntry.Kind
     let fault: Fault
@@ -22,11 +22,11 @@ struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
     var description: String {
         switch fault {
         case .foreign: "\(noun) \(path) is not Cameo's: move it elsewhere"
-        case .link: "\(path) is a symbolic link: put what it leads to in its place"
+        case .link: "\(path) is a symbolic link: replace it with its target"
         case .misplaced(let digest): "\(path) has the bytes of \(digest), whose own file is missing or damaged"
         case .unreadable(let reason): "\(noun) \(path) cannot be read: \(reason)"
         case .owned(let owner, let expected):
-            "\(noun) \(path) belongs to user \(owner), the store to user \(expected): let `chown -R` give it back"
+            "\(noun) \(path) belongs to user \(owner), the store to user \(expected): change it back with `chown -R`"
         }
     }
 
@@ -34,7 +34,8 @@ struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
         switch kind {
         case .file: "the file"
         case .folder: "the folder"
-        case .link, .special: "what stands at"
+        case .link: "the link"
+        case .special: "the special file"
         }
     }
 }

@@ -4,32 +4,34 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. Durability costs one sync per commit, so the writes that wait together share one. Each write of the process
-// is an operation in a queue; whenever the connection's thread is free it takes all that wait, runs them in one
-// BEGIN IMMEDIATE, and answers them after COMMIT. While it syncs, the next group gathers: the busier the store, the larger
-// the groups. A group in which an operation fails is rolled back and run again, each in a savepoint of its own: errors are
-// rare, and two statements an operation are not cheap. What operations count they put into one ledger, which is posted
-// before the commit, and before an operation that may read the counts.
+// DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Each
+// write of the process is an operation in a queue. Whenever the connection's thread is free, it takes all waiting
+// operations, runs them in one BEGIN IMMEDIATE, and reports their results after COMMIT. While it syncs, the next group
+// accumulates: the busier the store, the larger the groups. If an operation fails, its group is rolled back and run
+// again with each operation in its own savepoint; errors are rare, and two extra statements per operation are not
+// cheap. Operations record their changes of counters in one ledger, which is posted before the commit, and before an
+// operation that may read the counters.
 //
-// Two traps, both seen. A savepoint does not protect its neighbours from an error that rolls the whole transaction
-// back (disk full): such a group is run again, one by one. And GRDB rolls back the write of a cancelled task: so the
-// writes run on the connection's thread, never in a caller's task.
+// Two pitfalls, both observed: A savepoint does not protect its neighbours from an error that rolls back the whole
+// transaction (disk full), so such a group is run again one by one. And GRDB rolls back the write of a cancelled task,
+// so writes run on the connection's thread, never in a caller's task.
 //
-// Writers that are not Cameo's get their turn. SQLite lets whoever looks first have the lock, and a program in another
-// language looks seldom: its busy handler sleeps for up to 100 ms. So while others have written lately, the lock rests after
-// each group for half as long as the group held it. What waits gathers meanwhile, so that groups grow and little is lost.
+// Foreign writers get their turn. SQLite gives the lock to whoever polls first, and a program in another language polls
+// rarely: its busy handler sleeps for up to 100 ms. So while others have written recently, the lock stays free after
+// each group for half as long as the group held it. Operations accumulate meanwhile, so groups grow and little
+// throughput is lost.
 //
-// Each transaction looks at the schema's version under the write lock: a newer program may have changed the tables since
-// this one opened them. Whatever is new is then refused by name; what was begun before may still be ended.
+// Each transaction checks the schema version under the write lock, because a newer program may have migrated the tables
+// since this one opened them. New work is then refused by name; work in progress may still finish.
 final class CommitQueue: Sendable {
-    /// Operations in one transaction, at most: bounds how long others wait for the write lock.
+    /// The maximum number of operations per transaction, which bounds how long others wait for the write lock.
     private static let largestGroup = 256
-    /// After a commit others are likely for as long.
+    /// The time after a commit during which more operations are likely.
     private static let busyMilliseconds: Int64 = 25
 
     private struct Operation: Sendable {
         let phase: WritePhase
-        /// Runs the write and returns what tells its caller that it succeeded, to be called after the commit.
+        /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
         let run: @Sendable (Database, inout Ledger) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
     }
@@ -37,7 +39,7 @@ final class CommitQueue: Sendable {
     private struct State {
         var waiting: [Operation] = []
         var isDraining = false
-        /// By the monotonic clock, in milliseconds.
+        /// The time of the last commit by the monotonic clock, in milliseconds.
         var committedAt: Int64 = 0
     }
 
@@ -48,7 +50,7 @@ final class CommitQueue: Sendable {
     private let path: String
     private let others = OtherWriters()
 
-    /// Refusals name `path`, the store's folder.
+    /// Errors name `path`, the store's folder.
     init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
         self.database = database
         self.line = line
@@ -57,9 +59,9 @@ final class CommitQueue: Sendable {
     }
 
     /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
-    /// run is committed. The caller's cancellation does not reach it.
+    /// run is committed. The caller's cancellation does not affect it.
     ///
-    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for what is new to tables of a newer version.
+    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
         _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
@@ -89,7 +91,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// A group a turn: who else waits for the connection comes between two of them, however many write.
+    /// Commits one group per call, so that other users of the connection get their turn between groups.
     private func drain(_ db: Database) {
         gather()
         let group = state.withLock { state in
@@ -109,22 +111,22 @@ final class CommitQueue: Sendable {
         database.asyncWriteWithoutTransaction { db in self.drain(db) }
     }
 
-    /// Settlements of a busy worker come side by side, and the first is a moment ahead: alone it would have a commit of its
-    /// own, and keep the others waiting for its sync. A claim comes alone.
+    /// Waits a millisecond if more operations are likely. A busy worker's settlements arrive in bursts; committing the
+    /// first alone would make the others wait for its sync. A claim is not delayed.
     private func gather() {
-        let mayCome = state.withLock { state in
+        let moreAreLikely = state.withLock { state in
             (1..<Self.largestGroup / 8).contains(state.waiting.count)
                 && state.waiting.allSatisfy { $0.phase == .begun }
                 && cameo_monotonic_ms() - state.committedAt < Self.busyMilliseconds
         }
-        if mayCome { poll(nil, 0, 1) }
+        if moreAreLikely { poll(nil, 0, 1) }
     }
 
     private func commit(_ group: [Operation], in db: Database) {
         do {
             do {
                 try runInOneTransaction(group, db)
-            } catch  where group.count > 1 && !Self.isOfTransaction(error) {
+            } catch  where group.count > 1 && !Self.concernsTransaction(error) {
                 try runInOneTransaction(group, inSavepoints: true, db)
             }
         } catch {
@@ -137,7 +139,7 @@ final class CommitQueue: Sendable {
             case .SQLITE_BUSY:
                 for operation in group { operation.fail(error) }
                 return
-            case .SQLITE_FULL: checkpointer.checkpoint(db)  // the log may take the room that is missing
+            case .SQLITE_FULL: checkpointer.checkpoint(db)  // the log may occupy the missing space
             default: break
             }
             for operation in group {
@@ -146,10 +148,10 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Commits and answers all, or throws and has answered none.
+    /// Commits and reports all results, or throws and reports none.
     private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
-        // Compiled once: GRDB's own calls parse them each time.
-        try line.stand { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
+        // Cached statements: GRDB's own calls parse the SQL each time.
+        try line.acquire { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
             var ledger = Ledger(now: 0)
@@ -166,9 +168,9 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// An operation's own error becomes its answer.
+    /// Runs an operation in a savepoint; its own error becomes its result.
     ///
-    /// - Throws: only when the transaction as a whole is gone, or had better be.
+    /// - Throws: only an error that concerns the whole transaction.
     private func runInSavepoint(
         _ operation: Operation,
         _ ledger: inout Ledger,
@@ -183,18 +185,18 @@ final class CommitQueue: Sendable {
             }
             return answer
         } catch {
-            guard db.isInsideTransaction, !Self.isOfTransaction(error) else { throw error }
+            guard db.isInsideTransaction, !Self.concernsTransaction(error) else { throw error }
             ledger = before
             return { operation.fail(error) }
         }
     }
 
-    /// Whether an error says nothing of the operation in which it came up.
-    private static func isOfTransaction(_ error: any Error) -> Bool {
+    /// Whether an error concerns the transaction rather than the operation that raised it.
+    private static func concernsTransaction(_ error: any Error) -> Bool {
         [.SQLITE_BUSY, .SQLITE_FULL].contains((error as? DatabaseError)?.resultCode)
     }
 
-    /// After some errors SQLite has already rolled back; a failing rollback would mean just that.
+    /// After some errors SQLite has already rolled back, which is the only reason for a rollback to fail.
     private static func rollBack(_ db: Database) {
         if db.isInsideTransaction { try? db.rollback() }
     }

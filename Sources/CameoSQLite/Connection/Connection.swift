@@ -3,24 +3,23 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. Each connection is a GRDB DatabaseQueue with a thread of its own, not a DatabasePool: a pool sets
-// synchronous=NORMAL and writes on every opening, and `PRAGMA data_version` must stay on one connection.
+// DESIGN. Each connection is a GRDB DatabaseQueue with its own thread, not a DatabasePool: a pool sets
+// synchronous=NORMAL and writes at every opening, and `PRAGMA data_version` must stay on one connection.
 // Every connection of Cameo
-//   - waits for a lock by a constant short retry, and in line (``Patience``, ``WaitingLine``): SQLite's own growing
-//     sleep starves old waiters;
+//   - waits for a lock with constant short retries, and in line (``Patience``, ``WaitingLine``), because SQLite's own
+//     growing sleep starves old waiters;
 //   - never checkpoints by itself (``Checkpointer`` does), not even when it is closed;
-//   - distrusts the schema and refuses to have it rewritten (DEFENSIVE, trusted_schema=OFF).
+//   - distrusts the schema and refuses to rewrite it (DEFENSIVE, trusted_schema=OFF).
 enum Connection {
-    /// How a connection may use the file.
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only, of a file that nobody can change now: no locks, no `-shm`, so that it works on read-only disks.
+        /// Read-only access to a file that cannot change: no locks and no `-shm`, so that it works on read-only disks.
         case immutable
     }
 
-    /// A page is what the log has of each row that changes. With 8 KiB inline blobs are a little faster, and a job for a
-    /// small picture writes nearly twice as much.
+    /// The page size in bytes. The log stores a whole page for each changed row: 8 KiB makes inline blobs a little
+    /// faster, but a job for a small picture then writes nearly twice as much.
     static let pageSize = 4_096
 
     private static let configuration: Void = cameo_sqlite_configure()

@@ -3,21 +3,21 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// A lock between processes, on a file made for it: held until the value goes, or the process ends.
+/// A lock between processes on a dedicated file, held until the value is released or the process ends.
 final class FileLock: Sendable {
     private let file: OpenFile
 
-    /// Throws `Errno(EAGAIN)` if another holds it.
+    /// - Throws: `Errno(EAGAIN)` if another process holds the lock.
     init(_ path: String) throws(Errno) {
         file = try StoreAccess.open(path, O_RDWR | O_CREAT)
         guard cameo_ofd_lock(file.descriptor) == 0 else { throw Errno() }
     }
 
-    /// Leaves a number with the lock, for whoever asks the file for its length. Best effort.
+    /// Stores a number as the file's length, which other processes can read. Best effort.
     func setLength(_ bytes: Int) { _ = ftruncate(file.descriptor, off_t(bytes)) }
 
-    /// Waits for the lock, so many milliseconds at most, and runs the body under it; `orElse` says what it means that the
-    /// holder, which may be frozen, did not let go. Blocks its thread.
+    /// Waits up to `patience` milliseconds for the lock and runs the body under it; `orElse` runs if the holder, which
+    /// may be frozen, did not release it. Blocks the thread.
     static func hold<Value>(
         _ path: String,
         within patience: Int64,
@@ -35,7 +35,7 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Nil if another holds it.
+    /// Takes the lock; nil if another process holds it.
     static func ifFree(_ path: String) throws(Errno) -> FileLock? {
         do throws(Errno) {
             return try FileLock(path)

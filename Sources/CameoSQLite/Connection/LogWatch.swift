@@ -1,17 +1,17 @@
 internal import Foundation
 internal import GRDB
 
-// DESIGN. Who waits for others' commits costs nothing while there are none. The kernel tells when any process writes to the
-// write-ahead log (inotify); the commit follows some milliseconds later, after its sync, so a few looks at `PRAGMA
-// data_version` follow too, each after twice the time of the one before. After an event the watch rests for a moment, so that a busy
-// store costs no more than a look each two milliseconds. Measured: a poll each 10 ms took 3.6 % of a core; this takes 0.1 %,
-// and sees most commits within a millisecond. Whoever uses it also looks by itself now and then: an event may be missing
-// where the kernel has no watch to give.
+// DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
+// writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
+// data_version` follow at doubling intervals. After an event the watch pauses briefly, so that a busy store costs at
+// most one check every two milliseconds. Measured: polling every 10 ms took 3.6 % of a core; this takes 0.1 % and sees
+// most commits within a millisecond. Callers also poll occasionally, because events may be missing where the kernel has
+// no watches left.
 //
-// Unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
+// @unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
 final class LogWatch: @unchecked Sendable {
     private static let rest = DispatchTimeInterval.milliseconds(2)
-    /// Looks after an event, each after twice the time of the one before: the last one half a second later.
+    /// The number of checks after an event, at doubling intervals; the last one comes half a second later.
     private static let looks = 9
 
     private let queue = DispatchQueue(label: "cameo.log-watch", qos: .userInitiated)
@@ -21,10 +21,10 @@ final class LogWatch: @unchecked Sendable {
     private let descriptor: Int32
     private let source: any DispatchSourceProtocol
     private var version: Int?
-    /// The number of the last event: looks that follow an earlier one are given up.
+    /// The number of the last event; checks that belong to an earlier one are abandoned.
     private var event = 0
 
-    /// Calls `notify` from a thread of its own after commits, until it is stopped.
+    /// Calls `notify` on its own queue after commits, until it is stopped.
     init(of directory: StoreDirectory, by watcher: DatabaseQueue, notify: @escaping @Sendable () -> Void) {
         self.watcher = watcher
         self.notify = notify
@@ -39,7 +39,7 @@ final class LogWatch: @unchecked Sendable {
         }
     }
 
-    /// Keeps itself until ``stop()``.
+    /// Starts watching. The instance retains itself until ``stop()``.
     func start() {
         let descriptor = descriptor
         source.setEventHandler { self.eventCame() }
@@ -56,7 +56,8 @@ final class LogWatch: @unchecked Sendable {
         }
     }
 
-    /// The log is made anew when the first connection opens the database after the last one has closed it.
+    /// Watches the folder too, because the log is recreated when the database is opened after the last connection
+    /// closed.
     private func watchFiles() {
         guard descriptor >= 0 else { return }
         inotify_add_watch(descriptor, files[0], UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))

@@ -3,11 +3,11 @@ internal import CameoStore
 internal import GRDB
 internal import Synchronization
 
-/// Whether other programs write to the store too. Used by one thread, that of the writing connection.
+/// Detects whether other programs write to the store. Used only by the writing connection's thread.
 final class OtherWriters: Sendable {
-    /// Milliseconds for which one that has written may come back.
+    /// How long a writer is expected to come back, in milliseconds.
     private static let memory: Int64 = 5_000
-    /// Milliseconds that others are left at a time, at most.
+    /// The longest pause left to others, in milliseconds.
     private static let longestRest: Int64 = 25
 
     private struct State {
@@ -17,7 +17,7 @@ final class OtherWriters: Sendable {
 
     private let state = Mutex(State())
 
-    /// Looks whether the database has changed by another connection's commit. Costs microseconds.
+    /// Checks whether another connection has committed. Costs microseconds.
     func look(_ db: Database) {
         guard let statement = try? db.cachedStatement(sql: "PRAGMA data_version"),
             let version = try? Int.fetchOne(statement)
@@ -28,7 +28,7 @@ final class OtherWriters: Sendable {
         }
     }
 
-    /// Milliseconds to leave the lock alone after having held it for some.
+    /// How long to leave the lock free after holding it for `held` milliseconds.
     func rest(after held: Int64) -> Int64 {
         let isShared = state.withLock { $0.seenAt.map { cameo_monotonic_ms() - $0 < Self.memory } ?? false }
         return isShared ? min(max(held / 2, 1), Self.longestRest) : 0

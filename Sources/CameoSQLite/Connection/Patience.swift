@@ -3,12 +3,12 @@ internal import CameoStore
 internal import Foundation
 internal import Synchronization
 
-/// A connection's patience with the lock of another process. Used by one thread, the connection's.
+/// How long a connection waits for another process's lock. Used only by the connection's thread.
 final class Patience: Sendable {
-    /// Milliseconds.
+    /// The usual limit in milliseconds.
     static let usual: Int64 = {
         #if DEBUG
-            // Tests hold the lock for longer than that.
+            // Tests hold the lock longer than a connection should wait.
             if let value = getenv("CAMEO_TEST_PATIENCE_MS"), let milliseconds = Int64(String(cString: value)) {
                 return milliseconds
             }
@@ -18,21 +18,21 @@ final class Patience: Sendable {
 
     private let limit = Atomic<Int64>(Patience.usual)
     private let started = Atomic<Int64>(0)
-    /// Where the writing connection of a process waits with those of others.
+    /// The line in which the writing connections of all processes wait.
     private let line: WaitingLine?
 
     init(line: WaitingLine? = nil) {
         self.line = line
     }
 
-    /// SQLite's busy handler: waits a little, unless that has taken too long. `tries` says how many there were in this
+    /// SQLite's busy handler: waits briefly, or returns false if the limit is reached. `tries` counts the tries of this
     /// wait.
     func lastsAnotherTry(after tries: Int) -> Bool {
         let now = cameo_monotonic_ms()
         if tries == 0 { started.store(now, ordering: .relaxed) }
         guard now - started.load(ordering: .relaxed) < limit.load(ordering: .relaxed) else { return false }
         poll(nil, 0, 1)
-        line?.letLongerWaitsPass()
+        line?.yieldToLongerWaits()
         return true
     }
 

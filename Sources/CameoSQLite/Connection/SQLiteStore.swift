@@ -6,16 +6,16 @@ internal import Synchronization
 
 /// The queue, the thumbnails and their blobs: one folder, shared by any number of processes on one machine.
 ///
-/// Each method keeps the invariants of its own transition, and what it returns is durable. Nothing of SQL shows here.
+/// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
 package final class SQLiteStore: Store {
     package let directory: StoreDirectory
     package let clock: StoreClock
     let writes: CommitQueue?
     let files: BlobFiles
     let readings = Mutex(PendingReadings())
-    /// Presences of the workers of this process, by their ids.
+    /// The registrations of this process's workers, by id.
     let registrations = Mutex<[String: WorkerRegistration]>([:])
-    /// Jobs that this process has refused, until somebody asks.
+    /// Jobs that this process has refused and not yet reported.
     let refused = Mutex<[LostJob]>([])
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
@@ -24,7 +24,7 @@ package final class SQLiteStore: Store {
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
-    /// Opens the store for writing, making it first if `creating`.
+    /// Opens the store for writing; `creating` creates it if it does not exist.
     package convenience init(
         at path: String,
         creating: Bool = true,
@@ -51,9 +51,9 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Opens the store for reading only: no row and no file of it is changed, and it may lie on a read-only disk.
+    /// Opens the store read-only: no row or file is changed, and it may be on a read-only disk.
     ///
-    /// - Throws: ``StoreError/olderSchema(path:found:needed:)`` for one that has to be opened for writing first.
+    /// - Throws: ``StoreError/olderSchema(path:found:needed:)`` if the store must be opened for writing first.
     package convenience init(reading path: String, clock: StoreClock = .system) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: false)
         do {
@@ -95,30 +95,29 @@ package final class SQLiteStore: Store {
         }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
-            // A file without tables is left of a process that ended while it made the store.
+            // A file without tables was left by a process that died while creating the store.
             if version == 0 { throw StoreError.missing(path: directory.path) }
             throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
         }
     }
 
-    /// Most stores are ready, and whoever opens one waits for nobody. What there is to do one process does at a time.
+    /// Creates or migrates the tables, in one process at a time. Opening a store that is ready waits for no lock.
     private static func setUp(_ writer: DatabaseQueue, _ directory: StoreDirectory) throws {
         let isReady = try writer.writeWithoutTransaction { db in try Schema.isReady(db, at: directory.path) }
         guard !isReady else { return }
         try FileLock.hold(directory.setUpLock, within: Patience.usual) {
             try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path) }
         } orElse: {
-            let reason = "another process has been setting it up for too long; end the one that has setup.lock open"
+            let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"
             throw StoreError.cannotOpen(path: directory.path, reason: reason)
         }
     }
 
     package var location: String { directory.path }
 
-    /// Whether the database's file still lies where it was opened; false once the folder was removed or replaced.
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 
-    /// By stat, which unlike open and close is harmless to SQLite's locks.
+    /// Uses stat, which unlike open and close does not affect SQLite's locks.
     private static func inode(of path: String) -> UInt64? {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
@@ -129,15 +128,15 @@ package final class SQLiteStore: Store {
     }
 
     package func finish() async {
-        await writeDownReadings()
+        await recordReadings()
         guard let writer else { return }
         await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { _ in continuation.resume() }
         }
     }
 
-    /// A folder that may not be written has no place for SQLite's shared memory file. If the log is empty nothing is
-    /// lost by reading the database alone.
+    /// SQLite cannot create its shared memory file in a folder that is not writable. If the log is empty, reading the
+    /// database alone loses nothing.
     private static func readAccess(to directory: StoreDirectory) throws -> Connection.Access {
         do {
             let probe = try Connection.open(directory.database, .readOnly)
@@ -150,14 +149,14 @@ package final class SQLiteStore: Store {
             let hasLog = stat(directory.writeAheadLog, &status) == 0 && status.st_size > 0
             guard !hasLog else {
                 let reason =
-                    "its folder may not be written and its log is not empty; run `cameo-admin check` where it may"
+                    "its folder is not writable and its log is not empty; run `cameo-admin check` as a user who can write"
                 throw StoreError.cannotOpen(path: directory.path, reason: reason)
             }
             return .immutable
         }
     }
 
-    // MARK: - For the other files of this room
+    // MARK: - Reads and writes for extensions
 
     func commit<Value: Sendable>(
         _ phase: WritePhase = .new,
@@ -169,7 +168,8 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Ends what was begun. It reads no counts: those of all that commit together are written once.
+    /// Commits a write that ends work in progress. The body must not read counters: those of the whole group are
+    /// written once.
     func commitCounting<Value: Sendable>(
         _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -188,7 +188,7 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Runs a statement on the writing connection that cannot stand in a transaction.
+    /// Runs a statement that cannot run in a transaction, on the writing connection.
     func writeOutsideTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -199,20 +199,21 @@ package final class SQLiteStore: Store {
         return try value(of: result)
     }
 
-    /// Empties the log into the database now, unless another process is doing so or a reader needs it.
+    /// Moves the log into the database now, unless another process is doing so or a reader needs it.
     func checkpointNow() async throws(StoreError) {
         let checkpointer = checkpointer
         try await writeOutsideTransaction { db in checkpointer.checkpoint(db) }
     }
 
-    /// Like a commit, a read does not end with the task that asked for it: its cancellation is no error of the store.
+    /// Runs a read. Like a commit, it is not cancelled with the calling task, so that no read fails with a store error
+    /// then.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         try await read(by: reader, body)
     }
 
-    /// A read that may take long, on a connection and a thread of its own: what else this program reads goes on.
+    /// Runs a read that may take long on its own connection and thread, so that it does not block other reads.
     func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -248,7 +249,7 @@ package final class SQLiteStore: Store {
 
     package func version() async throws(StoreError) -> Int {
         let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
-            // No transaction: inside one the answer would stand still.
+            // Outside a transaction: inside one the value would never change.
             watcher.asyncUnsafeRead { database in
                 continuation.resume(
                     returning: Result {

@@ -2,36 +2,39 @@ internal import CLinux
 internal import CameoModel
 internal import Foundation
 
-// DESIGN. A store is private to its user: folders 0700, files 0600. An operator shares one with a group by making its
-// folder, with exactly the mode 2770, before the store: what is made in it is then for that group too, and for nobody
-// else. The folder decides, not the umask of whichever program comes to make a file, since each has to write what the
-// others made. The folder's set-group-ID bit hands its group on; SQLite gives its own files the database's mode.
+// DESIGN. A store is private to its user: folders 0700, files 0600. To share one with a group, an operator creates its
+// folder with exactly the mode 2770 before the store exists; everything created in it is then accessible to that group
+// and to nobody else. The folder decides, not the umask of the program that happens to create a file, because each user
+// must be able to write what the others created. The folder's set-group-ID bit passes its group on; SQLite gives its
+// own files the database's mode.
 enum StoreAccess {
-    /// Whether what lies in the folder is for its group. Exactly that mode: no other is one that somebody got by chance.
+    /// Whether the folder's contents are shared with its group. Only this exact mode counts, because nobody gets it by
+    /// accident.
     static func isShared(_ folder: String) -> Bool {
         var status = stat()
         return stat(folder, &status) == 0 && status.st_mode & 0o7777 == 0o2770
     }
 
-    /// Opens a file of the store; if it has to be made, then for whom its folder is.
+    /// Opens a file of the store. A new file gets the access that its folder implies.
     static func open(_ path: String, _ flags: Int32) throws(Errno) -> OpenFile {
         let isShared = isShared(URL(filePath: path).deletingLastPathComponent().path)
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, isShared ? 0o660 : 0o600)
         guard descriptor >= 0 else { throw Errno() }
         let file = OpenFile(adopting: descriptor)
-        // What a umask took. The file of another user is as that one left it.
+        // Restores what a umask removed. Another user's file is left as it is.
         if isShared, let status = file.status(), status.st_uid == geteuid(), status.st_mode & 0o777 != 0o660 {
             guard fchmod(descriptor, 0o660) == 0 else { throw Errno() }
         }
         return file
     }
 
-    /// Makes a folder within the store's unless it is there, for whom the one around it is.
+    /// Creates a folder in the store unless it exists, with the access that its parent implies.
     ///
     /// - Parameters:
-    ///   - path: the folder to be.
-    ///   - mode: of a shared one, at least. A service may be forbidden to set the set-group-ID bit (RestrictSUIDSGID of
-    ///     systemd), which only folders need where files are made; to others they come by being renamed.
+    ///   - path: the folder to create.
+    ///   - mode: the minimum mode of a shared folder. A service may be forbidden to set the set-group-ID bit
+    ///     (RestrictSUIDSGID of systemd). Only folders in which files are created need it, not those into which they
+    ///     are renamed.
     /// - Throws: `Errno`
     static func makeFolder(_ path: String, sharedAs mode: mode_t = 0o2770) throws(Errno) {
         let isShared = isShared(URL(filePath: path).deletingLastPathComponent().path)

@@ -3,9 +3,8 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// The files of a store and where they lie.
 package struct StoreDirectory: Hashable, Sendable {
-    /// Absolute, without links.
+    /// The store's folder as an absolute path without symbolic links.
     package let path: String
 
     package var database: String { path + "/cameo.sqlite" }
@@ -14,33 +13,34 @@ package struct StoreDirectory: Hashable, Sendable {
     var unfinishedBlobs: String { path + "/blobs/tmp" }
     var workers: String { path + "/workers" }
     var checkpointLock: String { path + "/checkpoint.lock" }
-    /// Where those that wait for the write lock say for how long they have waited.
+    /// Processes that wait for the write lock show here how long they have waited.
     var waitingLine: String { path + "/waiting.lock" }
-    /// Held by the process that makes the tables or brings them to a newer version.
+    /// Held by the process that creates or migrates the tables.
     var setUpLock: String { path + "/setup.lock" }
 
-    /// Held by the process that removes what is no longer wanted, or copies the store.
+    /// Held by the process that prunes or copies the store.
     var maintenanceLock: String { path + "/maintenance.lock" }
 
-    /// Nil for an id that is none (``WorkerDescription/isID(_:)``): a row may hold any text, and `../..` leads out of the store.
+    /// A worker's lock file; nil for an invalid id (``WorkerDescription/isID(_:)``), because a row may contain any text
+    /// and `../..` would leave the store.
     func workerLock(_ worker: String) -> String? {
         WorkerDescription.isID(worker) ? "\(workers)/\(worker).lock" : nil
     }
 
-    /// `blobs/ab/cdef…`, so that no folder grows beyond reason.
+    /// The path of a blob's file, `blobs/ab/cdef…`, split so that no folder grows too large.
     func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
-    /// A new name for a blob's file while it is written.
+    /// A new temporary path for a blob that is being written.
     func unfinishedBlob() -> String { "\(unfinishedBlobs)/\(UUID().uuidString)" }
 
-    /// Where a blob's file waits until its removal is committed.
+    /// The path of a blob's file until its removal is committed.
     func removedBlob(_ digest: BlobDigest, by remover: String) -> String {
         "\(unfinishedBlobs)/\(Self.removed)\(digest.hex)-\(remover)"
     }
 
     private static let removed = "removed-"
 
-    /// Whether a name in `blobs/tmp` is one that Cameo gives.
+    /// Whether a name in `blobs/tmp` is one of Cameo's.
     static func isUnfinishedBlob(_ name: String) -> Bool { UUID(uuidString: name) != nil || name.hasPrefix(removed) }
 
     /// - Throws: ``StoreError/missing(path:)`` unless `creating`; ``StoreError/networkFileSystem(path:kind:)``.
@@ -53,7 +53,7 @@ package struct StoreDirectory: Hashable, Sendable {
         try refuseNetworkFileSystem()
     }
 
-    /// A folder that is to become a store.
+    /// A folder that will become a store.
     init(unfinished path: String) {
         self.path = path
     }
@@ -62,7 +62,7 @@ package struct StoreDirectory: Hashable, Sendable {
         let files = FileManager.default
         if creating {
             do throws(Errno) {
-                // One level: a mistyped path shall not become a tree of folders.
+                // Creates one level only, so that a mistyped path does not become a tree of folders.
                 guard files.fileExists(atPath: path) || mkdir(path, 0o700) == 0 || errno == EEXIST else {
                     throw Errno()
                 }
@@ -72,7 +72,7 @@ package struct StoreDirectory: Hashable, Sendable {
                 guard error.code == ENOENT, !files.fileExists(atPath: parent) else {
                     throw .cannotOpen(path: path, reason: "\(error)")
                 }
-                throw .cannotOpen(path: path, reason: "there is no folder \(parent) to make it in")
+                throw .cannotOpen(path: path, reason: "there is no folder \(parent) to create it in")
             }
         } else if !files.fileExists(atPath: path + "/cameo.sqlite") {
             throw access(path + "/.", X_OK) != 0 && errno != ENOENT
@@ -80,12 +80,13 @@ package struct StoreDirectory: Hashable, Sendable {
         }
     }
 
-    /// Makes the database's file before SQLite does, since SQLite would let everybody read it; the log takes its mode.
+    /// Creates the database file before SQLite does, because SQLite would make it world-readable. The log inherits its
+    /// mode.
     func makeDatabase() throws(Errno) {
         do throws(Errno) {
             _ = try StoreAccess.open(database, O_WRONLY | O_CREAT | O_EXCL)
         } catch {
-            // One that exists is not opened: closing it would drop SQLite's locks.
+            // An existing file is not opened, because closing it would drop SQLite's locks.
             guard error.code == EEXIST else { throw error }
         }
     }

@@ -4,7 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension StoreError {
-    /// Turns whatever a database closure threw into the store's own words.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as StoreError: self = error

@@ -4,54 +4,55 @@ internal import CameoStore
 internal import Foundation
 internal import Synchronization
 
-// DESIGN. SQLite's write lock knows no queue: whoever looks when it is free has it, and the one that has just let it go
-// looks first. Among many processes that is a lottery with a long tail: of 24 connections that commit for 60 ms each
-// without a pause, one waited for 11.5 s where the mean was 1.4 s. So one that waits says for how long, by a shared
-// lock on a byte of `waiting.lock`: each byte stands for twice the wait of the one before it. Whoever has waited for
-// less holds back, and the longest wait of those 24 is 3.3 s. Locks, since the kernel takes them from the dead; and
-// every second has bytes of its own, to which whoever is awake moves on, since one that stands in the line may be
-// frozen. Programs that are not Cameo's know of no line and take part in the lottery.
+// DESIGN. SQLite's write lock is not fair: the first to poll a free lock gets it, and the process that has just
+// released it polls first. Among many processes that is a lottery with a long tail: of 24 connections that commit for
+// 60 ms each without a pause, one waited 11.5 s where the mean was 1.4 s. So a waiting process shows how long it has
+// waited, by a shared lock on a byte of `waiting.lock`; each byte represents twice the wait of the one before.
+// Processes that have waited less hold back, which cuts the longest wait of those 24 to 3.3 s. Locks are used because
+// the kernel releases those of dead processes. Each second has its own bytes, to which every running process moves on,
+// because a waiting process may be frozen. Foreign programs do not know the line and take part in the lottery.
 final class WaitingLine: Sendable {
-    /// Milliseconds after which a process is in the first place of the line.
+    /// The wait in milliseconds that earns the first place.
     private static let firstPlace: Int64 = 250
     private static let places: Int64 = 64
-    /// Milliseconds for which one holds back at each place.
+    /// How long a process holds back at each place, in milliseconds.
     private static let courtesy: Int64 = 400
-    /// Milliseconds, by the clock that all processes of the machine share, for which bytes are good, and as long again.
+    /// How long a set of bytes is used, in milliseconds of the machine's common clock. It stays valid as long again.
     private static let period: Int64 = 1_000
 
     private struct Wait {
         let since: Int64
         var place: Int64 = 0
         var byte: Int64?
-        /// When it first held back at this place.
+        /// When the process first held back at this place.
         var heldBackSince: Int64?
     }
 
     private let file: OpenFile
-    /// Nil while the process does not wait. Used by one thread, that of the writing connection.
+    /// The current wait; nil while the process does not wait. Used only by the writing connection's thread.
     private let wait = Mutex<Wait?>(nil)
 
     init(_ path: String) throws(Errno) {
         file = try StoreAccess.open(path, O_RDWR | O_CREAT)
     }
 
-    /// Runs what waits for the write lock; between its tries it is to call ``letLongerWaitsPass()``.
-    func stand(_ begin: () throws -> Void) rethrows {
+    /// Runs a closure that waits for the write lock and calls ``yieldToLongerWaits()`` between tries.
+    func acquire(_ begin: () throws -> Void) rethrows {
         wait.withLock { $0 = Wait(since: cameo_monotonic_ms()) }
         defer { leave() }
-        letLongerWaitsPass()
+        yieldToLongerWaits()
         try begin()
     }
 
-    /// Takes the place that the wait has earned and holds back while others have waited longer. Outside of
-    /// ``stand(_:)`` it does nothing: a checkpoint that waits for readers has the lock already.
-    func letLongerWaitsPass() {
+    /// Takes the place that the wait has earned and holds back while others have waited longer. Outside
+    /// ``acquire(_:)`` it does nothing: a checkpoint that waits for readers already has the lock.
+    func yieldToLongerWaits() {
         while wait.withLock({ mustHoldBack(&$0) }) { poll(nil, 0, 1) }
     }
 
-    /// Whether another process stands behind this place, or stood there a moment ago. Times are milliseconds.
-    func somebodyStands(beyond place: Int64, at now: Int64) -> Bool {
+    /// Whether another process has, or recently had, a place beyond this one and so has waited longer. Times are in
+    /// milliseconds.
+    func isOccupied(beyond place: Int64, at now: Int64) -> Bool {
         guard place < Self.places - 1 else { return false }
         return [now - Self.period, now].contains { time in
             let (first, last) = (Self.byte(of: place + 1, at: time), Self.byte(of: Self.places - 1, at: time))
@@ -59,7 +60,7 @@ final class WaitingLine: Sendable {
         }
     }
 
-    /// Where one stands who has this place now.
+    /// The byte that represents a place at this time.
     static func byte(of place: Int64, at now: Int64) -> Int64 { now / period * places + place }
 
     private func mustHoldBack(_ wait: inout Wait?) -> Bool {
@@ -69,13 +70,13 @@ final class WaitingLine: Sendable {
         let earned = Self.place(after: now - current.since)
         if earned > current.place { (current.place, current.heldBackSince) = (earned, nil) }
         takePlace(&current, at: now)
-        guard somebodyStands(beyond: current.place, at: now) else { return false }
+        guard isOccupied(beyond: current.place, at: now) else { return false }
         let since = current.heldBackSince ?? now
         current.heldBackSince = since
         return now - since < Self.courtesy
     }
 
-    /// A lock that cannot be had costs only the place.
+    /// Locks the byte of the place. A lock that fails only costs the place.
     private func takePlace(_ wait: inout Wait, at now: Int64) {
         let byte = Self.byte(of: wait.place, at: now)
         guard wait.place > 0, byte != wait.byte else { return }
@@ -92,7 +93,7 @@ final class WaitingLine: Sendable {
     }
 
     private static func place(after milliseconds: Int64) -> Int64 {
-        // 1 from the first place's time on, 2 from twice that, 3 from four times that …
+        // 1 from `firstPlace` on, 2 from twice that, 3 from four times that …
         min(Int64(Int64.bitWidth - (milliseconds / firstPlace).leadingZeroBitCount), places - 1)
     }
 }

@@ -1,10 +1,10 @@
 internal import CameoStore
 
-/// What a write belongs to, which decides whether it may meet the tables of a newer version.
+/// Whether a write begins new work, which decides if it may run on tables of a newer version.
 enum WritePhase: Sendable {
-    /// Begins something, or changes what others began: it has to know the tables.
+    /// Begins something, or changes what others began; the writer must know the tables.
     case new
-    /// Goes on with, or ends, what began when the tables were this version's: a claim, a fetch, a worker. A newer version
-    /// knows what older ones write; what it cannot take, its own rules refuse.
+    /// Continues or ends work begun under this version's tables: a claim, a fetch, a worker. A newer version
+    /// understands what older ones write, and its constraints refuse what it cannot accept.
     case begun
 }

@@ -2,19 +2,19 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// Where the next jobs to claim stand: the open lane of the lowest rank, of the open queue of the lowest rank.
+/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank.
 struct Front {
     let queue: Int64
     let queueName: String
     let lane: Int64
     let key: Int64
-    /// The rank at which another lane or queue is in front; nil: there is no other.
+    /// The lowest rank of another open lane or queue; nil: there is no other.
     private let bound: Int64?
-    /// Jobs that the queue's limit leaves room for.
+    /// The number of further jobs that the queue's limit allows.
     private let queueRoom: Int
     private let hasRate: Bool
 
-    /// Whether what is taken here may shut the queue or the lane.
+    /// Whether claiming from here may close the queue or the lane.
     var isLimited: Bool { key != 0 || hasRate || queueRoom < Int32.max }
 
     struct OpenQueue {
@@ -25,7 +25,7 @@ struct Front {
         let hasRate: Bool
     }
 
-    /// The first two queues that may give a job, by rank.
+    /// The first two claimable queues, by rank.
     static func openQueues(among wanted: [String]?, _ db: Database) throws -> [OpenQueue] {
         let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0"
         let columns = """
@@ -50,7 +50,7 @@ struct Front {
         return rows.map { OpenQueue(id: $0[0], name: $0[1], head: $0[2], room: $0[3], hasRate: $0[4]) }
     }
 
-    /// Nil when there is nothing to claim. Puts right the heads that it finds too low.
+    /// Finds the next lane; nil if there is nothing to claim. Corrects heads that are too low.
     static func find(among wanted: [String]?, _ db: Database) throws -> Front? {
         while true {
             let queues = try openQueues(among: wanted, db)
@@ -79,7 +79,7 @@ struct Front {
         }
     }
 
-    /// How many jobs may be taken here, by the limits and the rates of queue and key.
+    /// The number of jobs that the limits and rates of queue and key allow.
     func room(now: Int64, _ db: Database) throws -> Int {
         let ofQueue = hasRate ? min(queueRoom, try Rates.free(.queue, queue, now: now, db)) : queueRoom
         guard key != 0 else { return ofQueue }
@@ -88,14 +88,14 @@ struct Front {
         return max(0, min(ofQueue, ofKey))
     }
 
-    /// Writes down where the first jobs are now, after some were taken. Where nothing else is open, the order does not
-    /// hang on it, and it is not written before the lane is empty.
+    /// Updates the heads after jobs were claimed. If nothing else is open, the order does not depend on them, and they
+    /// are not written before the lane is empty.
     func settle(taken: Int, of limit: Int, _ db: Database) throws {
         if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue, db) }
     }
 
-    /// Takes it from the line where nothing may be taken although it stands there: a clock that was put back has opened an
-    /// empty bucket, or another program has changed a count.
+    /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty
+    /// bucket or another program changed a count.
     func close(now: Int64, _ db: Database) throws {
         try Rates.spend(0, queue: queue, key: key, now: now, db)
         try Queues.decide(queue, db)

@@ -2,29 +2,29 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. Jobs live in three tables: `task` those that have not ended, `outcome` those that have, and `job` alone those that
-// wait for their acceptance. A search asks each of the three that the filter can meet, for as many as it needs, and merges
-// them by id. Each goes along the ids from its end, which soon finds what is common; what is rare it finds by an index: a
-// failure's code, a batch, and a queue or a state of which the counters tell that it has few jobs.
+// DESIGN. Jobs are in three tables: unfinished jobs in `task`, ended ones in `outcome`, and unaccepted ones in `job`
+// alone. A search queries each table that the filter can match, up to the limit, and merges the results by id. Each
+// query scans ids from one end, which soon finds common values. Rare values use an index: a failure code, a batch, and
+// a queue or state that has few jobs according to the counters.
 struct JobSearch: Sendable {
     enum Order: String {
         case newest = "DESC"
         case oldest = "ASC"
     }
 
-    /// Jobs of a queue or state up to which they are sorted rather than looked for.
+    /// The number of jobs of a queue or state below which an index is used and its rows are sorted.
     private static let few = 5_000
 
     private let filter: JobFilter
     private let after: Int64
 
-    /// Jobs with ids above `after`.
+    /// Searches jobs with ids above `after`.
     init(_ filter: JobFilter, after: Int64 = 0) {
         self.filter = filter
         self.after = after
     }
 
-    /// In their order, at most the filter's limit.
+    /// The matching ids in order, up to the filter's limit.
     func ids(order: Order, _ db: Database) throws -> [Int64] {
         let found = try [tasks(order, db), outcomes(order, db), arrivals(order, db)].flatMap { $0 }
         let sorted = order == .newest ? found.sorted(by: >) : found.sorted()
@@ -80,7 +80,7 @@ struct JobSearch: Sendable {
         return try conditions.ids(from: "outcome \(index) JOIN job ON job.id = outcome.id", order, filter.limit, db)
     }
 
-    /// Of what waits for its acceptance nothing is known but its request.
+    /// Searches unaccepted jobs, of which only the request is known.
     private func arrivals(_ order: Order, _ db: Database) throws -> [Int64] {
         guard asks(for: [.scheduled, .available]), filter.codes.isEmpty, try SQLiteStore.hasArrivals(db) else {
             return []
@@ -98,7 +98,7 @@ struct JobSearch: Sendable {
         )
     }
 
-    /// How many jobs the counters know of a queue, or of all.
+    /// The number of jobs of a queue, or of all queues, according to the counters.
     private static func count(_ columns: String, of queue: String?, _ db: Database) throws -> Int {
         try Int.fetchOne(
             db,
@@ -111,7 +111,7 @@ struct JobSearch: Sendable {
     }
 }
 
-/// What a filter asks of the rows of a table.
+/// A filter as SQL conditions on a table.
 private struct Conditions {
     private var terms: [String] = []
     private var arguments = StatementArguments()
@@ -137,7 +137,7 @@ private struct Conditions {
             )
         }
         if let prefix = filter.sourcePrefix {
-            // Not LIKE, to which letters of either case are the same and `_` is any.
+            // Not LIKE, which ignores case and treats `_` as a wildcard.
             let source = """
                 coalesce((SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = \(table).id),
                   json_extract(job.request, '$.source'))

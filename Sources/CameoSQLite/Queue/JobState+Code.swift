@@ -3,7 +3,7 @@ internal import CameoStore
 internal import Foundation
 
 extension JobState {
-    /// The column's value in every table of the queue.
+    /// The state's value in the tables.
     var code: Int {
         switch self {
         case .scheduled: 0
@@ -25,7 +25,7 @@ extension JobState {
 }
 
 extension Refresh {
-    /// The column's value: the higher, the more thorough.
+    /// The value in the tables: the higher, the more thorough.
     var code: Int {
         switch self {
         case .never: 0

@@ -1,10 +1,9 @@
 internal import CameoStore
 internal import GRDB
 
-/// The rows of concurrency keys.
 enum Keys {
-    /// Makes the key if there is none. The latest request that names a limit sets it, unless an operator has; without one a
-    /// key lets one job run at a time.
+    /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
+    /// default one job runs at a time.
     static func id(of name: String, limit: Int?, _ db: Database) throws -> Int64 {
         let find = try db.cachedStatement(sql: "SELECT id, max_running, fixed FROM key WHERE name = ?")
         guard let row = try Row.fetchOne(find, arguments: [name]) else {
@@ -27,7 +26,7 @@ enum Keys {
         try decide(key, db)
     }
 
-    /// Opens the key's lanes if it has room, or shuts them.
+    /// Opens the key's lanes if it has room, otherwise closes them.
     static func decide(_ key: Int64, _ db: Database) throws {
         let look = try db.cachedStatement(
             sql: "SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?"

@@ -1,9 +1,10 @@
 internal import CameoStore
 internal import GRDB
 
-/// Where the jobs of a queue and key stand in line.
+/// Lanes: the waiting jobs of one queue and concurrency key, in the order of their ranks. A lane's head is its lowest
+/// rank.
 enum Lanes {
-    /// Makes the lane if there is none.
+    /// Finds or creates a lane.
     static func id(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {
         let find = try db.cachedStatement(sql: "SELECT id FROM lane WHERE queue = ? AND key = ?")
         if let id = try Int64.fetchOne(find, arguments: [queue, key]) { return id }
@@ -17,7 +18,7 @@ enum Lanes {
         return db.lastInsertedRowID
     }
 
-    /// A job of this rank has come into a lane.
+    /// Lowers a lane's head to the rank of a job that has entered it.
     static func lower(_ lane: Int64, of queue: Int64, to rank: Int64, _ db: Database) throws {
         let update = try db.cachedStatement(
             sql: "UPDATE lane SET head = ?1 WHERE id = ?2 AND (head IS NULL OR head > ?1)"
@@ -33,7 +34,7 @@ enum Lanes {
         try update.execute(arguments: [rank, queue])
     }
 
-    /// Looks where the first job of a lane is now, and the first of its queue.
+    /// Recomputes the heads of a lane and its queue.
     static func settleHeads(of lane: Int64, in queue: Int64, _ db: Database) throws {
         let settle = try db.cachedStatement(
             sql: """
@@ -57,7 +58,7 @@ enum Lanes {
         try settle.execute(arguments: [queue])
     }
 
-    /// Opens or shuts the lanes of a key.
+    /// Opens or closes the lanes of a key.
     static func set(shut: Bool, key: Int64, _ db: Database) throws {
         let set = try db.cachedStatement(
             sql: """
@@ -65,7 +66,7 @@ enum Lanes {
                 RETURNING queue, head
                 """
         )
-        // What a shut lane was the head of is found out by the claim that comes by.
+        // The next claim corrects the head of a queue whose first lane was closed.
         for row in try Row.fetchAll(set, arguments: [shut, key]) where !shut {
             if let head = row[1] as Int64? { try lower(queue: row[0], to: head, db) }
         }

@@ -2,13 +2,13 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. How many jobs of a queue are in which state, how many of a key run, and where the lowest rank of each lane is,
-// are numbers that whoever moves a job changes in the same transaction. A ledger gathers the changes of one operation, so
-// that a thousand jobs cost one update of their queue, and `post` writes them down. Reads of these numbers within the
-// operation come after it.
+// DESIGN. Three kinds of number change in the same transaction as a job's state: the jobs of each queue by state, the
+// running jobs of each key, and the lowest rank of each lane. A ledger accumulates the changes of one operation, so
+// that a thousand jobs cost one update of their queue, and `post` writes them. Within the operation, read these numbers
+// only after posting.
 struct Ledger {
     private struct Counts {
-        /// By `JobState.code`.
+        /// The changes, indexed by `JobState.code`.
         var changes = [Int](repeating: 0, count: 7)
     }
 
@@ -17,12 +17,11 @@ struct Ledger {
         var rank: Int64
     }
 
-    /// When the changes happen.
     var now: Int64
     private var queues: [Int64: Counts] = [:]
     private var keys: [Int64: Int] = [:]
     private var heads: [Int64: Head] = [:]
-    /// Ids that were looked up; a savepoint that is rolled back takes the ledger back too.
+    /// Ids already looked up. Rolling back a savepoint also restores the ledger, so they stay valid.
     private var queueIDs: [String: Int64] = [:]
     private var laneIDs: [Place: Int64] = [:]
 
@@ -34,7 +33,7 @@ struct Ledger {
         self.now = now
     }
 
-    /// Notes that a job has come from one state to another, nil where it has no row, and writes it into the feed.
+    /// Records a job's change of state, where nil means that it has no row, and writes it to the change feed.
     mutating func move(_ task: TaskRow, from: JobState?, to: JobState?, _ db: Database) throws {
         if let to { try note(task.id, to, db) }
         if let from { queues[task.queue, default: Counts()].changes[from.code] -= 1 }
@@ -45,18 +44,18 @@ struct Ledger {
         if to == .available { raise(task) }
     }
 
-    /// Notes an outcome that no task was before.
+    /// Records an outcome that had no task before.
     mutating func end(_ id: Int64, in queue: Int64, as state: JobState, _ db: Database) throws {
         try note(id, state, db)
         queues[queue, default: Counts()].changes[state.code] += 1
     }
 
-    /// Takes back an outcome whose row is removed.
+    /// Subtracts an outcome whose row is removed.
     mutating func forget(_ state: JobState, in queue: Int64) {
         queues[queue, default: Counts()].changes[state.code] -= 1
     }
 
-    /// An available task may be the first of its lane now.
+    /// Records an available task, which may now be the first of its lane.
     mutating func raise(_ task: TaskRow) {
         guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         if heads[task.lane].map({ task.rank < $0.rank }) ?? true {
@@ -64,7 +63,7 @@ struct Ledger {
         }
     }
 
-    /// Makes the queue if there is none.
+    /// Finds or creates a queue.
     mutating func queue(_ name: String, _ db: Database) throws -> Int64 {
         if let id = queueIDs[name] { return id }
         let id = try Names.queue(name, db)
@@ -72,7 +71,7 @@ struct Ledger {
         return id
     }
 
-    /// Makes the lane if there is none.
+    /// Finds or creates a lane.
     mutating func lane(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {
         let place = Place(queue: queue, key: key)
         if let id = laneIDs[place] { return id }
@@ -86,7 +85,6 @@ struct Ledger {
         try note.execute(arguments: [id, state.code, now])
     }
 
-    /// Writes the changes down.
     mutating func post(_ db: Database) throws {
         for (key, change) in keys where change != 0 { try Keys.count(change, of: key, db) }
         for (queue, counts) in queues { try Self.post(counts, of: queue, db) }

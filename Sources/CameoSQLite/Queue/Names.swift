@@ -1,12 +1,12 @@
 internal import CameoStore
 internal import GRDB
 
-/// Names that rows know by number.
+/// Names that rows reference by number.
 enum Names {
-    /// Makes the queue if there is none.
+    /// Finds or creates a queue.
     static func queue(_ name: String, _ db: Database) throws -> Int64 { try id(of: name, in: "queue", db) }
 
-    /// Makes the batch if there is none.
+    /// Finds or creates a batch.
     static func batch(_ name: String, _ db: Database) throws -> Int64 { try id(of: name, in: "batch", db) }
 
     private static func id(of name: String, in table: String, _ db: Database) throws -> Int64 {

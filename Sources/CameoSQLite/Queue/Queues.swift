@@ -1,7 +1,7 @@
 internal import GRDB
 
 enum Queues {
-    /// Notes whether as many of a queue's jobs run as may. Most queues have no limit, and are not written to.
+    /// Records whether a queue has reached its limit. Most queues have no limit and are not written.
     static func decide(_ queue: Int64, _ db: Database) throws {
         let decide = try db.cachedStatement(
             sql: """

@@ -2,8 +2,8 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. What a rate leaves free stands in the row of the queue or key, so it holds over all workers and their deaths. A
-// bucket that is empty closes its queue, or the lanes of its key, until `opens_at`.
+// DESIGN. The state of a rate is in the row of its queue or key, so it applies across workers and survives their
+// deaths. An empty bucket closes its queue, or the lanes of its key, until `opens_at`.
 enum Rates {
     enum Table: String {
         case queue, key
@@ -17,18 +17,17 @@ enum Rates {
         return StartBucket(StartRate(count: count, period: row[1]), spent: row[2], now: now)
     }
 
-    /// Starts that a rate lets happen now.
     static func free(_ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> Int {
         try bucket(table, id, now: now, db)?.free(now: now) ?? Int(Int32.max)
     }
 
-    /// Takes starts from the buckets of a queue and a key (0: none). One that is empty then closes.
+    /// Takes starts from the buckets of a queue and a key (0: none), and closes those that are then empty.
     static func spend(_ count: Int, queue: Int64, key: Int64, now: Int64, _ db: Database) throws {
         try spend(count, .queue, queue, now: now, db)
         if key != 0, try spend(count, .key, key, now: now, db) { try Keys.decide(key, db) }
     }
 
-    /// - Returns: whether it closed.
+    /// - Returns: whether the bucket is now empty.
     @discardableResult
     private static func spend(_ count: Int, _ table: Table, _ id: Int64, now: Int64, _ db: Database) throws -> Bool {
         guard var bucket = try bucket(table, id, now: now, db) else { return false }
@@ -41,7 +40,7 @@ enum Rates {
         return opensAt != nil
     }
 
-    /// What lets a job start again; also what a clock that was put back would leave closed for long.
+    /// Selects rows to reopen, including those that a clock set back would keep closed for long.
     private static let isDue = "opens_at <> 0 AND (opens_at <= ?1 OR opens_at > ?1 + rate_period + 1)"
 
     /// Whether ``open(now:_:)`` would open anything.
@@ -66,7 +65,7 @@ enum Rates {
         for key in try Int64.fetchAll(keys, arguments: [now]) { try Keys.decide(key, db) }
     }
 
-    /// Sets or takes away the rate of a queue or key, with all of it free.
+    /// Sets or removes the rate of a queue or key, with a full bucket.
     static func set(_ rate: StartRate?, _ table: Table, _ id: Int64, _ db: Database) throws {
         let set = try db.cachedStatement(
             sql: """

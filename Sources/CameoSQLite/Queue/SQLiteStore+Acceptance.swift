@@ -4,31 +4,31 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. A row that SQL put into `job` is a request and nothing more. The next Cameo process accepts it: the strict parser
-// decides, once, and the row gets its task, or ends at once as `request.invalid`. Rows are accepted in the order of their
-// ids, a page at a time: read and parsed without a lock, then written in one transaction, each in a savepoint of its own, so
-// that no error of one row stops another. `accepted` in the table `sequence` says how far that has come; Cameo's own
-// enqueuers write both rows in one transaction, and their rows are passed over.
+// DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the strict parser
+// decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
+// page at a time: read and parsed without a lock, then written in one transaction, each in its own savepoint, so that
+// an error of one row does not stop another. `accepted` in the table `sequence` records the progress. Cameo's own
+// enqueuers write both rows in one transaction, so acceptance skips theirs.
 extension SQLiteStore {
-    /// Bounds of a page: how many rows, how many bytes of requests, and how long they are parsed.
+    /// The limits of a page: rows, bytes of requests, and milliseconds of parsing.
     private static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
 
-    /// A row as it was read.
+    /// An unaccepted row with its parsed request.
     struct Arrival: Sendable {
         let id: Int64
         let createdAt: Int64
         let reading: Result<NewJob, InvalidRequest>
     }
 
-    /// A page of rows, and the last id that it covers; 0: there is none.
+    /// A page of unaccepted rows, and the last id that it covers; 0 if there is none.
     struct Arrivals: Sendable {
         let rows: [Arrival]
         let last: Int64
     }
 
-    /// Accepts a page of the rows that SQL has put in.
+    /// Accepts one page of rows inserted by SQL.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether there were any.
     @discardableResult
     func acceptArrivals() async throws(StoreError) -> Bool {
         let page = try await arrivals()
@@ -39,7 +39,7 @@ extension SQLiteStore {
         return true
     }
 
-    /// The next page of them, read and parsed.
+    /// Reads and parses the next page of unaccepted rows.
     func arrivals() async throws(StoreError) -> Arrivals {
         let clock = clock
         return try await read { db in
@@ -49,7 +49,7 @@ extension SQLiteStore {
 
     /// - Returns: the jobs that were refused.
     static func accept(_ page: Arrivals, now: Int64, _ db: Database) throws -> [LostJob] {
-        guard try acceptedThrough(db) < page.last else { return [] }  // another process has, or there are none
+        guard try acceptedThrough(db) < page.last else { return [] }  // accepted by another process, or none
         var ledger = Ledger(now: now)
         let refusals = try page.rows.compactMap { try accept($0, now: now, &ledger, db) }
         try ledger.post(db)
@@ -57,7 +57,6 @@ extension SQLiteStore {
         return refusals
     }
 
-    /// Whether a row waits for its acceptance.
     static func hasArrivals(_ db: Database) throws -> Bool {
         let newest = try db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM job")
         return try Int64.fetchOne(newest) ?? 0 > acceptedThrough(db)
@@ -72,7 +71,7 @@ extension SQLiteStore {
         try note.execute(arguments: [id])
     }
 
-    /// The rows of `job` that wait for their acceptance, as a condition.
+    /// The condition for unaccepted rows of `job`.
     static let waitsForAcceptance = """
         job.id > (SELECT value FROM sequence WHERE name = 'accepted')
           AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
@@ -81,7 +80,7 @@ extension SQLiteStore {
 
     private static func arrivals(_ clock: StoreClock, _ db: Database) throws -> Arrivals {
         let started = clock.uptime()
-        // As bytes: text that is no UTF-8 would come back repaired, and so as another request.
+        // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
@@ -106,10 +105,10 @@ extension SQLiteStore {
         Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request)) }
     }
 
-    /// Whatever is wrong with the row ends this row only.
+    /// Accepts or refuses one row. An error of the row ends only this row.
     ///
     /// - Returns: the job, if it was refused.
-    /// - Throws: what concerns the store as a whole.
+    /// - Throws: errors that concern the store as a whole.
     private static func accept(
         _ arrival: Arrival,
         now: Int64,
@@ -139,15 +138,15 @@ extension SQLiteStore {
             return nil
         } catch let error as InvalidRequest {
             return try refuse(arrival.id, "the request is invalid: \(error)", now: now, &ledger, db)
-        } catch let error as DatabaseError where error.isOfOneRow {
+        } catch let error as DatabaseError where error.concernsOneRow {
             let reason = error.message ?? "\(error.extendedResultCode)"
             return try refuse(arrival.id, "the store cannot keep the request: \(reason)", now: now, &ledger, db)
         }
     }
 
-    /// Gives a request its place in the queue, or lets it yield to one that waits for the same.
+    /// Adds a request to the queue, or merges it into a job waiting for the same thumbnails.
     ///
-    /// - Throws: `InvalidRequest` for an upload that is not there.
+    /// - Throws: `InvalidRequest` for an upload that does not exist.
     static func accept(
         _ new: NewJob,
         as id: Int64,
@@ -165,7 +164,7 @@ extension SQLiteStore {
         _ = try letWait(task, from: nil, now: now, &ledger, db)
     }
 
-    /// Writes down what stays known of a job for as long as its row is there.
+    /// Records what is kept about a job for as long as its row exists.
     static func record(_ new: NewJob, of task: TaskRow, _ db: Database) throws {
         let accept = try db.cachedStatement(
             sql: "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?, ?, ?, ?, ?)"
@@ -200,7 +199,7 @@ extension SQLiteStore {
         )
     }
 
-    /// Whether the upload that a request names, if any, is the one that the job was made for.
+    /// Whether the upload that a request names, if any, belongs to this job.
     static func hasUpload(_ new: NewJob, _ job: Int64, _ db: Database) throws -> Bool {
         guard let upload = new.upload else { return true }
         let find = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ? AND job_id = ?)")
@@ -212,8 +211,8 @@ extension SQLiteStore {
         try need.execute(arguments: [ingredient, job])
     }
 
-    /// Ends a row that cannot be accepted. Of the request, which may be anything, it names the queue and the batch, if
-    /// those are names.
+    /// Discards a row that cannot be accepted. The request may be anything; its queue and batch are used if they are
+    /// valid.
     private static func refuse(
         _ id: Int64,
         _ reason: String,
@@ -248,8 +247,8 @@ extension SQLiteStore {
 }
 
 extension DatabaseError {
-    /// Whether what failed is the row, and not the file or the disk.
-    var isOfOneRow: Bool {
+    /// Whether the error concerns one row rather than the file or disk.
+    var concernsOneRow: Bool {
         [.SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE, .SQLITE_ERROR].contains(resultCode)
     }
 }

@@ -42,7 +42,7 @@ extension SQLiteStore {
         }
     }
 
-    /// A job can be changed once it is accepted.
+    /// Accepts all rows up to an id, because a job can be changed only once it is accepted.
     func acceptAll(through id: Int64) async throws(StoreError) {
         while try await read({ db in try Self.acceptedThrough(db) < id && Self.hasArrivals(db) }) {
             try await acceptArrivals()
@@ -68,7 +68,7 @@ extension SQLiteStore {
             return RetriedJob(before: before, settlement: Settlement(duplicate))
         }
         let before = try endedState(of: id, db)
-        // A request that was refused would be refused again, unless this version knows more than the one that did.
+        // A refused request would be refused again, unless this version accepts more than the one that refused it.
         guard let task = try newTask(ofEnded: id, now: now, &ledger, db) else {
             return RetriedJob(before: before, settlement: .asAsked)
         }
@@ -79,7 +79,7 @@ extension SQLiteStore {
         return RetriedJob(before: before, settlement: Settlement(duplicate))
     }
 
-    /// What a retry by hand makes of a job that has ended; nil for one whose request is invalid.
+    /// The task for a manual retry of an ended job; nil if its request is invalid.
     private static func newTask(
         ofEnded id: Int64,
         now: Int64,
@@ -99,7 +99,7 @@ extension SQLiteStore {
         if row[3] {
             guard try hasUpload(new, id, db) else { return nil }
             var task = try newTask(new, as: id, createdAt: now, &ledger, db)
-            // The numbers count by the queue that it was refused in.
+            // The counters include the job in the queue in which it was refused.
             guard task.queue == row[4] else { return nil }
             try record(new, of: task, db)
             (task.state, task.due) = (.available, now)

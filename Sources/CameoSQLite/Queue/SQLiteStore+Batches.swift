@@ -4,7 +4,7 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Milliseconds over which a batch's rate is taken.
+    /// The period in milliseconds over which a batch's rate is measured.
     private static let rateWindow: Int64 = 60_000
 
     package func batch(_ name: String) async throws(StoreError) -> BatchReport {
@@ -14,7 +14,7 @@ extension SQLiteStore {
                 db,
                 sql: """
                     SELECT coalesce(task.state, outcome.state), count(*), min(batch_job.job_id), code,
-                      -- What was done when it was asked for says nothing of the pace.
+                      -- Requests that needed no job do not count towards the rate.
                       total(finalized_at >= ? AND (outcome.attempted_at IS NOT NULL OR outcome.state <> 4))
                     FROM batch JOIN batch_job ON batch_job.batch = batch.id
                       LEFT JOIN task ON task.id = batch_job.job_id LEFT JOIN outcome ON outcome.id = batch_job.job_id
@@ -23,7 +23,7 @@ extension SQLiteStore {
                 arguments: [now.milliseconds - Self.rateWindow, name]
             )
             var jobs: [JobState: Int] = [:]
-            // Codes of a newer version come together under one word.
+            // Codes of a newer version are counted together as unknown.
             var failures: [JobFailure.Code: Int] = [:]
             for row in rows {
                 let (state, count) = (try JobState(code: row[0]), row[1] as Int)
@@ -38,7 +38,7 @@ extension SQLiteStore {
                 throw StoreError.noSuch(.batch, name)
             }
             let begun = try Int64.fetchOne(db, sql: "SELECT created_at FROM job WHERE id = ?", arguments: [oldest])
-            // A batch that is younger than the window has had less time than that.
+            // A batch younger than the window has had less time.
             let since = max(now.milliseconds - Self.rateWindow, begun ?? 0)
             let finished = rows.reduce(0) { $0 + Int($1[4] as Double) }
             let seconds = Double(max(1, now.milliseconds - since)) / 1_000
@@ -53,7 +53,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Jobs of a batch that wait for their acceptance.
     private static func arrivals(in batch: String, _ db: Database) throws -> (jobs: [JobState: Int], oldest: Int64?) {
         guard try hasArrivals(db) else { return ([:], nil) }
         let rows = try Row.fetchAll(

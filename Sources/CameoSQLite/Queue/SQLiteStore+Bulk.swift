@@ -2,13 +2,12 @@ internal import CameoModel
 package import CameoStore
 internal import GRDB
 
-// DESIGN. A change of thousands of jobs in one transaction would keep every worker from its settlements for as long. So
-// the jobs are looked up by a reader, a page at a time and upwards by id, and each page is changed in a transaction of its
-// own, which asks again whether each job is still in a state that was meant. Ids beyond the newest one at the beginning
-// are left alone: a job that comes back, or comes new, is not met twice.
+// DESIGN. Changing thousands of jobs in one transaction would block every worker's settlements meanwhile. Therefore a
+// reader finds the jobs one page at a time, upwards by id, and each page is changed in its own transaction, which
+// checks again that each job is still in a selected state. Ids beyond the newest one at the start are left alone, so
+// that no job is changed twice.
 
 extension SQLiteStore {
-    /// Jobs in one transaction.
     private static let bulkPage = 500
 
     package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
@@ -48,7 +47,7 @@ extension SQLiteStore {
                 sql: "SELECT state FROM task WHERE id = ?1 UNION ALL SELECT state FROM outcome WHERE id = ?1"
             )
             let count = try ids.reduce(0) { changed, id in
-                // Retention may have taken it meanwhile.
+                // Retention may have removed the job in the meantime.
                 guard let code = try Int.fetchOne(look, arguments: [id]) else { return changed }
                 let state = try JobState(code: code)
                 guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }

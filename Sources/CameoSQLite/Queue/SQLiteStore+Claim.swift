@@ -1,15 +1,15 @@
 internal import CameoModel
 package import CameoStore
-package import Foundation
+internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. A claim goes from the queue of the lowest rank to its lane of the lowest rank, and takes from there what comes
-// before the next lane's first job, and the next queue's: full and paused queues and full keys are in none of the indexes
-// that it walks, however many jobs they have. A head may be lower than the first job is, when that job was cancelled or its
-// lane shut; the claim that comes by puts it right.
+// DESIGN. A claim goes to the queue of lowest rank and its lane of lowest rank, and takes jobs from there up to the
+// first job of the next lane or queue. Full or paused queues and full keys are in none of the indexes that it scans,
+// however many jobs they have. A head may be lower than the rank of the first job, if that job was cancelled or its
+// lane closed; the next claim corrects it.
 extension SQLiteStore {
-    /// Scheduled and retryable jobs made available in one claim, at most.
+    /// The maximum number of scheduled and retryable jobs made available by one claim.
     private static let promotions = 1_000
 
     package func claim(
@@ -26,7 +26,7 @@ extension SQLiteStore {
                 try page.last > 0 || Self.mayClaim(db, kind, queues, now: now)
             }
             if isWorthwhile {
-                // In one transaction: what SQL puts in is claimed a sync sooner.
+                // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
                 let (refusals, jobs) = try await commit { db in
                     let refusals = try Self.accept(page, now: now, db)
                     return (refusals, try Self.claim(limit, kind, queues, for: worker, now: now, db))
@@ -34,17 +34,13 @@ extension SQLiteStore {
                 refused.withLock { $0 += refusals }
                 if !jobs.isEmpty { return jobs }
             }
-            // Behind what was accepted and gave nothing, such as jobs for later, something may wait for its acceptance.
+            // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             guard page.last > 0, try await read({ db in try Self.hasArrivals(db) }) else { return [] }
         }
     }
 
-    /// When there may be something to claim next without anybody's commit: a job comes due, or a rate lets one start; nil
-    /// if there is nothing to wait for.
-    package func nextDueTime() async throws(StoreError) -> Date? {
-        try await read { db in try Self.nextDueTime(db) }.map(Date.init(milliseconds:))
-    }
-
+    /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
+    /// nil if there is none.
     static func nextDueTime(_ db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
@@ -57,7 +53,7 @@ extension SQLiteStore {
         return try Int64.fetchOne(statement)
     }
 
-    /// A poison job whose last attempt is older than this, in milliseconds, no longer waits for all other jobs.
+    /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
     private static let poisonPatience: Int64 = 60_000
 
     package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
@@ -73,7 +69,7 @@ extension SQLiteStore {
         now: Int64,
         _ db: Database
     ) throws -> [ClaimedJob] {
-        // Its own look at the request may be yet to come; who made the request has had the answer.
+        // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
         guard try stopRequest(for: worker, db) == nil else { return [] }
         try promoteDueJobs(db, now: now)
         try Rates.open(now: now, db)
@@ -101,7 +97,7 @@ extension SQLiteStore {
         return jobs
     }
 
-    /// Whether a claim could find anything, or could change what the next one finds: asked before the write lock is taken.
+    /// Whether a claim could find anything or enable a later one to. Checked before the write lock is taken.
     private static func mayClaim(_ db: Database, _ kind: ClaimKind, _ wanted: [String]?, now: Int64) throws -> Bool {
         if let due = try nextDueTime(db), due <= now { return true }
         if try Rates.mayOpen(now: now, db) { return true }
@@ -129,7 +125,7 @@ extension SQLiteStore {
 
     // MARK: - Poison jobs
 
-    /// Those that may run now, by rank. There are few.
+    /// The poison jobs that may run now, by rank. There are few.
     private static func poisonJobs(
         _ wanted: [String]?,
         _ limit: Int,
@@ -161,7 +157,7 @@ extension SQLiteStore {
         _ db: Database
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
-        // One by one: each may take the last place of its queue or key.
+        // One by one, because each may fill its queue or key.
         while jobs.count < limit, let next = try poisonJobs(wanted, 1, attemptedBefore: nil, db).first {
             var ledger = Ledger(now: now)
             var beginning = try Beginning(db)
@@ -173,9 +169,9 @@ extension SQLiteStore {
         return jobs
     }
 
-    // MARK: - Taking
+    // MARK: - Claiming one job
 
-    /// What the store knows at a claim; each job has a number of its own.
+    /// The values recorded when fetches begin; each claimed job gets its own `sourceSeen`.
     private struct Beginning {
         private var sourceSeen: Int64
         private let newestJob: Int64
@@ -185,7 +181,7 @@ extension SQLiteStore {
             newestJob = try SQLiteStore.newestJob(db)
         }
 
-        /// Notes which numbers are taken; without a job not even the first is.
+        /// Records which numbers were used; without a job, none is.
         func end(_ db: Database) throws {
             let end = try db.cachedStatement(sql: "UPDATE sequence SET value = ? WHERE name = 'source_seen'")
             try end.execute(arguments: [sourceSeen - 1])
@@ -216,7 +212,7 @@ extension SQLiteStore {
         try take.execute(arguments: [now, claim.token, worker, task.id])
         try ledger.move(task, from: .available, to: .running, db)
         let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
-        // Read where it stands, which is good for as long as the cursor.
+        // Reads the row in place, which is valid as long as the cursor.
         let rows = try Row.fetchCursor(look, arguments: [task.id])
         guard let row = try rows.next() else { throw StoreError.noSuchJob(task.id) }
         let uploaded = try task.upload.map { try pendingUpload($0, db) }
@@ -243,7 +239,7 @@ extension SQLiteStore {
         return try JobFailure.from(stored: String.fetchOne(look, arguments: [task.id, number]))
     }
 
-    /// How many bytes wait there to become a blob, or the blob that they have become.
+    /// The size of an upload's bytes, or the blob that they have become.
     private static func pendingUpload(_ upload: Int64, _ db: Database) throws -> (bytes: Int?, blob: BlobDigest?) {
         let look = try db.cachedStatement(sql: "SELECT digest, length(data) FROM upload WHERE id = ?")
         guard let row = try Row.fetchOne(look, arguments: [upload]) else { return (0, nil) }

@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// How a job ends.
 struct End {
     let state: JobState
     var failure: JobFailure?
@@ -10,7 +9,7 @@ struct End {
 }
 
 extension SQLiteStore {
-    /// Moves a job from the queue to the history. `before` is the state that it comes from; nil for one that has no task.
+    /// Moves a job from the queue to the history. `before` is its previous state; nil if it has no task.
     static func end(
         _ task: TaskRow,
         from before: JobState?,
@@ -36,7 +35,7 @@ extension SQLiteStore {
         try ledger.move(task, from: before, to: end.state, db)
     }
 
-    /// Writes down how the attempt of a running job ended.
+    /// Records how the attempt of a running job ended.
     static func close(
         _ task: TaskRow,
         as outcome: JobAttempt.Outcome,
@@ -61,8 +60,8 @@ extension SQLiteStore {
         try close.execute(arguments: StatementArguments(own))
     }
 
-    /// Takes the claim off a running job and lets it wait again, uncharged. `deaths` is how often a worker has died of it
-    /// now.
+    /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to
+    /// add.
     static func giveBack(
         _ task: TaskRow,
         deaths: Int,

@@ -18,7 +18,7 @@ extension SQLiteStore {
         cacheKey: CacheKey? = nil
     ) async throws -> EnqueueReceipt {
         guard (1...StoreLimits.uploadBytes).contains(data.count) else {
-            let reason = "a picture handed over must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
+            let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
             throw InvalidRequest(path: "data", reason: reason)
         }
         let digest = SHA256.digest(of: data)
@@ -47,11 +47,11 @@ extension SQLiteStore {
         }
     }
 
-    /// What is made of the thumbnails that are asked for, looked at before the transaction, because it reads bytes.
+    /// The requests that existing thumbnails may answer, determined before the transaction because it reads bytes.
     private struct MadeThumbnails: Sendable {
-        /// Requests that may be answered at once, by their places.
+        /// The indexes of requests that may need no job.
         var answered: Set<Int> = []
-        /// Those whose bytes are gone or damaged: they need a job.
+        /// Blobs that are missing or damaged, whose thumbnails need a job.
         var damaged: Set<BlobDigest> = []
     }
 
@@ -76,7 +76,7 @@ extension SQLiteStore {
         let accepted = try acceptedThrough(db)
         var last = accepted
         let receipts = try new.enumerated().map { index, draft in
-            // Those made since by another are worth a look by a job, no more.
+            // Thumbnails made since then by another process are left to a job.
             let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job, now: now, db) : nil
             let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
             let receipt = try enter(draft, answer: whole, now: now, &ledger, db)
@@ -84,7 +84,7 @@ extension SQLiteStore {
             return receipt
         }
         try ledger.post(db)
-        // What SQL has put in before these rows waits for its own acceptance.
+        // Rows inserted by SQL before these must still be accepted.
         let count = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT count(*) FROM accepted WHERE id > ?"),
             arguments: [accepted]
@@ -101,7 +101,7 @@ extension SQLiteStore {
         _ db: Database
     ) throws -> EnqueueReceipt {
         if let thumbnails { return try answer(new, by: thumbnails, now: now, &ledger, db) }
-        if let duplicate = try standing(for: new.key.text, db) {
+        if let duplicate = try waitingJob(for: new.key.text, db) {
             let joined = try join(duplicate, new.job.joining(now: now), now: now, &ledger, db)
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
@@ -129,7 +129,7 @@ extension SQLiteStore {
     ) throws -> EnqueueReceipt {
         let request = new.job.request
         var wanted = new.job.wanted
-        // Under a key of its own a request may have joined a job for other thumbnails: those are what will be made.
+        // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
         if outcome == .joined, request.uniqueKey != nil {
             let look = try db.cachedStatement(sql: "SELECT thumbnails FROM accepted WHERE id = ?")
             wanted = try WantedThumbnail.list(from: String.fetchOne(look, arguments: [task.id]))
@@ -151,8 +151,8 @@ extension SQLiteStore {
         )
     }
 
-    /// The thumbnails of a request that are made and, by what the store knows, fresh (invariant I5); nil if a job is
-    /// needed. A request for later wants to be looked at then.
+    /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
+    /// request with a later `runAt` always needs one, so that freshness is checked then.
     private static func freshThumbnails(of new: NewJob, now: Int64, _ db: Database) throws -> [Thumbnail]? {
         let request = new.request
         guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
@@ -165,8 +165,8 @@ extension SQLiteStore {
         return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
     }
 
-    /// The receipt for a request that nothing need be made for. In a batch it leaves a job that is done: a batch is all
-    /// that was asked for in its name.
+    /// The receipt for a request that needs no job. In a batch it still creates a completed job, because the batch must
+    /// include every request made in its name.
     private static func answer(
         _ new: CheckedRequest,
         by thumbnails: [Thumbnail],
@@ -174,7 +174,7 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> EnqueueReceipt {
-        // Whoever asked comes to read them, however long ago they were made.
+        // The requester will read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id), now: now, db)
         let (request, time) = (new.job.request, Date(milliseconds: now))
         let id = try request.batch.map { batch in try answered(new, in: batch, now: now, &ledger, db) }
@@ -194,7 +194,7 @@ extension SQLiteStore {
         )
     }
 
-    /// The job that says in a batch that a request was answered at once; the same one for the same request.
+    /// The completed job that represents such a request in a batch; repeated requests share it.
     private static func answered(
         _ new: CheckedRequest,
         in batch: String,

@@ -42,7 +42,7 @@ extension SQLiteStore {
             _ = try TaskRow.find(claim, db)
             try blob.insert(in: db, at: now)
             try Self.need(digest.hex, for: claim.jobID, db)
-            // The row stays, without its bytes, to tell its producer the job's id.
+            // The row stays, without its bytes, to tell the producer the job's id.
             let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")
             try absorb.execute(arguments: [digest.hex, claim.jobID])
             let name = try db.cachedStatement(sql: "UPDATE accepted SET unique_key = ?, thumbnails = ? WHERE id = ?")
@@ -55,7 +55,6 @@ extension SQLiteStore {
 }
 
 extension ThumbnailRequest {
-    /// Thumbnails among its source and its overlays.
     fileprivate var sourceThumbnails: [ThumbnailID] {
         ([source] + overlaySources).compactMap { text in
             guard case .thumbnail(let id) = CameoURI(text) else { return nil }

@@ -3,7 +3,7 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// How a job's rows become what a report shows.
+// Converts a job's rows to the form shown in reports.
 extension SQLiteStore {
     static func job(_ id: Int64, attempts: [JobAttempt]?, _ db: Database) throws -> Job {
         let statement = try db.cachedStatement(
@@ -51,7 +51,7 @@ extension SQLiteStore {
         )
     }
 
-    /// A text that is JSON to SQLite but not to us (a duplicate key) is shown as the string that it is.
+    /// Text that is JSON to SQLite but not to Cameo (a duplicate key) is shown as a string.
     private static func json(of request: String, uploaded digest: String?) -> JSONValue {
         guard let json = try? JSONValue(parsing: request) else { return .string(request) }
         guard let digest, case .object(var members) = json else { return json }
@@ -59,14 +59,14 @@ extension SQLiteStore {
         return .object(members)
     }
 
-    /// Before a row is accepted its request tells; an invalid one asks for nothing.
+    /// The wanted thumbnails; for an unaccepted row they are derived from its request, and an invalid request has none.
     private static func wanted(_ row: Row, _ request: String) throws -> [WantedThumbnail] {
         if row["is_bare"] == false { return try WantedThumbnail.list(from: row["thumbnails"]) }
         guard case .success(let new) = parse(Data(request.utf8)) else { return [] }
         return new.wanted
     }
 
-    /// Every try of a job, oldest first; the one that runs is in its task.
+    /// Every attempt of a job, oldest first; a running attempt is derived from its task.
     static func attempts(of id: Int64, _ db: Database) throws -> [JobAttempt] {
         let ended = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number"),

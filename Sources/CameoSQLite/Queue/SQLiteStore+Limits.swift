@@ -2,8 +2,8 @@ package import CameoModel
 package import CameoStore
 internal import GRDB
 
-// How many jobs of a concurrency key run at once, and how many start within a time. Both are counted from the jobs
-// themselves: there is no semaphore that a dead worker could keep.
+// Concurrency and rate limits of keys. Both are counted from the jobs themselves; there is no semaphore that a dead
+// worker could keep.
 extension SQLiteStore {
     @discardableResult
     package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {

@@ -67,7 +67,7 @@ extension SQLiteStore {
                 """
         )
         var queues: [StatusReport.Queue] = []
-        // By a cursor and by places: there may be thousands of queues.
+        // Uses a cursor and column indexes, because there may be thousands of queues.
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {
             let name: String = row[0]
@@ -99,7 +99,6 @@ extension SQLiteStore {
         return queues.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Jobs that wait for their acceptance, by their queues.
     private static func arrivals(
         now: Date,
         _ db: Database

@@ -18,8 +18,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Follows the jobs that took each other's place, from a given id to the last. Its state is NULL if retention has
-    /// taken it.
+    /// Follows superseded jobs from a given id to the last. The state is NULL if retention has removed that job.
     private static let lastPlace = """
         WITH RECURSIVE place(id) AS (
           VALUES (?) UNION SELECT superseded_by FROM outcome JOIN place USING (id) WHERE superseded_by NOT NULL)

@@ -4,7 +4,7 @@ package import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Stores all thumbnails of a job and completes it: together, or not at all (invariant I2).
+    /// Stores thumbnails and completion atomically (invariant I2).
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
     package func complete(
@@ -40,7 +40,8 @@ extension SQLiteStore {
         KillPoint.afterCommit.pass()
     }
 
-    /// Gives rows to files that no job will name, so that the collector finds them. Best effort: a check finds them too.
+    /// Gives rows to files that no job will reference, so that collection finds them. Best effort: a check finds them
+    /// too.
     private func leaveToCollector(_ blobs: [PreparedBlob]) async {
         let files = blobs.filter { $0.data == nil }
         guard !files.isEmpty else { return }
@@ -50,9 +51,9 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends an attempt that failed: the job waits until `retryAt`, or is discarded when that is nil.
+    /// Ends a failed attempt: the job is retried at `retryAt`, or discarded if that is nil.
     ///
-    /// - Returns: whether it does, or a job that waits for the same took its place.
+    /// - Returns: whether the job waits again or was superseded.
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
     @discardableResult
     package func fail(
@@ -68,9 +69,9 @@ extension SQLiteStore {
         }
     }
 
-    /// Gives a job back unharmed: the attempt is not charged.
+    /// Releases a job without counting the attempt.
     ///
-    /// - Returns: whether it waits again, or a job that waits for the same took its place.
+    /// - Returns: whether the job waits again or was superseded.
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     @discardableResult
     package func release(_ claim: Claim) async throws(StoreError) -> Settlement {

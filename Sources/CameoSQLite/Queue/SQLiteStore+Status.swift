@@ -45,7 +45,7 @@ extension SQLiteStore {
         }
     }
 
-    /// What was done when it was asked for says nothing of the pace.
+    /// Counts jobs that ended since a time, except requests that needed no job.
     private static func finished(since: Int64, _ db: Database) throws -> StatusReport.Finished {
         let statement = try db.cachedStatement(
             sql: """
@@ -59,7 +59,7 @@ extension SQLiteStore {
         return StatusReport.Finished(completed: try count(.completed), discarded: try count(.discarded))
     }
 
-    /// The workers in the order of their starts, or `only` the one of this id.
+    /// The workers in the order they started, or `only` the one with this id.
     static func workers(
         _ db: Database,
         _ directory: StoreDirectory,

@@ -3,15 +3,14 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. While a job waits it stands for its unique key, and the partial unique index `task_unique` lets one stand for
-// each. A new request joins it, which changes its task and never its request; a job that is to wait while another stands
-// ends `cancelled`, superseded by that one.
+// DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
+// request with that key joins the job, which changes its task but never its request. A job that has to wait again while
+// another is waiting under its key ends `cancelled`, superseded by the other.
 extension SQLiteStore {
-    /// Lets one job stand for each key.
-    static let standingIndex = "task_unique"
+    /// The index that allows one waiting job per key.
+    static let uniqueIndex = "task_unique"
 
-    /// The job that waits for what a key stands for.
-    static func standing(for key: String?, _ db: Database) throws -> TaskRow? {
+    static func waitingJob(for key: String?, _ db: Database) throws -> TaskRow? {
         guard let key else { return nil }
         let find = try db.cachedStatement(
             sql: "SELECT id FROM task INDEXED BY task_unique WHERE unique_key = ? AND state <> 2"
@@ -19,10 +18,10 @@ extension SQLiteStore {
         return try Int64.fetchOne(find, arguments: [key]).flatMap { try TaskRow.find($0, db) }
     }
 
-    /// Raises a waiting job to what joins it: the higher priority, the earlier time, the more thorough refresh, and every
-    /// batch. A back-off stays: it is the source's, not the producer's.
+    /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
+    /// and all batches. A back-off is kept, because it protects the source.
     ///
-    /// - Returns: the job as it is now.
+    /// - Returns: the updated job.
     @discardableResult
     static func join(
         _ task: TaskRow,
@@ -51,10 +50,10 @@ extension SQLiteStore {
         for batch in batches { try enter.execute(arguments: [try Names.batch(batch, db), id]) }
     }
 
-    /// Lets a job wait, in the state that its task has, or ends it if another waits for the same. `before` is the state
-    /// that it comes from; nil for one that has no task yet.
+    /// Makes a job wait in the state of its task, or ends it if another job with its key is waiting. `before` is its
+    /// previous state; nil if it has no task yet.
     ///
-    /// - Returns: the job that superseded it, if one did.
+    /// - Returns: the job that superseded it, if any.
     static func letWait(
         _ task: TaskRow,
         from before: JobState?,
@@ -62,7 +61,7 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> Int64? {
-        if let duplicate = try standing(for: task.uniqueKey, db), duplicate.id != task.id {
+        if let duplicate = try waitingJob(for: task.uniqueKey, db), duplicate.id != task.id {
             try supersede(task, from: before, by: duplicate, now: now, &ledger, db)
             return duplicate.id
         }
@@ -71,7 +70,7 @@ extension SQLiteStore {
         return nil
     }
 
-    /// Ends a job in favour of another, which takes on what it was to do, and its batches.
+    /// Ends a job in favour of another, into which it is merged.
     private static func supersede(
         _ task: TaskRow,
         from before: JobState?,
@@ -93,12 +92,12 @@ extension SQLiteStore {
             batches: batches
         )
         try join(duplicate, joining, now: now, &ledger, db)
-        // Its batches count the job that does the work, not the one that was called off for it.
+        // The batches count the job that does the work, not the superseded one.
         try db.cachedStatement(sql: "DELETE FROM batch_job WHERE job_id = ?").execute(arguments: [task.id])
         let failure = JobFailure(
             .jobSuperseded,
             at: .request,
-            "job \(duplicate.id) was waiting for the same thumbnails"
+            "job \(duplicate.id) was already waiting for the same thumbnails"
         )
         let end = End(state: .cancelled, failure: failure, supersededBy: duplicate.id)
         try self.end(task, from: before, end, now: now, &ledger, db)

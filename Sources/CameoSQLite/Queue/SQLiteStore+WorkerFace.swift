@@ -4,7 +4,7 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// The worker's face, where it is more than one call of the queue.
+// Calls of ``WorkerStore`` that combine several others.
 extension SQLiteStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {
         let registration = try await register(

@@ -28,7 +28,7 @@ extension SQLiteStore {
 }
 
 extension WorkerStop {
-    /// The column's words are older than the command's.
+    /// Reads the stored word, which differs from the command's.
     init?(stored word: String) {
         guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
         self = stop

@@ -4,7 +4,6 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    /// Enters a worker. Its lease must be extended well within ``Lease/milliseconds``.
     package func register(
         id: String,
         host: String,
@@ -30,11 +29,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Tells that the worker is well.
     package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) {
         let (row, lease) = (registration.row, clock.uptime() + Lease.milliseconds)
         try await commit(.begun) { db in
-            // Inserts it again should another have taken it for dead: a worker without a row would never be rescued.
+            // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
                 sql: """
                     INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
@@ -47,11 +45,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Leaves the store. Jobs whose end the store refused to record are given back uncharged, to be run again.
     package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
         let now = nowMilliseconds
         try await commit(.begun) { db in
-            try Self.giveBackUnharmed(from: registration.id, now: now, db)
+            try Self.releaseJobs(of: registration.id, now: now, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
         }
         registration.removeFile()
@@ -67,16 +64,16 @@ extension SQLiteStore {
         let failure = JobFailure(
             .workerLost,
             at: .worker,
-            "the worker died while it ran this job, for the \(ClaimKind.discardAfterCrashes)th time"
+            "a worker died while running this job for the \(ClaimKind.discardAfterCrashes)th time"
         )
         let report = try await commit { db in
             var report = RescueReport()
             for candidate in candidates {
-                // Between the look and the lock the worker may have come back to life or been rescued by another.
+                // Before the lock was taken, the worker may have come back to life or been rescued by another process.
                 guard let lost = try LostWorker.find(candidate.id, in: db, directory: directory, uptime: uptime) else {
                     continue
                 }
-                try Self.takeBack(from: lost, failure: failure, now: now, into: &report, db)
+                try Self.rescueJobs(of: lost, failure: failure, now: now, into: &report, db)
             }
             return report
         }
@@ -92,7 +89,7 @@ extension SQLiteStore {
         uptime: Int64,
         _ db: Database
     ) throws -> [LostWorker] {
-        // A worker without a row, but with running jobs, should not be; its jobs are not to suffer for it.
+        // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
         let ids = """
             SELECT id FROM worker
             UNION SELECT worker FROM task INDEXED BY task_running WHERE state = 2
@@ -119,15 +116,15 @@ extension SQLiteStore {
         return try String.fetchSet(statement, arguments: [worker])
     }
 
-    private static func takeBack(
-        from lost: LostWorker,
+    private static func rescueJobs(
+        of lost: LostWorker,
         failure: JobFailure,
         now: Int64,
         into report: inout RescueReport,
         _ db: Database
     ) throws {
         report.workers.append(lost.id)
-        // A worker that fell silent may be frozen with the machine's sleep or a debugger: its jobs are not to blame.
+        // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
         let deaths = lost.isRunning ? 0 : 1
         var ledger = Ledger(now: now)
         for task in try runningTasks(of: lost.id, db) {
@@ -150,13 +147,13 @@ extension SQLiteStore {
         }
     }
 
-    /// In the order of their ids: of two for the same thumbnails the first waits again.
+    /// The running jobs in id order, so that the first of two for the same thumbnails waits again.
     private static func runningTasks(of worker: String, _ db: Database) throws -> [TaskRow] {
         try TaskRow.all("INDEXED BY task_running WHERE state = 2 AND worker = ? ORDER BY id", [worker], db)
     }
 
-    /// Makes a worker's running jobs available again as if they had not been claimed.
-    static func giveBackUnharmed(from worker: String, now: Int64, _ db: Database) throws {
+    /// Makes a worker's running jobs available again, without counting their attempts.
+    static func releaseJobs(of worker: String, now: Int64, _ db: Database) throws {
         var ledger = Ledger(now: now)
         for task in try runningTasks(of: worker, db) {
             try close(task, as: .released, now: now, db)
@@ -186,13 +183,13 @@ extension LostJob {
     }
 }
 
-/// A worker whose jobs are to be taken back.
+/// A worker whose jobs must be rescued.
 private struct LostWorker: Sendable {
     let id: String
-    /// True when its process lives but its lease ran out: it may wake and go on, with no claim left.
+    /// Whether the process is alive but its lease has expired: it may continue, but its claims are gone.
     let isRunning: Bool
 
-    /// Nil if the worker is well, or gone.
+    /// Finds a lost worker; nil if it is healthy or no longer registered.
     static func find(
         _ id: String,
         in db: Database,

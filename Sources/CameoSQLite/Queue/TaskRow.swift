@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// A job that has not ended, as the queue sees it.
+/// The queue's row of an unfinished job.
 struct TaskRow {
     let id: Int64
     let queue: Int64
@@ -78,22 +78,22 @@ struct TaskRow {
         worker = row[17]
     }
 
-    /// Nil for a job that has ended, or was not accepted yet.
+    /// Finds a task; nil for a job that has ended or is not yet accepted.
     static func find(_ id: Int64, _ db: Database) throws -> TaskRow? {
         try all("WHERE id = ?", [id], db).first
     }
 
-    /// The task that a claim still holds.
+    /// Finds the task of a claim that is still valid (invariant I1).
     static func find(_ claim: Claim, _ db: Database) throws -> TaskRow {
         guard let task = try all("WHERE id = ? AND token = ? AND state = 2", [claim.jobID, claim.token], db).first
         else { throw StoreError.leaseLost(jobID: claim.jobID) }
         return task
     }
 
-    /// Those that the rest of a SELECT finds.
+    /// Selects tasks by the rest of a SELECT statement.
     static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [TaskRow] {
         let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM task \(rest)")
-        // By a cursor, whose rows are not copied.
+        // A cursor's rows are not copied.
         let rows = try Row.fetchCursor(statement, arguments: arguments)
         var tasks: [TaskRow] = []
         while let row = try rows.next() { tasks.append(try TaskRow(row)) }
@@ -115,7 +115,7 @@ struct TaskRow {
         try insert.execute(arguments: StatementArguments(own))
     }
 
-    /// Writes down what may have changed of it.
+    /// Updates all mutable columns.
     func update(_ db: Database) throws {
         let update = try db.cachedStatement(
             sql: """

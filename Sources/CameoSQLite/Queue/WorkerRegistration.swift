@@ -3,20 +3,20 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// A worker's presence in the store: its row, and the lock on `workers/<id>.lock` that the kernel frees when the process
-/// dies, however it dies (invariant I7).
+/// A worker's registration: its row, and the lock on `workers/<id>.lock` that the kernel releases however the process
+/// dies (invariant I7).
 package final class WorkerRegistration: Sendable {
     package let id: String
     let row: WorkerRow
     private let lock: OpenFile
     private let path: String
 
-    /// Creates and locks the file, before any row names it.
+    /// Creates and locks the file before any row refers to it.
     ///
-    /// - Throws: `Errno`; ``StoreError/refused(reason:)`` for an id that is none.
+    /// - Throws: `Errno`; ``StoreError/refused(reason:)`` for an invalid id.
     init(_ row: WorkerRow, in directory: StoreDirectory) throws {
         guard let path = directory.workerLock(row.id) else {
-            throw StoreError.refused(reason: "\"\(row.id)\" is no id of a worker: 1 to 64 of A-Z a-z 0-9 _ - .")
+            throw StoreError.refused(reason: "\"\(row.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
         }
         id = row.id
         self.row = row
@@ -29,9 +29,10 @@ package final class WorkerRegistration: Sendable {
         unlink(path)
     }
 
-    /// Whether some process holds the lock of a worker; asked without taking it. What is no id nobody has.
+    /// Whether a process holds the lock of a worker, checked without taking it; false for an invalid id.
     ///
-    /// - Throws: if that cannot be told, as without a free descriptor: not to know is not to be dead.
+    /// - Throws: `Errno` if that cannot be determined, for example without a free descriptor; unknown does not mean
+    ///   dead.
     static func isAlive(_ worker: String, in directory: StoreDirectory) throws(Errno) -> Bool {
         guard let path = directory.workerLock(worker) else { return false }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -46,7 +47,6 @@ package final class WorkerRegistration: Sendable {
     }
 }
 
-/// What the table tells of a worker.
 struct WorkerRow: Sendable {
     let id: String
     let host: String
@@ -56,7 +56,7 @@ struct WorkerRow: Sendable {
     let startedAt: Int64
 }
 
-/// This start of the machine: leases of another start are over.
+/// The identity of this boot. Leases from another boot have expired.
 enum BootIdentity {
     static let current: String =
         (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?

@@ -1,13 +1,13 @@
 extension Schema {
     static let pictures = """
-        -- Immutable bytes by digest: in the row, or in a file of their own when data is NULL.
+        -- Immutable bytes by digest: in the row, or in a file if data is NULL.
         CREATE TABLE blob(
           digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
           size INTEGER NOT NULL CHECK (size >= 0),
           data BLOB CHECK (data IS NULL OR length(data) = size),
           media_type TEXT,
           created_at INTEGER NOT NULL,
-          -- 1: a program put the bytes in by themselves, and no row need name them.
+          -- 1: stored directly by a program, and kept without a reference.
           pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1))
         ) STRICT;
 
@@ -20,20 +20,20 @@ extension Schema {
           source TEXT NOT NULL,
           rendition TEXT NOT NULL CHECK (json_valid(rendition)),
           source_digest TEXT NOT NULL,
-          -- SHA-256 of the overlay's bytes, of a rendition that has one.
+          -- SHA-256 of the overlay's bytes, if the rendition has one.
           overlay_digest TEXT CHECK (length(overlay_digest) = 64),
           source_seen INTEGER NOT NULL,
           renderer_version TEXT NOT NULL,
           job_id INTEGER NOT NULL,
           created_at INTEGER NOT NULL,
           updated_at INTEGER NOT NULL,
-          -- Noted to the hour only; 0: not since it is noted at all.
+          -- Recorded to the hour only; 0: not read since recording began.
           read_at INTEGER NOT NULL DEFAULT 0,
-          -- Read or made.
+          -- When it was last read or made.
           used_at INTEGER GENERATED ALWAYS AS (max(read_at, updated_at)) VIRTUAL,
           has_alpha INTEGER NOT NULL CHECK (has_alpha IN (0, 1)),
           frames INTEGER NOT NULL CHECK (frames >= 1),
-          -- Base64 of the hash's bytes, 25 at the most.
+          -- Base64 of at most 25 bytes.
           thumb_hash TEXT NOT NULL CHECK (length(thumb_hash) BETWEEN 4 AND 64),
           blur_hash TEXT NOT NULL CHECK (length(blur_hash) BETWEEN 6 AND 128),
           dominant_color TEXT NOT NULL CHECK (
@@ -43,7 +43,7 @@ extension Schema {
           source_height INTEGER NOT NULL CHECK (source_height > 0),
           source_pages INTEGER NOT NULL CHECK (source_pages >= 1),
           source_has_alpha INTEGER NOT NULL CHECK (source_has_alpha IN (0, 1)),
-          -- Follows from format and pages; stands here for the view.
+          -- Derived from format and pages; stored for the view.
           source_is_animated INTEGER NOT NULL CHECK (source_is_animated IN (0, 1)),
           is_truncated INTEGER NOT NULL CHECK (is_truncated IN (0, 1))
         ) STRICT, WITHOUT ROWID;
@@ -51,17 +51,17 @@ extension Schema {
         CREATE INDEX thumbnail_source ON thumbnail(source);
         CREATE INDEX thumbnail_use ON thumbnail(used_at);
 
-        -- Since when something is known at all. Of the time before, every thumbnail may have been read until the last
-        -- moment; one row says so for all of them, however many there are.
+        -- When the recording of something began. Until then any thumbnail may have been read; one row says so for all
+        -- of them.
         CREATE TABLE epoch(name TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO epoch VALUES ('readings', CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER));
 
-        -- One answer of a source's server, whose bytes are a blob; or bytes that a program handed over under a key.
+        -- One answer of a source's server, whose bytes are a blob; or bytes that a program uploaded under a key.
         CREATE TABLE source(
           uri TEXT NOT NULL CHECK (uri <> ''),
-          -- A digest of the request's credentials; empty without any.
+          -- A digest of the request's credentials; empty if there are none.
           scope TEXT NOT NULL,
-          -- What of the request the answer depends on (Vary); empty where it depends on nothing.
+          -- The request's values that the answer depends on (Vary); empty if there are none.
           variant TEXT NOT NULL,
           blob TEXT NOT NULL REFERENCES blob(digest),
           size INTEGER NOT NULL CHECK (size >= 0),
@@ -76,7 +76,7 @@ extension Schema {
           fresh_until INTEGER NOT NULL,
           source_seen INTEGER NOT NULL,
           pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
-          -- Whom the bytes come from: by it a worker tells whether its address guard would have let it have them.
+          -- The servers that the bytes came from; a worker checks them against its own address guard.
           peers TEXT NOT NULL CHECK (json_type(peers) IS 'array' AND (pinned = 1 OR json_array_length(peers) > 0)),
           stored_at INTEGER NOT NULL,
           last_used_at INTEGER NOT NULL,
@@ -97,13 +97,13 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX source_failure_end ON source_failure(until);
 
-        -- Blobs that something stopped naming, and when; something else may name them still.
+        -- Blobs that lost a reference, and when; they may have others.
         CREATE TABLE orphan(digest TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE INDEX orphan_since ON orphan(since);
         \(orphans(of: "source", "blob"))
         \(orphans(of: "thumbnail", "blob"))
 
-        -- Bytes and number of blobs, thumbnails and originals. Of the cache alone: what programs handed over stands apart.
+        -- Counts and bytes of blobs, thumbnails and cached originals; uploads under a key do not count as originals.
         CREATE TABLE total(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO total VALUES ('blobs', 0), ('blob_bytes', 0), ('thumbnails', 0), ('sources', 0), ('source_bytes', 0),
           ('sources_evicted', 0), ('source_bytes_evicted', 0);
@@ -137,7 +137,7 @@ extension Schema {
         END;
         """
 
-    /// Writes down the blobs that rows of a table stop naming.
+    /// Triggers that record the blobs that rows of a table stop referencing.
     private static func orphans(of table: String, _ column: String) -> String {
         let note = """
             INSERT INTO orphan VALUES (OLD.\(column), CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))

@@ -1,16 +1,17 @@
 extension Schema {
-    // DESIGN. A job is three kinds of row. `job` is the contract with its producer: appended, never rewritten, so a plain
-    // INSERT pays for nothing but its own row. `task` is the queue entry: one narrow row for each accepted job that has
-    // not ended, and all that a claim sees. `outcome` and `attempt` are history: appended once, pruned by age.
+    // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
+    // INSERT costs no more than its own row. `task` is the queue entry: one narrow row for each accepted, unfinished
+    // job, and all that a claim reads. `outcome` and `attempt` are history: appended once, pruned by age.
     //
-    // Times are milliseconds since 1970. States are the numbers of `JobState.code`: 0 scheduled, 1 available, 2 running,
-    // 3 retryable, 4 completed, 5 discarded, 6 cancelled.
+    // Times are milliseconds since 1970. States are the numbers of `JobState.code`: 0 scheduled, 1 available, 2
+    // running, 3 retryable, 4 completed, 5 discarded, 6 cancelled.
 
-    /// What producers write. `INSERT INTO job(request)` and `INSERT INTO upload(data, request)` are the public contract.
-    static let door = """
+    /// The tables that producers write. `INSERT INTO job(request)` and `INSERT INTO upload(data, request)` are the
+    /// public contract.
+    static let producerTables = """
         CREATE TABLE job(
           id INTEGER PRIMARY KEY AUTOINCREMENT
-            CONSTRAINT "insert only job(request): ids are Cameo's" CHECK (id > 0),
+            CONSTRAINT "insert only job(request): Cameo assigns ids" CHECK (id > 0),
           request TEXT NOT NULL
             CONSTRAINT "request must be a JSON object"
               CHECK (CASE WHEN json_valid(request) THEN json_type(request) IS 'object' ELSE 0 END)
@@ -22,28 +23,28 @@ extension Schema {
               CHECK (json_type(request, '$.renditions') IS 'array'
                      AND json_array_length(request, '$.renditions') BETWEEN 1 AND 32),
           created_at INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER))
-            CONSTRAINT "created_at is a time in milliseconds since 1970" CHECK (created_at BETWEEN 0 AND 253402300799999)
+            CONSTRAINT "created_at must be in milliseconds since 1970" CHECK (created_at BETWEEN 0 AND 253402300799999)
         ) STRICT;
 
-        -- Before the row has its id, NEW.id is -1 unless the statement chose one; -1 itself breaks the table's rule.
+        -- Before the row has its id, NEW.id is -1 unless the statement chose one; the table's CHECK refuses -1 itself.
         CREATE TRIGGER job_id BEFORE INSERT ON job WHEN NEW.id IS NOT -1 BEGIN
-          SELECT RAISE(ABORT, 'insert only job(request): ids are Cameo''s');
+          SELECT RAISE(ABORT, 'insert only job(request): Cameo assigns ids');
         END;
         CREATE TRIGGER job_is_kept BEFORE UPDATE ON job BEGIN
           SELECT RAISE(ABORT, 'a job is never rewritten: enqueue another');
         END;
 
-        -- A picture's bytes with the request for it. The data moves to a blob, named by `digest`, when the job first runs.
+        -- A picture's bytes with the request for it. The data moves to the blob `digest` when the job first runs.
         CREATE TABLE upload(
           id INTEGER PRIMARY KEY AUTOINCREMENT
-            CONSTRAINT "insert only upload(data, request): the other columns are Cameo's" CHECK (id > 0),
+            CONSTRAINT "insert only upload(data, request): Cameo sets the other columns" CHECK (id > 0),
           data BLOB
             CONSTRAINT "data must have 1 byte to 100 MiB"
               CHECK (data IS NULL OR length(data) BETWEEN 1 AND 104857600),
           request TEXT NOT NULL
             CONSTRAINT "request must be a JSON object"
               CHECK (CASE WHEN json_valid(request) THEN json_type(request) IS 'object' ELSE 0 END)
-            CONSTRAINT "the request of an upload has no source: its data is the source"
+            CONSTRAINT "the request of an upload must have no source: its data is the source"
               CHECK (json_type(request, '$.source') IS NULL),
           job_id INTEGER REFERENCES job(id) ON DELETE CASCADE,
           digest TEXT CHECK (length(digest) = 64)
@@ -53,7 +54,7 @@ extension Schema {
         CREATE TRIGGER upload_id BEFORE INSERT ON upload
           WHEN NEW.id IS NOT -1 OR NEW.job_id IS NOT NULL OR NEW.digest IS NOT NULL
         BEGIN
-          SELECT RAISE(ABORT, 'insert only upload(data, request): the other columns are Cameo''s');
+          SELECT RAISE(ABORT, 'insert only upload(data, request): Cameo sets the other columns');
         END;
         CREATE TRIGGER upload_enqueues AFTER INSERT ON upload BEGIN
           SELECT RAISE(ABORT, 'CHECK constraint failed: data must have 1 byte to 100 MiB') WHERE NEW.data IS NULL;
@@ -66,8 +67,8 @@ extension Schema {
           SELECT RAISE(ABORT, 'an upload is never rewritten: enqueue another');
         END;
 
-        -- What was decided when a request was accepted: which thumbnails it asks for, as [{"id":…,"name":…}], and what
-        -- makes others the same job. A request that was refused has no row.
+        -- What acceptance decided: the thumbnails that a request asks for, as [{"id":…,"name":…}], and its unique key.
+        -- A refused request has no row.
         CREATE TABLE accepted(
           id INTEGER PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,
           queue INTEGER NOT NULL REFERENCES queue(id),
@@ -75,42 +76,42 @@ extension Schema {
           unique_key TEXT CHECK (length(unique_key) = 32),
           thumbnails TEXT NOT NULL CHECK (json_type(thumbnails) IS 'array')
         ) STRICT;
-        -- Whether a job of a key is left at all, however it ended: it may be retried.
+        -- Prune: whether a key still has a job, even an ended one, which may be retried.
         CREATE INDEX accepted_key ON accepted(key) WHERE key <> 0;
 
-        -- Numbers that only grow: `source_seen` orders fetches across workers, and all jobs up to `accepted` have been
-        -- looked at.
+        -- Numbers that only grow: `source_seen` orders fetches across workers; all jobs up to `accepted` were accepted
+        -- or refused.
         CREATE TABLE sequence(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO sequence VALUES ('accepted', 0), ('source_seen', 0);
         """
 
-    /// What a claim sees.
-    static let heart = """
+    /// The tables that a claim reads.
+    static let queueTables = """
         CREATE TABLE queue(
           id INTEGER PRIMARY KEY,
           name TEXT NOT NULL UNIQUE,
           paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
           max_running INTEGER CHECK (max_running >= 1),
-          -- Jobs that may start in a period of milliseconds.
+          -- Jobs that may start per period, in milliseconds.
           rate_count INTEGER CHECK (rate_count >= 1),
           rate_period INTEGER CHECK (rate_period >= 1)
-            CONSTRAINT "a rate has a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
-          -- Up to when the rate is used up; a period before now, all of it is free (generic cell rate algorithm).
+            CONSTRAINT "a rate must have a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
+          -- The time up to which starts are used; one period before now, all are free (generic cell rate algorithm).
           rate_spent REAL NOT NULL DEFAULT 0,
-          -- When its rate lets the next job start; 0: now.
+          -- When the rate allows the next job to start; 0: now.
           opens_at INTEGER NOT NULL DEFAULT 0,
-          -- 1: as many of its jobs run as may.
+          -- 1: the queue has reached max_running.
           full INTEGER NOT NULL DEFAULT 0 CHECK (full IN (0, 1)),
-          -- The lowest rank of its open lanes, or less; NULL: nothing to claim.
+          -- A lower bound of the ranks in its open lanes; NULL: nothing to claim.
           head INTEGER
         ) STRICT;
-        -- Claim: the queue of the lowest rank.
+        -- Claim: the queue of lowest rank.
         CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0;
-        -- Claim: rates that let a job start again.
+        -- Claim: rates that allow a job to start again.
         CREATE INDEX queue_opening ON queue(opens_at) WHERE opens_at <> 0;
 
-        -- The jobs of a queue, counted by whoever moves one, in the same transaction. Apart from the queue itself, whose
-        -- indexes a claim walks and no settlement need touch.
+        -- Jobs of a queue by state, updated in the transaction that moves a job. Separate from the queue, so that
+        -- settlements do not touch the indexes that a claim scans.
         CREATE TABLE queue_count(
           queue INTEGER PRIMARY KEY REFERENCES queue(id) ON DELETE CASCADE,
           scheduled INTEGER NOT NULL DEFAULT 0 CHECK (scheduled >= 0),
@@ -125,36 +126,36 @@ extension Schema {
           INSERT INTO queue_count(queue) VALUES (NEW.id);
         END;
 
-        -- What concurrency keys allow.
+        -- Concurrency keys and their limits.
         CREATE TABLE key(
           id INTEGER PRIMARY KEY,
           name TEXT NOT NULL UNIQUE,
           max_running INTEGER NOT NULL CHECK (max_running >= 1),
-          -- 1: an operator's word, which a request's does not change.
+          -- 1: set by an operator; requests do not change it.
           fixed INTEGER NOT NULL DEFAULT 0 CHECK (fixed IN (0, 1)),
           running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
           rate_count INTEGER CHECK (rate_count >= 1),
           rate_period INTEGER CHECK (rate_period >= 1)
-            CONSTRAINT "a rate has a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
+            CONSTRAINT "a rate must have a count and a period" CHECK ((rate_count IS NULL) = (rate_period IS NULL)),
           rate_spent REAL NOT NULL DEFAULT 0,
           opens_at INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX key_opening ON key(opens_at) WHERE opens_at <> 0;
 
-        -- The jobs of one queue and key stand in a lane, those without a key in the lane of key 0. A lane is shut while
-        -- its key has no room, so that its jobs never stand in front of others.
+        -- A lane has the jobs of one queue and key; jobs without a key are in the lane of key 0. A lane is shut while
+        -- its key has no room, so that a job waiting for its key never blocks others.
         CREATE TABLE lane(
           id INTEGER PRIMARY KEY,
           queue INTEGER NOT NULL REFERENCES queue(id),
           key INTEGER NOT NULL,
-          -- The lowest rank of its available jobs, or less; NULL: none.
+          -- A lower bound of the ranks of its available jobs; NULL: none.
           head INTEGER,
           shut INTEGER NOT NULL DEFAULT 0 CHECK (shut IN (0, 1)),
           UNIQUE (queue, key)
         ) STRICT;
-        -- Claim: the lane of the lowest rank in a queue.
+        -- Claim: the lane of lowest rank in a queue.
         CREATE INDEX lane_open ON lane(queue, head) WHERE head IS NOT NULL AND shut = 0;
-        -- Settle: the lanes that a key shuts and opens.
+        -- Settle: the lanes of a key.
         CREATE INDEX lane_key ON lane(key) WHERE key <> 0;
 
         CREATE TABLE task(
@@ -165,38 +166,38 @@ extension Schema {
           state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3)),
           priority INTEGER NOT NULL,
           due INTEGER NOT NULL,
-          -- Claims go by it, lowest first: `due`, less a minute for each step of priority, then the id.
+          -- The order of claims, lowest first: `due` minus a minute per step of priority, then the id.
           rank INTEGER NOT NULL,
           attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
           max_attempts INTEGER NOT NULL CHECK (max_attempts >= 1),
           crash_count INTEGER NOT NULL DEFAULT 0 CHECK (crash_count >= 0),
-          -- Claims so far, charged or not; the running attempt's number.
+          -- All claims so far, counted as attempts or not; the running attempt's number.
           tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
           attempted_at INTEGER,
-          -- The number of the attempt that failed last.
+          -- The number of the last failed attempt.
           failed INTEGER,
           refresh INTEGER NOT NULL DEFAULT 1 CHECK (refresh IN (0, 1, 2)),
           unique_key TEXT,
-          -- The row whose bytes are its picture, until they are a blob.
+          -- The upload that contains the picture, until it becomes a blob.
           upload INTEGER,
           token TEXT,
           worker TEXT,
-          CONSTRAINT "a running job has a claim, and no other job has" CHECK (
+          CONSTRAINT "only a running job has a claim" CHECK (
             (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
         ) STRICT;
         -- Claim: the first jobs of a lane.
         CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
-        -- Claims of poison jobs.
+        -- Claim: poison jobs.
         CREATE INDEX task_poison ON task(rank) WHERE state = 1 AND crash_count >= 3;
-        -- Claim: what comes due.
+        -- Claim: jobs that become due.
         CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
-        -- Status: for how long the oldest waits.
+        -- Status: the oldest waiting job.
         CREATE INDEX task_waiting ON task(queue, due) WHERE state = 1;
-        -- Sweep and rescue: what a worker holds.
+        -- Sweep and rescue: a worker's running jobs.
         CREATE INDEX task_running ON task(worker) WHERE state = 2;
-        -- Enqueue: of waiting jobs for the same thumbnails there is one.
+        -- Enqueue: at most one waiting job per unique key.
         CREATE UNIQUE INDEX task_unique ON task(unique_key) WHERE state <> 2;
-        -- Lists of a failure.
+        -- Lists: jobs with a failure.
         CREATE INDEX task_failed ON task(id) WHERE failed IS NOT NULL;
         """
 
@@ -215,15 +216,15 @@ extension Schema {
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
           code TEXT CHECK ((code IS NULL) = (failure IS NULL)),
           superseded_by INTEGER CHECK (superseded_by IS NULL OR state = 6),
-          CONSTRAINT "a discarded job has a reason" CHECK (state <> 5 OR failure IS NOT NULL)
+          CONSTRAINT "a discarded job must have a failure" CHECK (state <> 5 OR failure IS NOT NULL)
         ) STRICT;
-        -- Prune: what ended first; status: what ended last.
+        -- Prune: the oldest outcomes; status: the newest.
         CREATE INDEX outcome_end ON outcome(state, finalized_at);
-        -- Lists of a queue, and of a failure.
+        -- Lists: by queue and by failure code.
         CREATE INDEX outcome_queue ON outcome(queue);
         CREATE INDEX outcome_code ON outcome(code) WHERE code IS NOT NULL;
 
-        -- One row a try, written when it ends.
+        -- One row per attempt, written when it ends.
         CREATE TABLE attempt(
           job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
           number INTEGER NOT NULL CHECK (number >= 1),
@@ -233,7 +234,7 @@ extension Schema {
           outcome TEXT NOT NULL CHECK (outcome IN
             ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
-          -- Work, and the waiting for a place to do it in.
+          -- Time spent waiting for capacity, then times spent working.
           wait_ms INTEGER,
           fetch_ms INTEGER,
           render_ms INTEGER,
@@ -243,7 +244,8 @@ extension Schema {
           PRIMARY KEY (job_id, number)
         ) STRICT, WITHOUT ROWID;
 
-        -- Every change of a job's state, in the order of the commits. The last row stays: the next number follows from it.
+        -- Every change of a job's state, in commit order. The last row is never removed, because the next number
+        -- follows it.
         CREATE TABLE change(
           seq INTEGER PRIMARY KEY,
           job_id INTEGER NOT NULL,
@@ -255,33 +257,33 @@ extension Schema {
           id INTEGER PRIMARY KEY,
           name TEXT NOT NULL UNIQUE
         ) STRICT;
-        -- A job belongs to the batch of its request, and to those of the requests that joined it.
+        -- A job belongs to the batch of its request and to those of requests that joined it.
         CREATE TABLE batch_job(
           batch INTEGER NOT NULL REFERENCES batch(id),
           job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          -- Of a request that was answered at once: what makes another the same.
+          -- The unique key of a request that needed no job.
           answered TEXT,
           PRIMARY KEY (batch, job_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX batch_job_id ON batch_job(job_id);
         CREATE INDEX batch_job_answered ON batch_job(batch, answered) WHERE answered IS NOT NULL;
 
-        -- What a job is to be made of, its source and its overlays: thumbnails by their ids, bytes by their digests.
+        -- The stored inputs of a job (source and overlays): thumbnails by id, blobs by digest.
         CREATE TABLE ingredient(
           name TEXT NOT NULL,
           job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
           PRIMARY KEY (name, job_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX ingredient_job ON ingredient(job_id);
-        -- While it was held the collector has looked at it, and forgot it.
+        -- Collection drops a blob from `orphan` while a job references it, so it is recorded again here.
         CREATE TRIGGER ingredient_left AFTER DELETE ON ingredient WHEN length(OLD.name) = 64 BEGIN
           INSERT INTO orphan VALUES (OLD.name, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))
             ON CONFLICT DO UPDATE SET since = excluded.since;
         END;
 
-        -- One row a live worker process; `workers/<id>.lock` tells whether it is.
+        -- One row per worker process; the lock on `workers/<id>.lock` shows whether it is alive.
         CREATE TABLE worker(
-          id TEXT PRIMARY KEY CONSTRAINT "a worker's id names a file" CHECK (
+          id TEXT PRIMARY KEY CONSTRAINT "a worker's id must be a valid file name" CHECK (
             length(CAST(id AS BLOB)) BETWEEN 1 AND 64 AND length(id) = length(CAST(id AS BLOB))
             AND id NOT GLOB '*[^A-Za-z0-9_.-]*' AND id NOT GLOB '.*'),
           host TEXT NOT NULL,
@@ -291,10 +293,10 @@ extension Schema {
           started_at INTEGER NOT NULL,
           boot_id TEXT NOT NULL,
           lease_until INTEGER NOT NULL,
-          -- Asked for by an operator; the worker looks at it with every sweep.
+          -- Set by an operator; the worker reads it at every sweep.
           stop_requested_at INTEGER,
           stop_mode TEXT CHECK (stop_mode IN ('drain', 'stop'))
-            CONSTRAINT "a worker that is to stop is told how" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
+            CONSTRAINT "a stop request must have a mode" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
         ) STRICT, WITHOUT ROWID;
         """
 }

@@ -1,5 +1,5 @@
 extension Schema {
-    /// The contract with whoever polls. A job that waits for its acceptance shows as its request asks.
+    /// The polling contract. An unaccepted job is shown with the values of its request.
     static let views = """
         CREATE VIEW job_status AS
           SELECT
@@ -30,7 +30,7 @@ extension Schema {
                 'height', thumbnail.height,
                 'format', thumbnail.format,
                 'bytes', blob.size,
-                -- json('1') would print a number: true and false have to be made by name.
+                -- json('1') would print a number; true and false must be written out.
                 'hasAlpha', json(CASE thumbnail.has_alpha WHEN 1 THEN 'true' WHEN 0 THEN 'false' END),
                 'frames', thumbnail.frames,
                 'isAnimated', json(CASE thumbnail.frames > 1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END),
@@ -68,7 +68,7 @@ extension Schema {
             AND NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.job_id = job_status.id);
         """
 
-    /// A field of a request; NULL if it is no text.
+    /// A field of a request; NULL if it is not text.
     static func text(_ field: String) -> String {
         "iif(json_type(request, '$.\(field)') IS 'text', json_extract(request, '$.\(field)'), NULL)"
     }
@@ -80,12 +80,12 @@ extension Schema {
         """
     }
 
-    /// When a request that waits for its acceptance wants to run.
+    /// When an unaccepted job becomes due.
     static let dueByRequest = """
         max(created_at, coalesce(\(runAt), 0))
         """
 
-    /// Milliseconds since 1970; NULL if the request names no time.
+    /// The request's `runAt` in milliseconds since 1970; NULL if it has none.
     static let runAt = "CAST((julianday(\(text("runAt"))) - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
 
     private static func time(_ milliseconds: String) -> String {

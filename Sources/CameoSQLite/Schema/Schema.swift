@@ -3,22 +3,23 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-/// The tables, their versions, and the steps from one to the next.
+/// The tables, their versions, and the migrations between versions.
 ///
-/// A version of Cameo whose requests know more fields has a script too, if only an empty one: a worker that does not know
-/// a field discards its job, so older workers must not claim any more (``WritePhase``).
+/// A version of Cameo whose requests have new fields also needs a script, even an empty one: a worker that does not
+/// know a field discards its job, so older workers must stop claiming (``WritePhase``).
 enum Schema {
     /// "Came" in ASCII: marks the file as Cameo's (PRAGMA application_id).
     static let applicationID = 0x4361_6D65
 
-    /// One script a version, the oldest first. A published script is never edited; a new one is appended. Views come before
-    /// tables: where a view is the first that SQLite's hash of tables gives, `PRAGMA integrity_check` takes its missing root
-    /// page for the sign of a partial check, and leaves the free pages out (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
-    private static let scripts = ["\(views)\n\(pictures)\n\(door)\n\(heart)\n\(history)"]
+    /// One script per version, oldest first. A published script is never edited; a new one is appended. Views come
+    /// before tables: if a view is the first entry in SQLite's hash of tables, `PRAGMA integrity_check` mistakes its
+    /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
+    private static let scripts = ["\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)"]
 
     static var currentVersion: Int { scripts.count }
 
-    /// The version that the file has, 0 for an empty one.
+    /// The version of the file, 0 if it is empty.
+    ///
     /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``.
     static func version(of db: Database, at path: String) throws -> Int {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -32,17 +33,17 @@ enum Schema {
         return version
     }
 
-    /// Why this program begins nothing more in a file that it has open: a newer one has changed the tables. Nil while
-    /// nobody has. Costs a microsecond.
+    /// Why this program must start nothing more in an open file: a newer program has migrated the tables. Nil
+    /// otherwise. Costs a microsecond.
     static func refusal(by db: Database, at path: String) throws -> StoreError? {
         let found = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
         return found > currentVersion ? .newerSchema(path: path, found: found, supported: currentVersion) : nil
     }
 
-    /// Leaves out what SQLite makes and names itself.
+    /// Excludes SQLite's internal objects.
     static let namedByPrograms = "name NOT GLOB 'sqlite_*'"
 
-    /// Names of all tables, indexes, triggers and views that are Cameo's own.
+    /// The names of all of Cameo's tables, indexes, triggers and views.
     static func ownNames() throws -> Set<String> {
         let model = try DatabaseQueue()
         return try model.write { db in
@@ -51,23 +52,23 @@ enum Schema {
         }
     }
 
-    /// Whether the file has all tables, and its log ahead of it. Another program may have turned that off while nobody had
-    /// the store open (`PRAGMA journal_mode`, which is kept in the file): no wake-up would come then, and readers and
-    /// writers would wait for each other.
+    /// Whether the file has all tables and is in WAL mode. Another program may have turned WAL off while the store was
+    /// closed (`PRAGMA journal_mode` is stored in the file); then no wake-ups would come, and readers and writers would
+    /// block each other.
     static func isReady(_ db: Database, at path: String) throws -> Bool {
-        try version(of: db, at: path) == currentVersion && hasLogAhead(db)
+        try version(of: db, at: path) == currentVersion && isInWALMode(db)
     }
 
-    static func hasLogAhead(_ db: Database) throws -> Bool {
+    static func isInWALMode(_ db: Database) throws -> Bool {
         try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
     }
 
-    /// Brings the file to ``currentVersion``, and puts its log ahead of it. For one process at a time.
+    /// Migrates the file to ``currentVersion`` and turns WAL on. Only one process at a time may call this.
     static func setUp(_ db: Database, at path: String) throws {
         let isOld = try version(of: db, at: path) < currentVersion
-        // Both are kept in the file and cannot change inside a transaction.
+        // Page size and journal mode are stored in the file and cannot change inside a transaction.
         if isOld { try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)") }
-        try putLogAhead(db, at: path)
+        try turnWALOn(db, at: path)
         guard isOld else { return }
         try db.inTransaction(.immediate) {
             for script in scripts.dropFirst(try version(of: db, at: path)) {
@@ -78,8 +79,8 @@ enum Schema {
         }
     }
 
-    /// Needs the file alone for a moment, and SQLite does not ask the busy handler for it.
-    private static func putLogAhead(_ db: Database, at path: String) throws {
+    /// Retries, because this needs exclusive access for a moment and SQLite does not call the busy handler.
+    private static func turnWALOn(_ db: Database, at path: String) throws {
         let deadline = cameo_monotonic_ms() + Patience.usual
         while true {
             do {

@@ -4,7 +4,7 @@ internal import CameoStore
 internal import Foundation
 
 extension CachedSource {
-    /// Bytes that a program hands over. They have no server: whatever asks for one takes them as its answer.
+    /// Creates an answer from uploaded bytes, which have no server: every request for the key gets them.
     init(handedOver blob: PreparedBlob, under key: CacheKey, at time: Date, sourceSeen: Int64) {
         self.init(
             key: SourceKey(uri: key.text, scope: nil),

@@ -31,7 +31,7 @@ extension CachedSource {
         )
     }
 
-    /// Of what a 304 may change, in the order of the statements that write it.
+    /// The arguments for columns that a 304 may change, in the order of the statements that write them.
     var headArguments: [(any DatabaseValueConvertible)?] {
         get throws {
             [
@@ -44,7 +44,6 @@ extension CachedSource {
     }
 }
 
-/// A column of JSON.
 extension Array where Element: Codable {
     var stored: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
@@ -56,11 +55,10 @@ extension Array where Element: Codable {
 }
 
 extension SourceKey {
-    /// The column's value.
     var scopeText: String { scope?.text ?? "" }
 }
 
 extension Date {
-    /// Never later than it was: an answer that is to be asked about at once must not be fresh for half a millisecond.
+    /// Rounded down, so that an answer that needs immediate revalidation is not fresh for half a millisecond.
     fileprivate var wholeMilliseconds: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded(.down)) }
 }

@@ -47,7 +47,8 @@ extension SQLiteStore {
     }
 
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
-        // A data: URI goes by the digest of its bytes; and thumbnails may have been made of the cached original.
+        // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
+        // original.
         let identities = [(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]
         return try await commit { db in
             let sizes = try Int.fetchAll(db, sql: "DELETE FROM source WHERE uri = ? RETURNING size", arguments: [uri])

@@ -27,7 +27,7 @@ extension SQLiteStore {
             try remember.execute(arguments: [
                 key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen, try peers.stored,
             ])
-            // Whoever adds one clears away a few that are over.
+            // Each addition removes a few expired failures.
             _ = try Self.removeFailures(endedBy: now, atMost: Self.evictionStep, db)
         }
     }

@@ -4,17 +4,17 @@ package import CameoStore
 package import Foundation
 internal import GRDB
 
-// DESIGN. The cache of originals. What may be kept and served is decided elsewhere (CameoHTTPCache); this room keeps
-// three promises. Answers of different credentials never meet: the scope is part of every key. An answer of an older
-// fetch never replaces one of a newer (invariant I4). And the cache stays within its budget by itself: whoever keeps one
-// answer removes a few that were not used for longest, in the same transaction, so that no step takes long.
+// DESIGN. The cache of originals. CameoHTTPCache decides what may be kept and served; this room makes three guarantees.
+// Answers for different credentials are kept apart, because the scope is part of every key. An answer of an older fetch
+// never replaces one of a newer (invariant I4). And the cache stays within its budget: keeping an answer evicts a few
+// of the least recently used ones in the same transaction, so that no step takes long.
 
 extension SQLiteStore {
-    /// Answers of one key that differ in what they depend on; more are not worth keeping.
+    /// The maximum number of variants (Vary) kept per key.
     static let variantsOfASource = 16
-    /// How many answers one step may remove.
+    /// The maximum number of answers removed per step.
     static let evictionStep = 16
-    /// How exactly it is known when an answer was last used.
+    /// The resolution of the time of last use, in milliseconds.
     static let useInterval: Int64 = 60_000
 
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
@@ -70,7 +70,7 @@ extension SQLiteStore {
             sql: "SELECT source_seen FROM source WHERE uri = ? AND scope = ? AND variant = ?"
         )
         if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen {
-            // Its file stands already: with a row it is found again, and goes with the next collection.
+            // The file may already be written; with a row, the next collection finds and removes it.
             try blob.insert(in: db, at: now)
             try noteOrphan(blob.digest, at: now, db)
             return .superseded

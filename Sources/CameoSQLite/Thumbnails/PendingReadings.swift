@@ -1,25 +1,25 @@
 internal import CameoModel
 internal import CameoStore
 
-/// Names that somebody has read by, until they are written down.
+/// URIs that have been read but not yet recorded.
 struct PendingReadings {
-    /// What whoever adds a name has to do.
+    /// What the caller must do after adding a name.
     enum Action {
-        case writeDownSoon
-        /// Somebody is about to.
+        case recordSoon
+        /// A write is already scheduled.
         case nothing
     }
 
     private(set) var names: Set<CameoURI> = []
-    /// The last task that writes names down; each waits for the one before it.
+    /// The last task that records names; each waits for the one before.
     private var writing: Task<Void, Never>?
 
     mutating func add(_ name: CameoURI) -> Action {
         defer { names.insert(name) }
-        return names.isEmpty ? .writeDownSoon : .nothing
+        return names.isEmpty ? .recordSoon : .nothing
     }
 
-    /// Has all names written down, behind those that are being written already.
+    /// Starts recording all names, after those that are already being recorded.
     mutating func takeAll(_ write: @escaping @Sendable (Set<CameoURI>) async -> Void) -> Task<Void, Never> {
         let (taken, before) = (names, writing)
         names = []

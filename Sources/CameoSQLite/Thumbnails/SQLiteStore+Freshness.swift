@@ -4,12 +4,12 @@ internal import GRDB
 
 extension SQLiteStore {
     static func freshness(of request: ThumbnailRequest, now: Int64, _ db: Database) throws -> Freshness {
-        // Nobody remembers of which bytes an overlay was: one that may change has to be looked at.
+        // The freshness of overlays is not recorded, so an overlay that may change must be fetched.
         guard request.overlaySources.allSatisfy(isUnchanging) else { return .unknown }
         if isUnchanging(request.source) { return .unchanging }
         var key = SourceKey(uri: request.source, scope: RequestScope(headers: request.headers))
         if case .source(let uri) = CameoURI(request.source) { key = SourceKey(uri: uri, scope: nil) }
-        // Of an answer that varies, only the fetcher can tell for whom it is.
+        // Only the fetcher can decide whether an answer with Vary applies to a request.
         let newest = try db.cachedStatement(
             sql: """
                 SELECT blob FROM (
@@ -21,9 +21,9 @@ extension SQLiteStore {
         return hex.flatMap(BlobDigest.init(hex:)).map(Freshness.cached) ?? .unknown
     }
 
-    /// Whether a source is named by what it is: bytes by their digest, a drawing by its text.
+    /// Whether a source's name identifies its content: bytes by digest, a drawing by its text.
     private static func isUnchanging(_ source: String) -> Bool {
-        if DataURI.isDataURI(source) || Initials.areNamed(by: source) { return true }
+        if DataURI.isDataURI(source) || Initials.isInitialsURI(source) { return true }
         if case .blob = CameoURI(source) { return true }
         return false
     }

@@ -5,9 +5,9 @@ internal import GRDB
 
 // Rows of the table `thumbnail`, written inside the transaction that completes their job.
 extension SQLiteStore {
-    /// An older fetch never replaces a newer one's thumbnail. Of the same source and overlay bytes by the same renderer,
-    /// the first blob stands: which siblings shared the decode may change a few pixel values, and a URI's bytes should
-    /// not flicker.
+    /// Stores a thumbnail (invariant I4). An older fetch never replaces a newer one's thumbnail. For the same source
+    /// and overlay bytes and the same renderer, the first blob is kept: the renditions that shared the decode may
+    /// change a few pixel values, and a URI's bytes should not flicker.
     static func store(
         _ thumbnail: RenderedThumbnail,
         _ blob: PreparedBlob,
@@ -46,11 +46,11 @@ extension SQLiteStore {
             source.hasAlpha, source.isAnimated, provenance.isTruncated,
         ]
         try upsert.execute(arguments: StatementArguments(own) + StatementArguments(facts))
-        // One of a newer fetch stands, and nothing names these bytes.
+        // A newer fetch's thumbnail is kept, so these bytes are orphaned.
         if db.changesCount == 0 { try noteOrphan(blob.digest, at: now, db) }
     }
 
-    /// What another making of a thumbnail changes of its row.
+    /// The columns that change when a thumbnail is made again.
     private static let replacement = [
         "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
         "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
@@ -58,7 +58,8 @@ extension SQLiteStore {
     ]
     .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
-    /// Keeps a thumbnail of the same source and overlay bytes by the same renderer, unless its blob is damaged.
+    /// Keeps an existing thumbnail of the same source and overlay bytes by the same renderer, unless its blob is
+    /// damaged.
     private static func renew(
         _ thumbnail: RenderedThumbnail,
         from provenance: Provenance,
@@ -86,7 +87,7 @@ extension SQLiteStore {
         return true
     }
 
-    /// Nil if it was not made yet.
+    /// Finds a thumbnail; nil if it has not been made.
     static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
         let statement = try db.cachedStatement(
             sql: """

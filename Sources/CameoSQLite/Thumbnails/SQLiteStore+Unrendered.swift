@@ -3,14 +3,14 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// Jobs that end without a rendering.
+// Jobs that complete without rendering.
 extension SQLiteStore {
     package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
         guard let seen else { return try await have(thumbnails) }
         return try await have(thumbnails, as: seen)
     }
 
-    /// Whether all these thumbnails exist, made of whatever bytes, and their own bytes are sound.
+    /// Whether all these thumbnails exist with undamaged bytes, whatever they were made from.
     package func have(_ thumbnails: [ThumbnailID]) async throws(StoreError) -> Bool {
         let blobs = try await read { db in try thumbnails.map { id in try Self.thumbnail(id, db)?.blob } }
         for blob in blobs {
@@ -19,7 +19,7 @@ extension SQLiteStore {
         return true
     }
 
-    /// Whether all these thumbnails were made of the same bytes by the same renderer, and their own bytes are sound.
+    /// Whether all these thumbnails exist with undamaged bytes and were made from the same bytes by the same renderer.
     package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation) async throws(StoreError) -> Bool {
         let files = files
         return try await read { db in
@@ -38,11 +38,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Completes a job whose thumbnails exist: of the bytes that were `seen` again, or, with nil, of whatever bytes. To
-    /// retention it has made them.
+    /// Completes a job whose thumbnails exist, made from the revalidated bytes (`seen`) or, with nil, from any bytes.
+    /// For retention this counts as a use.
     ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if one has gone meanwhile. Then nothing
-    ///   was written.
+    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if a thumbnail has been removed. Then
+    ///   nothing was written.
     package func complete(
         _ claim: Claim,
         keeping thumbnails: [ThumbnailID],
@@ -57,7 +57,7 @@ extension SQLiteStore {
             }
             try Self.noteUse(of: thumbnails, now: now, db)
             guard let seen else { return }
-            // One that a newer fetch replaced meanwhile is left alone: it is newer than what was seen here.
+            // A thumbnail replaced by a newer fetch is left alone.
             let renew = try db.cachedStatement(
                 sql: """
                     UPDATE thumbnail SET source_seen = max(source_seen, ?5), job_id = ?6, updated_at = ?7

@@ -1,13 +1,13 @@
 internal import CameoStore
 
-/// What a backup holds.
+/// The content of a backup.
 public struct BackupReport: Hashable, Codable, Sendable {
-    /// Jobs of any state.
+    /// The number of jobs in any state.
     public let jobs: Int
-    /// Pictures and thumbnails.
+    /// The number of blobs.
     public let blobs: Int
-    /// The length of the database and of the blobs beside it.
+    /// The size of the database and of blob files in bytes.
     public let bytes: Int
-    /// Digests of blobs that the store itself no longer has whole. They are missing in the copy too.
+    /// The digests of blobs that are missing or damaged in the store itself, and so missing in the copy.
     public let damaged: [String]
 }

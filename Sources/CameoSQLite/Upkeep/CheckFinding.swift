@@ -1,19 +1,19 @@
 internal import CameoStore
 
-/// One thing that a check looked at.
+/// The result of one check.
 public struct CheckFinding: Hashable, Codable, Sendable {
-    /// How bad it is.
+    /// The severity of a finding.
     public enum Severity: String, Codable, Sendable {
         case ok, warning, error
-        /// It was bad, and a repair has just put it right.
+        /// A problem that a repair has just fixed.
         case mended
     }
 
-    /// What was looked at, as `blobs`.
+    /// What was checked, e.g. `blobs`.
     public let subject: String
-    /// Whether anything has to be done.
+    /// How severe the finding is.
     public let severity: Severity
-    /// What was found and, unless all is well, how to mend it.
+    /// What was found and, for a problem, how to fix it.
     public let message: String
 
     init(_ subject: String, _ severity: Severity, _ message: String) {
@@ -22,13 +22,13 @@ public struct CheckFinding: Hashable, Codable, Sendable {
         self.message = message
     }
 
-    /// The first of the problems, as many as are to be named, and how many there are; or that all is well.
+    /// Names the first problems and counts the rest, or reports that there are none.
     init(
         _ subject: String,
         _ problems: [String],
         naming named: Int = 1,
         ok: String,
-        mend: String,
+        advice: String,
         severity: Severity = .error
     ) {
         guard !problems.isEmpty else {
@@ -36,6 +36,6 @@ public struct CheckFinding: Hashable, Codable, Sendable {
             return
         }
         let more = problems.count > named ? " (and \(problems.count - named) more)" : ""
-        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(mend)")
+        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(advice)")
     }
 }

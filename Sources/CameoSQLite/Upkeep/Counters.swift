@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// Numbers that are kept beside the rows, and what they should be.
+/// Compares stored counters with the rows they count.
 enum Counters {
     private static let states = JobState.allCases.map { state in
         "SELECT queue AS id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue_count"
@@ -36,13 +36,14 @@ enum Counters {
         WHERE running <> actual
         """
 
-    /// Lanes that are shut although their key has room, or open although it has none.
+    /// Selects lanes that are shut although their key has room, or open although it has none.
     static let wrongLanes = """
         SELECT key.name AS key FROM lane JOIN key ON key.id = lane.key
         WHERE shut <> (running >= max_running OR opens_at <> 0)
         """
 
-    /// Heads above the first job that waits: nobody would find it. One that is too low is put right by the next claim.
+    /// Selects heads above the rank of the first waiting job, which no claim would find. The next claim corrects a head
+    /// that is too low.
     static let highHeads = """
         SELECT name AS queue FROM (
           SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut,
@@ -52,7 +53,9 @@ enum Counters {
           OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
         """
 
-    /// - Returns: how many numbers were wrong, and keys closed.
+    /// Recomputes all counters, lanes and heads.
+    ///
+    /// - Returns: the number of wrong values.
     static func rebuild(_ db: Database) throws -> Int {
         let wrong = try [wrongJobs, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
             sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)

@@ -1,32 +1,32 @@
 internal import CameoStore
 internal import GRDB
 
-/// A walk along an index that meets each entry once, also those that stay.
+/// A paged scan of an index that visits each entry once, including those that stay.
 protocol IndexWalk: Sendable {
     associatedtype Entry: Sendable
 
-    /// The last entry that was met, behind which the next page begins.
+    /// The last entry visited; the next page begins after it.
     var last: Entry? { get set }
-    /// Whether nothing is ahead.
+    /// Whether the scan has reached the end.
     var isOver: Bool { get set }
 
-    /// Those behind the last one.
+    /// The entries after the last one.
     func entries(_ db: Database, limit: Int) throws -> [Entry]
 
-    func isToGo(_ entry: Entry) -> Bool
+    func isRemovable(_ entry: Entry) -> Bool
 }
 
 extension SQLiteStore {
-    /// Entries that one look walks over, at most.
+    /// The maximum number of entries per page.
     static let prunePage = 1_000
 
-    /// Those of the next page that are to go; nil at the end.
+    /// The removable entries of the next page; nil at the end.
     func next<Walk: IndexWalk>(of walk: inout Walk) async throws(StoreError) -> [Walk.Entry]? {
         guard !walk.isOver else { return nil }
         let here = walk
         let entries = try await read { db in try here.entries(db, limit: Self.prunePage) }
         walk.last = entries.last
         walk.isOver = entries.count < Self.prunePage
-        return entries.filter(here.isToGo)
+        return entries.filter(here.isRemovable)
     }
 }

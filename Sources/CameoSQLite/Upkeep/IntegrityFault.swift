@@ -2,13 +2,13 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-/// One fault that `PRAGMA integrity_check` found (https://www.sqlite.org/pragma.html#pragma_integrity_check).
+/// A fault reported by `PRAGMA integrity_check` (https://www.sqlite.org/pragma.html#pragma_integrity_check).
 enum IntegrityFault: Hashable, Sendable {
-    /// An index, by its name, does not agree with the rows of its table, which are sound.
+    /// The named index disagrees with the rows of its table, which are sound.
     case index(String, message: String)
-    /// A row that can be read breaks a rule of its table.
+    /// A readable row violates a constraint of its table.
     case row(String)
-    /// All else: what lies on a page may not be readable.
+    /// Any other fault; the content of a page may not be readable.
     case page(String)
 
     var message: String {
@@ -17,8 +17,8 @@ enum IntegrityFault: Hashable, Sendable {
         }
     }
 
-    /// What SQLite says of an index alone (`sqlite3Pragma` in pragma.c); its name follows. What it says of pages has
-    /// several lines.
+    /// SQLite's messages about a single index (`sqlite3Pragma` in pragma.c), followed by its name. Messages about pages
+    /// have several lines.
     private static let ofIndexes = [
         " missing from index ", " values differ from index ", " of index ", "wrong # of entries in index ",
         "non-unique entry in index ",
@@ -35,7 +35,7 @@ enum IntegrityFault: Hashable, Sendable {
         }
     }
 
-    /// What is wrong with pages, indexes and constraints; pages come first.
+    /// Finds faults of pages, indexes and constraints; pages come first.
     static func found(_ db: Database, atMost limit: Int) throws -> [IntegrityFault] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(\(limit))")
@@ -45,12 +45,12 @@ enum IntegrityFault: Hashable, Sendable {
         }
     }
 
-    /// The indexes that a rebuilding would put right; empty if a page is damaged, since it would read that too.
+    /// The indexes that a rebuild would fix; empty if a page is damaged, because a rebuild would read that page.
     static func rebuildableIndexes(_ db: Database) throws -> Set<String> {
         do {
             let messages = try String.fetchCursor(db, sql: "PRAGMA integrity_check(\(Int32.max))")
             var names: Set<String> = []
-            // One message for each row that an index lacks: as many as there are rows.
+            // There may be as many messages as rows: one for each row missing from an index.
             while let message = try messages.next() {
                 if message == "ok" { continue }
                 switch IntegrityFault(message) {

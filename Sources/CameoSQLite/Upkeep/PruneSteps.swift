@@ -1,13 +1,13 @@
 internal import CameoStore
 
-/// What is removed, one small transaction after the other.
+/// Runs removals as a sequence of small transactions.
 struct PruneSteps {
-    /// Rows that one transaction removes, with what belongs to them, at most.
+    /// The maximum number of rows removed per transaction, not counting dependent rows.
     static let size = 100
 
-    /// What others have between two transactions for themselves.
+    /// The pause between transactions, left to other writers.
     let pause: Duration
-    /// Told after each transaction what it removed.
+    /// Called after each transaction with what it removed.
     let report: (Pruned) async -> Void
     private(set) var total = Pruned()
 
@@ -16,6 +16,8 @@ struct PruneSteps {
         self.report = report
     }
 
+    /// Runs one transaction.
+    ///
     /// - Throws: what the transaction throws; `CancellationError` before it and in the pause after it.
     mutating func take(_ transaction: () async throws(StoreError) -> Pruned) async throws {
         try Task.checkCancellation()
@@ -25,7 +27,7 @@ struct PruneSteps {
         if pause > .zero { try await Task.sleep(for: pause) }
     }
 
-    /// Takes as many steps as the items need.
+    /// Runs as many transactions as the items need.
     mutating func take<Item>(
         _ items: [Item],
         _ transaction: ([Item]) async throws(StoreError) -> Pruned

@@ -4,22 +4,22 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. A backup is one moment of the store: the database is copied inside one read transaction, so that workers and
-// producers go on and nothing of what they commit meanwhile is in it. Blobs are immutable, so those that the copied
-// database names can be copied after it, each checked against its digest, while nobody removes any (``MaintenanceTurn``).
-// Links would be no copy: damage to the one file would be in both.
+// DESIGN. A backup is a snapshot: the database is copied inside one read transaction, so that workers and producers
+// continue and nothing that they commit meanwhile is included. Blobs are immutable, so those that the copied database
+// references can be copied afterwards, each verified against its digest, while the maintenance lock prevents removals
+// (``MaintenanceTurn``). Hard links would not do: damage to a file would affect both copies.
 //
-// It grows in a folder of another name, with a database of another name, and gets both names last, after all of it is
-// synced: what is broken off cannot be taken for a backup.
+// The backup is written under temporary names of both folder and database, and renamed last, after everything is
+// synced, so that an interrupted backup cannot be mistaken for a complete one.
 extension SQLiteStore {
-    /// Copies the store, as it is at this moment, into a folder that is not there yet, or is empty.
+    /// Copies the store's current state into a new or empty folder.
     ///
     /// - Parameters:
-    ///   - path: the folder to be.
-    ///   - turn: that nobody removes blobs meanwhile.
-    ///   - report: told of its progress, from any thread.
-    /// - Returns: what the copy holds, and what it lacks because the store lacks it.
-    /// - Throws: ``StoreError/noPlace(path:reason:)``; ``StoreError/full(path:)``.
+    ///   - path: the folder to create.
+    ///   - turn: prevents the removal of blobs meanwhile.
+    ///   - report: called with progress, from any thread.
+    /// - Returns: the content of the copy, and the blobs that it lacks because the store does.
+    /// - Throws: ``StoreError/invalidBackupTarget(path:reason:)``; ``StoreError/full(path:)``.
     package func backUp(
         to path: String,
         in turn: MaintenanceTurn,
@@ -27,11 +27,11 @@ extension SQLiteStore {
     ) async throws(StoreError) -> BackupReport {
         defer { withExtendedLifetime(turn) {} }
         let target = FilePaths.absolute(path)
-        try requirePlace(target)
+        try requireFreeTarget(target)
         let unfinished = "\(target).partial-\(UUID().uuidString.prefix(8))"
         do {
             let result = try await makeBackup(in: StoreDirectory(unfinished: unfinished), report: report)
-            // Takes the place of an empty folder, and of nothing else.
+            // Replaces an empty folder and nothing else.
             guard rename(unfinished, target) == 0 else { throw StoreError(Errno(), path: target) }
             let parent = URL(filePath: target).deletingLastPathComponent().path
             guard cameo_sync_directory(parent) == 0 else { throw StoreError(Errno(), path: target) }
@@ -42,14 +42,15 @@ extension SQLiteStore {
         }
     }
 
-    private func requirePlace(_ target: String) throws(StoreError) {
+    private func requireFreeTarget(_ target: String) throws(StoreError) {
         guard !(target + "/").hasPrefix(directory.path + "/") else {
-            throw .noPlace(path: target, reason: "that is in the store itself")
+            throw .invalidBackupTarget(path: target, reason: "it is inside the store itself")
         }
         let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
         let content = try? FileManager.default.contentsOfDirectory(atPath: target)
         guard !isThere || content?.isEmpty == true else {
-            throw .noPlace(path: target, reason: "something is there already, and a backup overwrites nothing")
+            let reason = "it already exists, and a backup overwrites nothing"
+            throw .invalidBackupTarget(path: target, reason: reason)
         }
     }
 
@@ -96,12 +97,12 @@ extension SQLiteStore {
         }
     }
 
-    /// Pages that are copied between two reports.
+    /// The number of pages copied between reports.
     private static let pagesPerStep: CInt = 1_024
 
     private func copyDatabase(to path: String, report: @escaping @Sendable (Int) -> Void) async throws(StoreError) {
         try await readApart { source in
-            // A transaction begins with its first read, and what follows is of that moment.
+            // The transaction's snapshot begins with its first read.
             let pageSize = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
             _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
             let copy = try Connection.open(path, .readWrite)
@@ -115,12 +116,12 @@ extension SQLiteStore {
     }
 }
 
-/// A copied database, made ready to be opened elsewhere: in it no worker is alive and no job runs.
+/// A copied database, prepared to be opened elsewhere: it has no workers and no running jobs.
 private struct BackupContent {
     let jobs: Int
     let blobs: Int
     let databaseBytes: Int
-    /// Blobs that stand in files.
+    /// The blobs stored in files.
     let files: [BlobDigest]
 
     init(of path: String) throws {
@@ -129,7 +130,7 @@ private struct BackupContent {
             try db.inTransaction(.immediate) {
                 let now = Date().milliseconds
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
-                    try SQLiteStore.giveBackUnharmed(from: worker, now: now, db)
+                    try SQLiteStore.releaseJobs(of: worker, now: now, db)
                 }
                 try db.execute(sql: "DELETE FROM worker")
                 return .commit
@@ -139,7 +140,7 @@ private struct BackupContent {
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM job") ?? 0,
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM blob") ?? 0
             )
-            // Nobody else knows this file: its log can be emptied and removed.
+            // No other process uses this file, so its log can be emptied and removed.
             _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             return (counts.0, counts.1, files.compactMap(BlobDigest.init(hex:)))
         }

@@ -7,10 +7,10 @@ internal import GRDB
 extension SQLiteStore {
     static let repairCommand = "`cameo-admin check --repair`"
 
-    /// Looks for everything that should be impossible, and for what this machine lacks. Reads every blob.
+    /// Checks the store's consistency and the machine's capabilities. Reads every blob.
     ///
-    /// - Parameter report: told of its progress, from any thread, while it reads the blobs.
-    /// - Returns: what was found, the sound parts too.
+    /// - Parameter report: called with progress, from any thread, while blobs are read.
+    /// - Returns: all findings, including those without problems.
     /// - Throws: ``StoreError``
     package func check(
         report: @Sendable (ByteProgress) -> Void = { _ in }
@@ -19,7 +19,7 @@ extension SQLiteStore {
         do throws(StoreError) {
             return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
         } catch {
-            // What lies behind damaged pages cannot be looked at. That they are damaged is the finding.
+            // Content on damaged pages cannot be checked; the damage itself is the finding.
             guard database.contains(where: { $0.severity == .error }) else { throw error }
             return database + [fileSystem(), Self.sandbox()]
         }
@@ -36,36 +36,36 @@ extension SQLiteStore {
     }
 
     private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
-        let version = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "of unknown version"
+        let version = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "of an unknown version"
         let parts = version.split(separator: ".").compactMap { Int($0) }
         let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
         let message =
             isFixed
             ? "SQLite \(version)"
-            : "SQLite \(version) has the WAL-reset bug (fixed in 3.51.3). Cameo's processes avoid it by letting one of them "
+            : "SQLite \(version) has the WAL-reset bug (fixed in 3.51.3). Cameo's processes avoid it by letting only one "
                 + "checkpoint at a time; other programs that write to the store must set PRAGMA wal_autocheckpoint=0"
         return CheckFinding("sqlite", .ok, message)
     }
 
-    /// Whoever opens the store for writing puts it right.
+    /// Checks that WAL is on. Opening the store for writing turns it on.
     private func journal() async throws(StoreError) -> CheckFinding {
-        // A file that nobody can change has no log, whatever it says.
-        let isOn = readAccess == .immutable ? true : try await read(Schema.hasLogAhead)
+        // An immutable file has no log, whatever its header says.
+        let isOn = readAccess == .immutable ? true : try await read(Schema.isInWALMode)
         return CheckFinding(
             "journal",
             isOn ? [] : ["the write-ahead log is off"],
             ok: "the database has a write-ahead log",
-            mend:
-                "Another program set PRAGMA journal_mode; the next command that writes, or worker, turns the log on again"
+            advice:
+                "Another program set PRAGMA journal_mode; the next worker or writing command turns the log on again"
         )
     }
 
     private static func foreignKeys(_ db: Database) throws -> CheckFinding {
         CheckFinding(
             "references",
-            try danglingRows(db).map { "a row of \($0.table) refers to a row of \($0.parent) that is not there" },
-            ok: "every thumbnail and every cached original has its blob, every attempt its job",
-            mend: "\(repairCommand) removes such rows; what is missing is made again when it is asked for"
+            try danglingRows(db).map { "a row of \($0.table) refers to a missing row of \($0.parent)" },
+            ok: "every thumbnail and every cached original has its blob, and every attempt its job",
+            advice: "\(repairCommand) removes such rows; what is missing is made again on request"
         )
     }
 
@@ -80,18 +80,18 @@ extension SQLiteStore {
         return CheckFinding(
             "counters",
             jobs + totals,
-            ok: "they agree with the rows",
-            mend: "Another program changed the tables; \(repairCommand) counts anew"
+            ok: "all counters agree with the rows",
+            advice: "Another program changed the tables; \(repairCommand) recounts"
         )
     }
 
     private static func unfinishedAttempts(_ db: Database) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(db, sql: Attempts.runWithout)
+        let ids = try Int64.fetchAll(db, sql: Attempts.withoutWorker)
         return CheckFinding(
             "attempts",
-            ids.map { "job \($0) runs for a worker that nobody knows" },
+            ids.map { "job \($0) runs for an unknown worker" },
             ok: "every running job has a worker",
-            mend: "Another program changed the tables; \(repairCommand) lets such jobs wait again"
+            advice: "Another program changed the tables; \(repairCommand) makes such jobs available again"
         )
     }
 
@@ -102,37 +102,37 @@ extension SQLiteStore {
             dead.map { worker in
                 WorkerDescription.isID(worker.id)
                     ? "worker \(worker.id) died and left \(worker.running) running jobs"
-                    : "a row has the worker \(worker.id), which is no id of Cameo's"
+                    : "a row names the worker \(worker.id), which is not a valid worker id"
             },
             ok: "no dead worker holds jobs",
-            mend: "The next worker that starts takes them back at once",
+            advice: "The next worker that starts rescues them at once",
             severity: .warning
         )
     }
 
-    /// A store on a network file system is not opened at all.
+    /// Checks for free space. A store on a network file system cannot be opened at all.
     private func fileSystem() -> CheckFinding {
         let problems = files.hasRoom(for: 0) ? [] : ["less than \(BlobFiles.margin >> 20) MiB are free on its disk"]
         return CheckFinding(
             "disk",
             problems,
             ok: "a local file system with room for more",
-            mend: "Free some, or let less be kept (`cameo-admin prune`, then `cameo-admin vacuum`)",
+            advice: "Free some space or keep less (`cameo-admin prune`, then `cameo-admin vacuum`)",
             severity: .warning
         )
     }
 
-    /// Of the machine that checks, which need not be the workers'.
+    /// Checks this machine, which need not be the workers'.
     private static func sandbox() -> CheckFinding {
         var missing: [String] = []
-        if cameo_landlock_version() < 1 { missing.append("this kernel does not grant Landlock") }
-        if cameo_has_seccomp_filters() != 1 { missing.append("this kernel does not grant seccomp filters") }
+        if cameo_landlock_version() < 1 { missing.append("this kernel does not support Landlock") }
+        if cameo_has_seccomp_filters() != 1 { missing.append("this kernel does not support seccomp filters") }
         return CheckFinding(
             "sandbox",
             missing,
-            ok: "this kernel grants Landlock (version \(cameo_landlock_version())) and seccomp",
-            mend:
-                "Renderers work without that layer; Linux 5.13 or later has both, unless it was built or started without",
+            ok: "this kernel supports Landlock (version \(cameo_landlock_version())) and seccomp",
+            advice:
+                "Renderers work without that layer; Linux 5.13 or later has both, unless they were disabled at build or boot",
             severity: .warning
         )
     }

@@ -2,26 +2,26 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-// A store that a group shares (``StoreAccess``): whether the group can use all of it. The death of a program between
-// making a file and opening it to the group, what a copy brought, or the mode of a store that was private before, may
-// leave something that one of its users cannot.
+// Checks that the group can use everything in a shared store (``StoreAccess``). Files may be inaccessible because a
+// program died between creating a file and opening it to the group, because they were copied in, or because the store
+// was private before.
 extension SQLiteStore {
-    /// Nothing, for a private store.
+    /// Checks access; no finding for a private store.
     func checkAccess() async throws(StoreError) -> [CheckFinding] {
         let closed = try await files.perform { directory in
             StoreAccess.isShared(directory.path) ? try Self.closedPaths(in: directory) : nil
         }
         guard let closed else { return [] }
-        let mend = """
+        let advice = """
             As root: `chgrp -R --reference=DIR DIR && chmod -R g+rwX DIR && find DIR -type d -exec chmod g+s {} +`
             """
         return [
             CheckFinding(
                 "access",
-                closed.map { "\($0) is closed to the group that shares the store" },
+                closed.map { "\($0) is not accessible to the group that shares the store" },
                 naming: 3,
                 ok: "the group that shares the store can use all of it",
-                mend: mend.replacing("DIR", with: directory.path)
+                advice: advice.replacing("DIR", with: directory.path)
             )
         ]
     }
@@ -35,7 +35,7 @@ extension SQLiteStore {
         let folders = [directory.workers, directory.blobs].flatMap { [$0] + everything(in: $0) }
         return (database + locks + folders).filter { path in
             var status = stat()
-            // What is not there, or has gone meanwhile, is nobody's trouble here.
+            // A file that does not exist, or no longer does, is not a problem here.
             guard stat(path, &status) == 0 else { return false }
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             let needed: mode_t = isFolder ? 0o070 : 0o060
@@ -43,9 +43,9 @@ extension SQLiteStore {
         }.map { String($0.dropFirst(directory.path.count + 1)) }
     }
 
-    /// Full paths. A folder that cannot be listed is a finding of the blobs' own.
+    /// The full paths of everything in a folder. The check of blobs reports folders that cannot be listed.
     private static func everything(in folder: String) -> [String] {
-        // By its own entry, as all of `blobs/` may be a link to another disk.
+        // Lists `folder/.`, because `blobs/` itself may be a link to another disk.
         let entries = (try? FolderEntry.all(in: folder + "/.")) ?? []
         return entries.flatMap { entry in
             let path = "\(folder)/\(entry.name)"

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// What lies in `blobs/`: one walk for all that is to be said of it.
+// Checks the content of `blobs/` in one scan.
 extension SQLiteStore {
     func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
         let survey = try await survey(report)
@@ -10,10 +10,10 @@ extension SQLiteStore {
         let blobs = CheckFinding(
             "blobs",
             problems,
-            ok: "all \(survey.count) have the bytes that their digests name",
-            mend: """
-                Damaged bytes are never served. \(Self.repairCommand) puts back files that lie in a wrong folder, and removes \
-                thumbnails whose bytes are damaged, to be made anew; what a program put in by itself is only in a backup
+            ok: "all \(survey.count) match their digests",
+            advice: """
+                Damaged bytes are never served. \(Self.repairCommand) restores files found in a wrong folder and removes thumbnails \
+                with damaged bytes, which are made again on request; blobs that a program stored directly are only in a backup
                 """
         )
         return [blobs] + (try await checkFiles(missing: LostBlobs(survey.damaged)))
@@ -21,27 +21,27 @@ extension SQLiteStore {
 
     private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
         let (prefixes, others) = try await files.folders()
-        var (unnamed, unexpected) = ([String](), try await recognized(others, among: lost))
+        var (orphaned, unexpected) = ([String](), try await recognized(others, among: lost))
         for prefix in prefixes {
             let folder = try await files.folder(prefix)
             unexpected += try await recognized(folder.unexpected, among: lost)
-            for digest in try await unnamedFiles(in: folder) {
+            for digest in try await orphanedFiles(in: folder) {
                 let path = BlobFiles.path(of: digest)
                 if let missed = try await files.found(path, among: lost) {
                     unexpected.append(UnexpectedEntry(path: path, kind: .file, fault: .misplaced(missed)))
                 } else {
-                    unnamed.append("no row names the file of \(digest)")
+                    orphaned.append("no row references the file of \(digest)")
                 }
             }
         }
         return [
             CheckFinding(
                 "files",
-                unnamed,
+                orphaned,
                 ok: "every file belongs to a blob",
-                mend: """
-                    A process died between the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
-                    those that are an hour old
+                advice: """
+                    A process died between writing the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
+                    such files when they are an hour old
                     """,
                 severity: .warning
             ),
@@ -50,7 +50,7 @@ extension SQLiteStore {
                 unexpected.map(\.description),
                 naming: 10,
                 ok: "nothing else is in blobs/",
-                mend: "\(Self.repairCommand) puts back what has the bytes of a blob, and leaves the rest to you",
+                advice: "\(Self.repairCommand) restores files with the bytes of a blob and leaves the rest to you",
                 severity: .warning
             ),
         ]
@@ -70,9 +70,9 @@ extension SQLiteStore {
         return recognized
     }
 
-    /// Puts files of blobs that are missed back into their places.
+    /// Moves misplaced files of missing blobs back.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of files.
     func putBack(_ damaged: [BlobDigest]) async throws(StoreError) -> Int {
         guard !damaged.isEmpty else { return 0 }
         let (lost, (prefixes, others)) = (LostBlobs(damaged), try await files.folders())
@@ -95,7 +95,8 @@ extension SQLiteStore {
         return count
     }
 
-    /// Under the write lock, so that its row does not go meanwhile. What cannot be moved stays where it is, and a finding.
+    /// Moves one file back under the write lock, so that its row is not removed meanwhile. A file that cannot be moved
+    /// stays a finding.
     private func putBack(_ path: String, as digest: BlobDigest) async throws(StoreError) -> Bool {
         let files = files
         guard try await files.makeDurable(path) else { return false }

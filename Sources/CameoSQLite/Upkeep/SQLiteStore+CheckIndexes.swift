@@ -1,9 +1,9 @@
 internal import CameoStore
 internal import GRDB
 
-// What SQLite itself finds wrong with the file, and what mends that.
+// Reports the faults that SQLite finds in the file, and how to fix them.
 extension SQLiteStore {
-    /// Faults that a check reads, at most.
+    /// The maximum number of faults that a check reads.
     private static let faults = 10
 
     func integrity() async throws(StoreError) -> CheckFinding {
@@ -14,10 +14,9 @@ extension SQLiteStore {
         try await examine { db, _ in try !IntegrityFault.found(db, atMost: 1).isEmpty }
     }
 
-    /// What an examination sees.
     private enum Scope {
         case pagesAndIndexes
-        /// And whether rows keep the rules of their tables.
+        /// Pages, indexes and the rows' constraints.
         case all
 
         var ok: String {
@@ -28,9 +27,9 @@ extension SQLiteStore {
         }
     }
 
-    /// A connection that may only read leaves CHECKs out: it does not even parse them
-    /// (https://sqlite.org/src/file/src/build.c, `sqlite3AddCheckConstraint`). So this is one that may write, of its own:
-    /// to read everything takes long, and nobody's writes are to wait for it.
+    /// A read-only connection skips CHECKs, because it does not even parse them
+    /// (https://sqlite.org/src/file/src/build.c, `sqlite3AddCheckConstraint`). So this uses a separate writable
+    /// connection: reading everything takes long and must not block writes.
     private func examine<Value: Sendable>(
         _ body: @escaping @Sendable (Database, Scope) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -44,7 +43,7 @@ extension SQLiteStore {
                 }
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // A table of another program's has a rule that only this program can evaluate.
+            // A table of another program has a constraint that only that program can evaluate.
             return try await readApart { db in try body(db, .pagesAndIndexes) }
         } catch {
             throw StoreError(error, path: directory.path)
@@ -54,8 +53,8 @@ extension SQLiteStore {
     private static func integrity(_ db: Database, _ scope: Scope) throws -> CheckFinding {
         let faults = try IntegrityFault.found(db, atMost: faults)
         let rebuildable = faults.isEmpty ? [] : try IntegrityFault.rebuildableIndexes(db)
-        let doubled = try rebuildable.sorted().compactMap { try doubledRows(of: $0, db) }
-        // An index that no rebuilding mends lies on a damaged page, or is of one.
+        let duplicates = try rebuildable.sorted().compactMap { try duplicateRows(of: $0, db) }
+        // An index that a rebuild cannot fix is on a damaged page or covers rows on one.
         let isBeyondRepair = faults.contains { fault in
             switch fault {
             case .index(let name, _): !rebuildable.contains(name)
@@ -64,26 +63,26 @@ extension SQLiteStore {
             }
         }
         var advice: [String] = []
-        if isBeyondRepair || !doubled.isEmpty {
-            advice.append(StoreError.mendingDatabase)
+        if isBeyondRepair || !duplicates.isEmpty {
+            advice.append(StoreError.damagedDatabaseAdvice)
         } else if !rebuildable.isEmpty {
             advice.append("The tables themselves are sound: \(repairCommand) rebuilds their indexes")
         }
         if faults.contains(where: { if case .row = $0 { true } else { false } }) {
-            advice.append("Rows that break a rule of their table are to be corrected, or deleted, by sqlite3")
+            advice.append("Use sqlite3 to correct or delete rows that violate a constraint of their table")
         }
         return CheckFinding(
             "database",
-            doubled + faults.map(\.message),
+            duplicates + faults.map(\.message),
             ok: scope.ok,
-            mend: advice.joined(separator: ". ")
+            advice: advice.joined(separator: ". ")
         )
     }
 
-    /// Says so if the rows that a unique index is of are no longer unique. Which of them is right nobody can tell; but of
-    /// jobs that stand for one key a repair lets the first stand.
-    private static func doubledRows(of index: String, _ db: Database) throws -> String? {
-        guard index != standingIndex else { return nil }
+    /// Reports rows of a unique index that are no longer unique. Nothing tells which of them is right, except that a
+    /// repair keeps the first of several waiting jobs with one key.
+    private static func duplicateRows(of index: String, _ db: Database) throws -> String? {
+        guard index != uniqueIndex else { return nil }
         let table = try String.fetchOne(
             db,
             sql: """
@@ -92,8 +91,7 @@ extension SQLiteStore {
                 """,
             arguments: [index]
         )
-        // The rest is of other programs: what a partial index of theirs leaves out, or makes of an expression, is not
-        // told here.
+        // Partial indexes and expressions occur only in other programs' indexes, and are not examined.
         let columns = try Optional<String>.fetchAll(
             db,
             sql: "SELECT name FROM pragma_index_info(?)",
@@ -102,7 +100,7 @@ extension SQLiteStore {
         let names = columns.compactMap { $0?.sqlIdentifier }
         guard let table, !names.isEmpty, names.count == columns.count else { return nil }
         let list = names.joined(separator: ", ")
-        // Two NULLs are no doubles.
+        // NULLs are never duplicates of each other.
         let doubled = try Int.fetchOne(
             db,
             sql: """
@@ -113,11 +111,11 @@ extension SQLiteStore {
                 """
         )
         guard let doubled, doubled > 0 else { return nil }
-        return "the table \(table) has \(doubled) times several rows of the same \(list)"
+        return "the table \(table) has duplicate values of \(list) (\(doubled))"
     }
 }
 
 extension String {
-    /// Of a table, column or index of anybody's: GRDB's `quotedDatabaseIdentifier` does not double the quotes within.
+    /// The name quoted as an SQL identifier. GRDB's `quotedDatabaseIdentifier` does not escape quotes in the name.
     var sqlIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }

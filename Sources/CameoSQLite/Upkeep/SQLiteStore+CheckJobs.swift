@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// What the claims and settlements keep true of jobs and limits.
+// Checks the invariants that claims and settlements maintain for jobs and limits.
 extension SQLiteStore {
     static func limits(_ db: Database) throws -> CheckFinding {
         let counts = try Row.fetchAll(db, sql: Counters.wrongKeys)
@@ -13,14 +13,14 @@ extension SQLiteStore {
             counts.map { row in
                 "the concurrency key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has "
                     + "\(row["actual"] as Int)"
-            } + lanes.map { "the concurrency key \($0) has room and its jobs are shut out, or the other way round" }
+            } + lanes.map { "the concurrency key \($0) has room but its jobs are blocked, or the reverse" }
                 + heads.map { "the queue \($0) has waiting jobs that a claim would not find" },
-            ok: "every concurrency key counts the jobs that run, and every waiting job can be found",
-            mend: "`cameo-admin check --repair` counts anew; until then the key lets too many run, or too few"
+            ok: "every concurrency key counts its running jobs, and claims can find every waiting job",
+            advice: "\(repairCommand) recounts; until then too many or too few jobs of the key may run"
         )
     }
 
-    /// What every job is: in the queue, in the history, or waiting for its acceptance.
+    /// Checks that every job is in the queue, in the history, or unaccepted.
     static func places(_ db: Database) throws -> CheckFinding {
         let ids = try Int64.fetchAll(
             db,
@@ -35,7 +35,7 @@ extension SQLiteStore {
             "jobs",
             ids.map { "job \($0) is neither in the queue nor in the history, or in both" },
             ok: "every job is in the queue, in the history, or waits to be accepted",
-            mend: "Another program changed the tables. Restore a backup"
+            advice: "Another program changed the tables. Restore a backup"
         )
     }
 }

@@ -2,22 +2,20 @@ internal import CameoStore
 internal import GRDB
 
 extension SQLiteStore {
-    /// Begins the names of what other programs keep in the file: no version of Cameo has a table, index, trigger or view
-    /// that is named so.
+    /// The prefix reserved for other programs: no version of Cameo gives a table, index, trigger or view such a name.
     private static let guestPrefix = "app_"
 
-    /// Whether all that is Cameo's own is there.
     static func ownTables(_ db: Database) throws -> CheckFinding {
         let names = try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema")
         return CheckFinding(
             "schema",
             try Schema.ownNames().subtracting(names).sorted().map { "\($0) is missing" },
             ok: "all tables, indexes, triggers and views of version \(Schema.currentVersion) are there",
-            mend: "Another program dropped it. Restore a backup"
+            advice: "Another program dropped it. Restore a backup"
         )
     }
 
-    /// Rows of Cameo's own tables that refer to what is not there. What is between the tables of others is theirs.
+    /// Rows of Cameo's tables that refer to missing rows. Other programs' tables are not checked.
     static func danglingRows(_ db: Database) throws -> [(table: String, parent: String)] {
         let own = try Schema.ownNames()
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
@@ -27,10 +25,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether what other programs keep in the file leaves Cameo's rows alone. Their triggers on Cameo's tables would run
-    /// inside of Cameo's transactions, and their references would forbid it to remove a job.
+    /// Checks that other programs' tables do not interfere. Their triggers on Cameo's tables would run inside Cameo's
+    /// transactions, and their foreign keys would prevent the removal of jobs.
     static func guests(_ db: Database) throws -> CheckFinding {
-        // SQLite takes names in any case, and keeps them as they were spelled.
+        // SQLite's names are case-insensitive but stored as spelled.
         let own = Set(try Schema.ownNames().map { $0.lowercased() })
         let rows = try Row.fetchAll(
             db,
@@ -63,9 +61,9 @@ extension SQLiteStore {
             problems,
             ok: tables.isEmpty
                 ? "no other program keeps tables here"
-                : "tables of other programs stand beside Cameo's: \(tables.joined(separator: ", "))",
-            mend:
-                "Such names begin with \(guestPrefix), and foreign keys, triggers and indexes are on tables of one's own",
+                : "other programs keep tables here: \(tables.joined(separator: ", "))",
+            advice:
+                "Begin such names with \(guestPrefix), and keep foreign keys, triggers and indexes on your own tables",
             severity: .warning
         )
     }

@@ -2,9 +2,9 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. Rows that mean nothing any more and that nothing else removes: remembered failures whose time is over, and
-// queues, batches and concurrency keys that no job has. A key that an operator has limited stays: the limit is for jobs to come. So does one of
-// which any job is left, however it ended: retried, it would find no limit, and never be let run.
+// DESIGN. Removes obsolete rows that nothing else removes: expired source failures, and queues, batches and concurrency
+// keys without jobs. A key that an operator has limited is kept for future jobs. So is a key that still has a job, even
+// an ended one: a retry would find no limit and never run.
 extension SQLiteStore {
     private static let isOver = "FROM source_failure WHERE until <= ?"
 
@@ -13,7 +13,7 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM accepted INDEXED BY accepted_key WHERE key = key.id AND key <> 0)
         """
 
-    /// An operator's pause or limit is for jobs to come.
+    /// The condition for an empty queue. A queue with an operator's pause or limit is kept for future jobs.
     fileprivate static let isEmptyQueue = """
         paused = 0 AND max_running IS NULL AND rate_count IS NULL
           AND EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
@@ -33,7 +33,7 @@ extension SQLiteStore {
         try await removeEmptyBatches()
     }
 
-    /// What ``removeLeftovers(now:_:)`` would remove.
+    /// Counts what ``removeLeftovers(now:_:)`` would remove.
     func leftovers(now: Int64) async throws(StoreError) -> Pruned {
         try await read { db in
             var found = Pruned()
@@ -44,7 +44,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Names that no job has any more, some at a time.
+    /// Removes one page of batches without jobs.
     private func removeEmptyBatches() async throws(StoreError) {
         try await commit { db in
             try db.execute(
@@ -73,7 +73,7 @@ extension SQLiteStore {
         }
     }
 
-    /// - Returns: how many.
+    /// - Returns: the number of rows removed.
     static func removeFailures(endedBy now: Int64, atMost limit: Int, _ db: Database) throws -> Int {
         let remove = try db.cachedStatement(
             sql: """
@@ -86,7 +86,7 @@ extension SQLiteStore {
 
     private func remove(keys: [Int64]) async throws(StoreError) -> Pruned {
         try await commit { db in
-            // A job may have come with one of them since the look.
+            // A job with the key may have been added since the scan.
             let remove = try db.cachedStatement(sql: "DELETE FROM key WHERE id = ? AND \(Self.isUnused)")
             let clear = try db.cachedStatement(sql: "DELETE FROM lane WHERE key = ? AND key <> 0")
             var removed = Pruned()
@@ -116,7 +116,7 @@ extension SQLiteStore {
     }
 }
 
-/// A walk over the rows of queues or concurrency keys, by their numbers.
+/// A scan of queues or concurrency keys by id.
 private struct UnusedNames: IndexWalk {
     struct Candidate: Sendable {
         let id: Int64
@@ -128,7 +128,7 @@ private struct UnusedNames: IndexWalk {
     var last: Candidate?
     var isOver = false
 
-    func isToGo(_ candidate: Candidate) -> Bool { candidate.isUnused }
+    func isRemovable(_ candidate: Candidate) -> Bool { candidate.isUnused }
 
     func entries(_ db: Database, limit: Int) throws -> [Candidate] {
         let statement = try db.cachedStatement(

@@ -3,32 +3,31 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. A repair puts right what the tables themselves tell to be wrong, and nothing that would need a guess. A
-// thumbnail whose bytes are gone is removed: it is made anew when it is asked for, while a row that names bytes which are
-// not there would stand in its way.
+// DESIGN. A repair fixes only what the tables themselves prove to be wrong, without guessing. A thumbnail whose bytes
+// are gone is removed, so that the next request makes it again; a row that references missing bytes would prevent that.
 extension SQLiteStore {
-    /// Age of a file from which it belongs to no process that is about to name it, in seconds.
+    /// The age in seconds from which no process can still be about to reference a file.
     private static let settledAge = 3_600.0
 
-    /// Mends what can be mended. It stops at damaged tables, which only a backup mends.
+    /// Fixes what can be fixed. Stops at damaged tables, for which only a backup helps.
     ///
     /// - Parameters:
-    ///   - turn: that nobody copies or prunes meanwhile.
-    ///   - report: told of its progress, from any thread, while it reads the blobs.
-    /// - Returns: what was done; empty if nothing had to be.
+    ///   - turn: prevents copying and pruning meanwhile.
+    ///   - report: called with progress, from any thread, while blobs are read.
+    /// - Returns: what was fixed; empty if nothing was.
     /// - Throws: ``StoreError``
     package func repair(
         in turn: MaintenanceTurn,
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
-        var mended: [CheckFinding] = []
+        var fixed: [CheckFinding] = []
         do throws(StoreError) {
-            try await mend(report) { subject, count, text in
-                if count > 0 { mended.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+            try await fix(report) { subject, count, text in
+                if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
             }
         } catch {
-            // The check that follows names the damage, and says what is left to do.
+            // The check that follows reports the damage and what to do.
             let isNamed =
                 switch error {
                 case .damagedDatabase: true
@@ -37,31 +36,31 @@ extension SQLiteStore {
                 }
             guard isNamed else { throw error }
         }
-        return mended
+        return fixed
     }
 
-    private func mend(
+    private func fix(
         _ report: @Sendable (ByteProgress) -> Void,
         _ note: (_ subject: String, _ count: Int, _ text: String) -> Void
     ) async throws(StoreError) {
         let now = nowMilliseconds
-        // First: what goes by a damaged index errs, or fails.
+        // First, because statements that use a damaged index return wrong results or fail.
         let (indexes, superseded) = try await rebuildIndexes()
         note("database", indexes.count, "indexes rebuilt from their tables: \(indexes.joined(separator: ", "))")
-        note("uniqueness", superseded, "jobs cancelled for others that wait for the same thumbnails")
+        note("uniqueness", superseded, "jobs cancelled because others wait for the same thumbnails")
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
             try await commit { db in try Attempts.reconcile(now: now, db) },
-            "jobs wait again that ran for nobody"
+            "jobs of unknown workers made available again"
         )
         let damaged = try await survey(report).damaged
-        note("blobs", try await putBack(damaged), "files put back into their places")
+        note("blobs", try await putBack(damaged), "misplaced files restored")
         let (thumbnails, lost) = try await remove(damaged: damaged)
-        note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made anew")
-        note("blobs", lost, "damaged blobs removed that nothing needs")
-        note("files", try await removeUnnamedFiles(), "files removed that no row named")
-        note("counters", try await commit { db in try Counters.rebuild(db) }, "counters set right")
+        note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made again on request")
+        note("blobs", lost, "damaged blobs removed that nothing references")
+        note("files", try await removeOrphanedFiles(), "orphaned files removed")
+        note("counters", try await commit { db in try Counters.rebuild(db) }, "counters corrected")
     }
 
     private static func removeDanglingRows(_ db: Database) throws -> Int {
@@ -92,12 +91,12 @@ extension SQLiteStore {
         return (thumbnails, blobs)
     }
 
-    /// Thumbnails and cached originals can be had again. What a program put in, and what a job is to be made of by its
-    /// digest, cannot: there the row stays, and with it the finding.
+    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that
+    /// a program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
         let (files, hex) = (files, digest.hex)
         return try await commit { db in
-            // Somebody may have stored the bytes anew since the look.
+            // The bytes may have been stored again since the survey.
             let row = try Row.fetchOne(db, sql: "SELECT data FROM blob WHERE digest = ?", arguments: [hex])
             guard let row, !files.isSound(digest, inline: row["data"]) else { return (0, false) }
             try db.execute(sql: "DELETE FROM source WHERE blob = ? AND pinned = 0", arguments: [hex])
@@ -115,20 +114,20 @@ extension SQLiteStore {
         }
     }
 
-    private func removeUnnamedFiles() async throws(StoreError) -> Int {
+    private func removeOrphanedFiles() async throws(StoreError) -> Int {
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
         files.removeUnfinished(olderThan: limit)
         var count = 0
         for prefix in try await files.folders().prefixes {
-            for digest in try await unnamedFiles(in: try await files.folder(prefix))
-            where try await remove(unnamed: digest, madeBefore: limit) {
+            for digest in try await orphanedFiles(in: try await files.folder(prefix))
+            where try await remove(orphan: digest, madeBefore: limit) {
                 count += 1
             }
         }
         return count
     }
 
-    func remove(unnamed digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
+    func remove(orphan digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
         let (files, moved) = (files, MovedFiles())
         do throws(StoreError) {
             let isAside = try await commit { db in
@@ -142,7 +141,7 @@ extension SQLiteStore {
                 do {
                     return try files.moveAside(digest, madeBefore: limit.milliseconds, noting: moved)
                 } catch let error as Errno where [EACCES, EPERM].contains(error.code) {
-                    return false  // of somebody else's folder, which the check that follows names
+                    return false  // in another user's folder, which the check that follows reports
                 }
             }
             files.remove(moved)

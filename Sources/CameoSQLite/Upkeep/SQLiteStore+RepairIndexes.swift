@@ -2,36 +2,36 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. An index that lacks rows of its table, or has some that are not there, gives wrong answers, and stops every change
-// of such a row (SQLITE_CORRUPT_INDEX). The table has all that the index should have, so it is built anew from it, each in
-// a transaction of its own: others wait for one of them at a time. Where pages of tables are damaged nothing is tried, as a
-// rebuilding reads them.
+// DESIGN. An index that lacks rows of its table, or has rows that do not exist, gives wrong answers and blocks every
+// change of such a row (SQLITE_CORRUPT_INDEX). It can be rebuilt from its table. Each rebuild has its own transaction,
+// so that others wait for only one at a time. If pages of tables are damaged, nothing is rebuilt, because a rebuild
+// reads them.
 extension SQLiteStore {
-    /// - Returns: names of the indexes that were rebuilt, and how many jobs ended because another stands for their key.
+    /// - Returns: the names of the rebuilt indexes, and the number of jobs superseded by others with the same key.
     func rebuildIndexes() async throws(StoreError) -> (indexes: [String], jobs: Int) {
         let damaged = try await read { db in
             try IntegrityFault.rebuildableIndexes(db)
         }
         var rebuilt: [String] = []
-        for index in damaged.subtracting([Self.standingIndex]).sorted() {
+        for index in damaged.subtracting([Self.uniqueIndex]).sorted() {
             do throws(StoreError) {
                 let isRebuilt = try await commit { db in try Self.rebuild(index, db) }
                 if isRebuilt { rebuilt.append(index) }
             } catch {
-                // Rows that should be unique are not: the check that follows names them.
+                // Rows that should be unique are not; the check that follows reports them.
                 guard case .refused = error else { throw error }
             }
         }
-        guard damaged.contains(Self.standingIndex) else { return (rebuilt, 0) }
-        // Last, because it changes rows that other indexes are of.
+        guard damaged.contains(Self.uniqueIndex) else { return (rebuilt, 0) }
+        // Last, because it changes rows that other indexes cover.
         let now = nowMilliseconds
-        let superseded = try await commit { db in try Self.rebuildStandingIndex(now: now, db) }
-        return (rebuilt + [Self.standingIndex], superseded)
+        let superseded = try await commit { db in try Self.rebuildUniqueIndex(now: now, db) }
+        return (rebuilt + [Self.uniqueIndex], superseded)
     }
 
-    /// - Returns: false if it is not there any more.
+    /// - Returns: false if the index no longer exists.
     private static func rebuild(_ index: String, _ db: Database) throws -> Bool {
-        // Looked for by a query: unlike REINDEX, it has SQLite read the schema anew if another program has changed it.
+        // Unlike REINDEX, a query makes SQLite reread the schema if another program has changed it.
         let isThere = try Bool.fetchOne(
             db,
             sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?)",
@@ -42,19 +42,19 @@ extension SQLiteStore {
         return true
     }
 
-    /// While the index was damaged several jobs may have come to stand for one key: the first stands on, and the others
-    /// end in its favour, as they would have before.
+    /// While the index was damaged, several jobs with one key may have been waiting. The first is kept, and it
+    /// supersedes the others, as it would have before.
     ///
-    /// - Returns: how many ended.
-    private static func rebuildStandingIndex(now: Int64, _ db: Database) throws -> Int {
+    /// - Returns: the number of superseded jobs.
+    private static func rebuildUniqueIndex(now: Int64, _ db: Database) throws -> Int {
         let definition = try String.fetchOne(
             db,
             sql: "SELECT sql FROM sqlite_schema WHERE name = ?",
-            arguments: [standingIndex]
+            arguments: [uniqueIndex]
         )
-        guard let definition else { throw StoreError.failed("the index \(standingIndex) is missing") }
-        // No row can be changed that the index should have and has not.
-        try db.execute(sql: "DROP INDEX \(standingIndex)")
+        guard let definition else { throw StoreError.failed("the index \(uniqueIndex) is missing") }
+        // A row that is missing from the index cannot be changed.
+        try db.execute(sql: "DROP INDEX \(uniqueIndex)")
         let others = try TaskRow.all(
             """
             WHERE id IN (SELECT id FROM (

@@ -3,13 +3,13 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. What retention removes it finds as a reader, walking once along the index of ends, and removes by small
-// transactions that ask again. So no claim or settlement waits for longer than for one of them, and jobs that stay are
-// not walked over again and again. One process at a time does it (``MaintenanceTurn``).
+// DESIGN. Retention finds candidates by scanning an index once in read transactions, and removes them in small write
+// transactions that check again. So no claim or settlement waits for more than one of these, and jobs that stay are not
+// scanned repeatedly. One process at a time does it (``MaintenanceTurn``).
 extension SQLiteStore {
-    /// Seconds for which nothing must have named a blob (invariant I6).
+    /// How long a blob must have been unreferenced, in seconds (invariant I6).
     private static let orphanAge = 3_600.0
-    /// Blobs that one transaction looks at.
+    /// The number of blobs examined per transaction.
     private static let collectionStep = 32
 
     package func prune(
@@ -20,7 +20,7 @@ extension SQLiteStore {
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         let now = nowMilliseconds
-        // What a request names is known once it is accepted.
+        // What a request references is known only once it is accepted.
         while try await acceptArrivals() {}
         var steps = PruneSteps(pause: pause, report: report)
         for state in Retention.states {
@@ -47,7 +47,7 @@ extension SQLiteStore {
         while !isDone {
             try await steps.take { () throws(StoreError) in
                 let collected = try await collectBlobs(unreferencedSince: since, atMost: Self.collectionStep)
-                // A step that removed nothing puts off what it looked at.
+                // A step postpones the blobs that it does not remove, so this ends.
                 isDone = collected.candidates < Self.collectionStep
                 var step = Pruned()
                 (step.blobs, step.blobBytes) = (collected.count, collected.bytes)
@@ -79,7 +79,7 @@ extension SQLiteStore {
         return total
     }
 
-    /// Removes those that ended first. All that belongs to a job goes with its row.
+    /// Removes the jobs that ended first, with all their dependent rows.
     private func remove(_ state: JobState, endedBefore limit: Int64) async throws(StoreError) -> Pruned {
         try await commit { db in
             let ended = try db.cachedStatement(
@@ -100,7 +100,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Changes stay for as long as the jobs that are kept longest, and the last one for ever: cursors go by it.
+    /// Removes changes older than any kept job. The last change is kept for ever, because cursors depend on it.
     private func removeChanges(_ retention: Retention, now: Int64, _ steps: inout PruneSteps) async throws {
         guard let limit = retention.limitOfChanges(now: now) else { return }
         var isLeft = true

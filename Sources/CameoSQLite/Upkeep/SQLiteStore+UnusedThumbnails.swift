@@ -3,9 +3,9 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. A thumbnail goes when nobody has read or made it for long; its blob goes later, with all that nothing names. Its
-// job, and whatever else has its name, keeps that name: a request for it makes it anew. Only what a thumbnail was made of
-// is forgotten with it. So one that a job is still to be made of stays, however long that job waits.
+// DESIGN. A thumbnail is removed when it was not read or made for a long time; its blob is collected later. Its URI
+// stays valid: a request for it makes it again. Only the record of what it was made from is lost. A thumbnail that a
+// waiting job needs is kept, however long that job waits.
 extension SQLiteStore {
     func removeUnusedThumbnails(_ retention: Retention, now: Int64, _ steps: inout PruneSteps) async throws {
         guard let limit = try await limitOfThumbnails(retention, now: now) else { return }
@@ -16,7 +16,7 @@ extension SQLiteStore {
         }
     }
 
-    /// How many ``removeUnusedThumbnails(_:now:_:)`` would remove.
+    /// Counts what ``removeUnusedThumbnails(_:now:_:)`` would remove.
     func unusedThumbnails(_ retention: Retention, now: Int64) async throws(StoreError) -> Int {
         guard let limit = try await limitOfThumbnails(retention, now: now) else { return 0 }
         var (walk, count) = (UnusedThumbnails(before: limit), 0)
@@ -24,7 +24,8 @@ extension SQLiteStore {
         return count
     }
 
-    /// Nil if all are kept: also as long as readings have not been noted for as long as that.
+    /// The time before which unused thumbnails have expired; nil if all are kept, including while reads have not been
+    /// recorded for that long.
     private func limitOfThumbnails(_ retention: Retention, now: Int64) async throws(StoreError) -> Int64? {
         guard let limit = retention.limitOfThumbnails(now: now) else { return nil }
         let since = try await read { db in
@@ -36,9 +37,9 @@ extension SQLiteStore {
 
     private func remove(_ ids: [String], notUsedSince limit: Int64) async throws(StoreError) -> Pruned {
         try await commit { db in
-            // What a row that waits for its acceptance is to be made of nobody knows yet.
+            // The thumbnails that an unaccepted row needs are not known yet.
             guard try !Self.hasArrivals(db) else { return Pruned() }
-            // Somebody may have read one of them since the look, or want something made of it.
+            // A thumbnail may have been read since the scan, or a new job may need it.
             let remove = try db.cachedStatement(
                 sql: "DELETE FROM thumbnail WHERE id = ? AND used_at < ? AND NOT \(UnusedThumbnails.isNeeded)"
             )
@@ -52,7 +53,7 @@ extension SQLiteStore {
     }
 }
 
-/// A walk over the thumbnails that were not used since a time, the one that was not for longest in front.
+/// A scan of the thumbnails not used since a time, least recently used first.
 private struct UnusedThumbnails: IndexWalk {
     struct Candidate: Sendable {
         let id: String
@@ -60,7 +61,7 @@ private struct UnusedThumbnails: IndexWalk {
         let isNeeded: Bool
     }
 
-    /// Whether a job that has not ended is to be made of it, or of the bytes that it has.
+    /// Whether an unfinished job needs the thumbnail or its blob.
     static let isNeeded = """
         EXISTS (
           SELECT 1 FROM ingredient JOIN task ON task.id = ingredient.job_id
@@ -75,7 +76,7 @@ private struct UnusedThumbnails: IndexWalk {
         self.limit = limit
     }
 
-    func isToGo(_ candidate: Candidate) -> Bool { !candidate.isNeeded }
+    func isRemovable(_ candidate: Candidate) -> Bool { !candidate.isNeeded }
 
     func entries(_ db: Database, limit count: Int) throws -> [Candidate] {
         let statement = try db.cachedStatement(

@@ -3,10 +3,9 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-/// The size of a store's database.
 package struct DatabaseSize: Hashable, Codable, Sendable {
     package let bytes: Int
-    /// Of these, bytes in pages that hold nothing: new rows take them first.
+    /// Bytes in free pages, which new rows use first.
     package let freeBytes: Int
 }
 
@@ -20,11 +19,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Writes the database anew without its free pages. All other writers wait for as long; readers go on.
+    /// Rewrites the database without its free pages. Other writers wait meanwhile; readers continue.
     ///
-    /// - Parameter turn: that nobody copies or prunes meanwhile.
-    /// - Throws: ``StoreError/full(path:)`` unless the disk has room for two more copies of what is in use: one that is
-    ///   made, and one in the log.
+    /// - Parameter turn: prevents copying and pruning meanwhile.
+    /// - Throws: ``StoreError/full(path:)`` unless the disk has room for two copies of the pages in use: the new
+    ///   database and the log.
     package func vacuum(in turn: MaintenanceTurn) async throws(StoreError) {
         defer { withExtendedLifetime(turn) {} }
         let size = try await databaseSize()

@@ -1,59 +1,60 @@
 package import CameoModel
 package import Foundation
 
-/// For operators, and for the upkeep that workers do in their name.
+/// Operations for operators, and for the maintenance that workers do on their behalf.
 package protocol OperatorStore: AnyStore {
-    /// Calls a job off. A running one loses its claim: its worker stops it, and nothing of it appears. Returns the state
-    /// that the job was in; a job that had ended stays as it is.
+    /// Cancels a job. A running job loses its claim: its worker stops it, and none of its thumbnails appear. Returns
+    /// the job's previous state; a job that had already ended is left unchanged.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
     func cancel(_ id: Int64) async throws(StoreError) -> JobState
-    /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again. Its
-    /// history stays.
+    /// Makes a job that has ended, or waits for its back-off, available at once with a full number of attempts. Its
+    /// history is kept.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
     func retry(_ id: Int64) async throws(StoreError) -> RetriedJob
-    /// Lets a waiting job wait until a later time, whatever it waited for. One that runs or has ended stays as it is.
+    /// Postpones a waiting job until a later time. A job that is running or has ended is left unchanged.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
     func snooze(_ id: Int64, until time: Date) async throws(StoreError) -> JobState
-    /// Changes the jobs that a filter meets, the oldest first, at most its limit, in small transactions. After each of
-    /// them `report` is told; what it throws ends the change, and what was done stays.
+    /// Changes the jobs that match a filter, oldest first, up to its limit, in small transactions. Calls `report` after
+    /// each transaction; if it throws, the change stops and what was done is kept.
     func change(_ filter: JobFilter, by change: BulkChange, report: (BulkProgress) throws -> Void) async throws
         -> BulkProgress
-    /// Keeps a queue's waiting jobs from the workers from the next claim on; what runs goes on. False if it was paused.
+    /// Pauses a queue: its waiting jobs are not claimed, its running jobs continue. Returns false if it was already
+    /// paused.
     func pause(_ queue: String, unknown: UnknownQueue) async throws(StoreError) -> Bool
-    /// Lets a queue's jobs be claimed again; idle workers see it at once. False if it was not paused.
+    /// Resumes a queue; idle workers notice at once. Returns false if it was not paused.
     func resume(_ queue: String) async throws(StoreError) -> Bool
-    /// Lets at most so many jobs of a queue run at once, over all workers; nil: as many as there is room for.
+    /// Limits how many jobs of a queue run at once, over all workers; nil removes the limit.
     func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError)
-    /// Lets so many jobs of a queue start within a time, over all workers; nil: as many as there is room for.
+    /// Limits the rate at which jobs of a queue start, over all workers; nil removes the limit.
     func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError)
-    /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again. False
-    /// if there was no operator's limit to take away.
+    /// Limits how many jobs of a concurrency key run at once, overriding requests; nil lets requests decide again.
+    /// Returns false if there was no operator's limit to remove.
     @discardableResult
     func limit(key: String, to count: Int?) async throws(StoreError) -> Bool
-    /// Lets so many jobs of a concurrency key start within a time, over all queues and workers.
+    /// Limits the rate at which jobs of a concurrency key start, over all queues and workers; nil removes the limit.
     func limit(key: String, toRate rate: StartRate?) async throws(StoreError)
-    /// Asks a worker to end; it looks several times a second, and can claim nothing more from now on.
+    /// Asks a worker to stop. It checks several times a second, and can claim nothing more from now on.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``
     func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker
-    /// The right to prune; nil if another process has it.
+    /// Takes the maintenance lock; nil if another process holds it.
     func maintenanceTurn() throws(StoreError) -> MaintenanceTurn?
-    /// Removes what a retention no longer keeps, and what nothing names any more, in small transactions.
+    /// Removes expired rows and unreferenced blobs in small transactions.
     func prune(
         _ retention: Retention,
         in turn: MaintenanceTurn,
         pause: Duration,
         report: @escaping (Pruned) async -> Void
     ) async throws -> Pruned
-    /// What ``prune(_:in:pause:report:)`` would remove now.
+    /// Counts what ``prune(_:in:pause:report:)`` would remove now.
     func prunable(_ retention: Retention) async throws(StoreError) -> Pruned
 }
 
 extension OperatorStore {
-    /// Waits until the turn is free; nil when it is not within `patience`.
+    /// Waits up to `patience` for the maintenance lock; nil if it is still held.
     package func maintenanceTurn(within patience: Duration) async throws -> MaintenanceTurn? {
         let started = ContinuousClock.now
         while true {

@@ -1,14 +1,13 @@
 package import CameoModel
 package import Foundation
 
-/// For whoever wants thumbnails made.
+/// Operations for programs that request thumbnails.
 package protocol ProducerStore: AnyStore {
-    /// Accepts requests: all of them, durable on return and in the given order, or none. One for the same thumbnails as a
-    /// job that waits joins it; one whose thumbnails are made and fresh needs no job.
-    ///
+    /// Accepts all requests, in the given order and durable on return, or none. A request for the same thumbnails as a
+    /// waiting job joins that job. If fresh thumbnails already exist, no job is created.
     func enqueue(_ requests: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt]
 
-    /// Accepts a picture's bytes and the request for it, whose source is replaced by their name: the blob URI of these
-    /// very bytes, or the name of whatever is newest under a key, which they are from now on (invariant I4).
+    /// Accepts a picture's bytes and a request for it. The request's source becomes the blob URI of the bytes or, with
+    /// a cache key, a URI that names the newest bytes uploaded under that key, which these now are (invariant I4).
     func enqueue(_ request: ThumbnailRequest, data: Data, cacheKey: CacheKey?) async throws -> EnqueueReceipt
 }

@@ -2,35 +2,36 @@ package import CameoHTTPCache
 package import CameoModel
 package import Foundation
 
-/// The cache of originals. What may be kept and served is decided elsewhere; here answers of different credentials never
-/// meet, and an answer of an older fetch never replaces one of a newer (invariant I4).
+/// The cache of originals. Other code decides what may be kept and served. Here, answers for different credentials are
+/// kept apart, and an answer of an older fetch never replaces one of a newer (invariant I4).
 package protocol SourceStore: AnyStore {
-    /// A number for a fetch that begins now and belongs to no job.
+    /// Issues the number of a fetch that begins now and belongs to no job.
     func nextSourceSeen() async throws(StoreError) -> Int64
-    /// All answers that are kept under a key, the newest first.
+    /// All answers kept under a key, newest first.
     func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource]
-    /// The newest answer to a request without credentials: what `cameo://source/…` names. Others are their tenants' own.
+    /// The newest answer to a request without credentials, which `cameo://source/…` names. Other answers are private to
+    /// their tenants.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``
     func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource
-    /// Keeps an answer, whose bytes are `data`, and forgets a failure that was remembered under its key. `budget` is the
-    /// bytes of all answers together, but for pinned ones; nil: no limit.
+    /// Keeps an answer with its bytes and removes a failure remembered under its key. `budget` limits the total bytes
+    /// of all answers except pinned ones; nil: no limit.
     @discardableResult
     func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource
-    /// Writes down what a 304 changed. False if the answer is no longer there, or is another by now.
+    /// Records what a 304 changed. Returns false if the answer has been removed or replaced.
     func freshen(_ source: CachedSource) async throws(StoreError) -> Bool
-    /// Notes that an answer was used, to the minute.
+    /// Records that an answer was used, to the minute.
     func touch(_ source: CachedSource) async throws(StoreError)
-    /// Removes an answer, unless a newer one has taken its place.
+    /// Removes an answer, unless a newer one has replaced it.
     func dropCachedSource(_ source: CachedSource) async throws(StoreError)
-    /// Remembers a failure until a time, and whom the fetch met. One of a newer fetch stays, and so does an answer that was
-    /// kept since.
+    /// Remembers a failure and the fetch's peers until a time. A failure of a newer fetch takes precedence, and so does
+    /// an answer kept since.
     func remember(_ failure: JobFailure, of key: SourceKey, until: Date, seen: Int64, peers: [Peer])
         async throws(StoreError)
-    /// Nil when none is remembered, or its time is over.
+    /// The remembered failure; nil if there is none or it has expired.
     func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure?
-    /// Removes a few answers that were not used for longest, while there are more bytes than the budget.
+    /// Evicts up to `limit` least recently used answers while the cache exceeds its budget.
     func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources
-    /// Removes everything that is cached of a source, whoever fetched it, and the memory of its failures.
+    /// Removes everything cached for a source, for all credentials, and its remembered failures.
     func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
 }

@@ -1,10 +1,10 @@
 package import CameoModel
 package import Foundation
 
-// The calls as most users make them.
+// The calls with their usual arguments.
 
 extension ProducerStore {
-    /// - Throws: `InvalidRequest` for the first that is none, before any is accepted; else ``StoreError``.
+    /// - Throws: `InvalidRequest` for the first invalid request, before any is accepted; otherwise ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
         try await enqueue(CheckedRequest.all(requests))
     }

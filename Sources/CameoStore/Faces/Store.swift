@@ -1,29 +1,30 @@
-// DESIGN. A store is asked by six kinds of user, and each has a face of its own: small protocols of value types, so that an
-// engine is these calls and nothing else. None of them knows SQL, a path or a transaction; each call keeps the invariants
-// of its own transition, and what it returns is durable.
+// DESIGN. A store has six kinds of user, and each has its own small protocol of value types. An engine implements these
+// calls and nothing else. They expose no SQL, path or transaction; each call preserves the invariants of its
+// transition, and what it returns is durable.
 
-/// A store with all its faces: what the programs open.
+/// A store with all its protocols, as programs open it.
 package typealias Store = ProducerStore & WorkerStore & ReaderStore & OperatorStore & SourceStore & BlobStore
 
-/// What every face has.
+/// The base of all store protocols.
 package protocol AnyStore: Sendable {
-    /// What opens the store again: for one in a folder, its path, absolute and without links.
+    /// The name that reopens the store; for a folder, its absolute path without symbolic links.
     var location: String { get }
     var clock: StoreClock { get }
-    /// Whether it still lies where it was opened; false once it was removed or replaced.
+    /// Whether the store is still at its location; false once it was removed or replaced.
     var isInPlace: Bool { get }
-    /// Changes whenever any process commits. Costs microseconds.
+    /// A number that changes whenever any process commits. Reading it takes microseconds.
     func version() async throws(StoreError) -> Int
-    /// Ends what calls leave to be done after they were answered. For a program that is about to end.
+    /// Completes work that calls left for after their return. For a program that is about to exit.
     func finish() async
-    /// The same for one that ends at once; blocks.
+    /// Like ``finish()``, but blocks. For a program that exits at once.
     func close()
 }
 
-/// Limits of what one call takes.
+/// The limits of one call.
 package enum StoreLimits {
-    /// Requests of one call and so of one transaction, at the most advisable: more would hold others up for long.
+    /// The recommended maximum number of requests per call, and so per transaction: more would block other writers for
+    /// long.
     package static let enqueueChunk = 1_000
-    /// Bytes of a picture that is handed over with its request.
+    /// The maximum size of an uploaded picture in bytes.
     package static let uploadBytes = 104_857_600
 }

@@ -1,10 +1,10 @@
 package import CameoModel
 
-/// A request that was found valid, with all that its rows need and no database knows: digests and canonical JSON take
-/// longer than the rows, so they come before any lock, and on all cores.
+/// A validated request with everything its rows need. Digests and canonical JSON take longer to compute than the rows
+/// take to write, so they are computed before any lock is taken, on all cores.
 package struct CheckedRequest: Sendable {
     package let job: NewJob
-    /// JSON
+    /// The request as JSON text.
     package let text: String
     package let key: UniqueKey
 
@@ -16,7 +16,7 @@ package struct CheckedRequest: Sendable {
         guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
             let reason =
                 "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
-                + "hand large pictures over as data, not as a data: URI"
+                + "upload large pictures as data, not as a data: URI"
             throw InvalidRequest(path: "", reason: reason)
         }
         guard let key = job.key else {
@@ -25,7 +25,7 @@ package struct CheckedRequest: Sendable {
         self.key = key
     }
 
-    /// Requests that one core prepares at a time.
+    /// The number of requests that one task prepares.
     private static let slice = 125
 
     package static func all(_ requests: some RandomAccessCollection<ThumbnailRequest> & Sendable) async throws

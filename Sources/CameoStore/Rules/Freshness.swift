@@ -1,16 +1,16 @@
 package import CameoModel
 
-/// What the store knows, without asking anybody, of the bytes behind a request.
+/// What the store knows about a source's bytes without contacting its server.
 package enum Freshness {
     /// The request does not care.
     case unasked
-    /// They are named by what they are.
+    /// The bytes cannot change, because their name identifies them.
     case unchanging
-    /// A cached answer that is fresh now says that they are these.
+    /// A cached answer that is still fresh has these bytes.
     case cached(BlobDigest)
     case unknown
 
-    /// Whether nothing newer could be made than this thumbnail.
+    /// Whether a thumbnail is known to be current.
     package func holds(for thumbnail: Thumbnail) -> Bool {
         switch self {
         case .unasked, .unchanging: true

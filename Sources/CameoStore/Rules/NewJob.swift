@@ -1,15 +1,15 @@
 package import CameoModel
 internal import Foundation
 
-/// A request that was found valid, with what its rows need, computed before the write lock is taken.
+/// A validated request with the values its rows need, computed before the write lock is taken.
 package struct NewJob: Sendable {
     package let request: ThumbnailRequest
     package let wanted: [WantedThumbnail]
-    /// Nil for an upload, whose thumbnails nobody can name before its bytes are read.
+    /// The unique key; nil for an upload, whose thumbnail ids are unknown until its bytes are read.
     package let key: UniqueKey?
-    /// The row whose bytes are the picture, by its number.
+    /// The number of the `upload` row that contains the picture.
     package let upload: Int64?
-    /// JSON
+    /// The wanted thumbnails as JSON.
     package let thumbnails: String
 
     /// - Throws: `InvalidRequest`
@@ -21,7 +21,7 @@ package struct NewJob: Sendable {
         thumbnails = WantedThumbnail.json(of: wanted)
     }
 
-    /// What it brings to a job that it joins.
+    /// What the request contributes to a job that it joins.
     package func joining(now: Int64) -> Joining {
         Joining(
             priority: request.priority,
@@ -31,7 +31,7 @@ package struct NewJob: Sendable {
         )
     }
 
-    /// Stored bytes and thumbnails that it is to be made of, by digest and id.
+    /// The stored blobs and thumbnails that the job reads, by digest and id.
     package var ingredients: Set<String> {
         Set(
             ([request.source] + request.overlaySources).compactMap { text in
@@ -46,7 +46,7 @@ package struct NewJob: Sendable {
 
     private static func upload(_ source: String) -> Int64? {
         guard URIScheme.of(source) == "upload" else { return nil }
-        // A number that no row has: it is refused when it is looked for.
+        // No row has the number 0, so a malformed one is refused when the row is looked up.
         return Int64(source.dropFirst("upload:".count)) ?? 0
     }
 }

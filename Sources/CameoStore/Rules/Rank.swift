@@ -1,13 +1,13 @@
 /// The order of claims, lowest first.
 ///
-/// A task's rank is the time at which it was due, less a minute for each step of its priority: every minute of waiting is
-/// worth a step, so nothing starves, and no rank changes while its task waits. Of the same millisecond the lower id goes
-/// first, by its last 14 bits.
+/// A task's rank is its due time minus one minute per step of priority. Every minute of waiting is worth a step, so
+/// nothing starves, and a rank never changes while its task waits. Within a millisecond the lower id goes first, by its
+/// last 14 bits.
 package enum Rank {
-    /// Milliseconds.
+    /// The worth of one step of priority in milliseconds.
     static let step: Int64 = 60_000
     private static let idBits: Int64 = 14
-    /// The year 10889: what is left of 63 bits.
+    /// The latest due time, in the year 10889: the bits left of 63.
     private static let latest: Int64 = 1 << 48
 
     package static func of(_ id: Int64, due: Int64, priority: Int) -> Int64 {

@@ -1,18 +1,19 @@
 package import CameoModel
 internal import Foundation
 
-/// For how long what is finished stays in the store; nil: for ever.
+/// How long finished jobs and thumbnails are kept; nil: for ever.
 package struct Retention: Hashable, Sendable {
-    /// How exactly it is known when a thumbnail was read: a reading is written down when the last one that was is as old.
+    /// The resolution of read times: a read is recorded only if the last recorded one is at least this old.
     package static let readingStep = Duration.seconds(3_600)
-    /// Some steps: a reading that could not be noted (a busy store, a full disk) has to find the thumbnail once more.
+    /// The shortest retention of thumbnails. It spans several steps, so that a thumbnail survives a read that could not
+    /// be recorded (busy store, full disk) until the next one.
     package static let shortestForThumbnails = readingStep * 4
 
     package var completed: Duration? = .seconds(7 * 86_400)
     package var cancelled: Duration? = .seconds(7 * 86_400)
-    /// Longer, since somebody may want to know why, or try again.
+    /// Longer than the others, so that somebody can investigate or retry.
     package var discarded: Duration? = .seconds(30 * 86_400)
-    /// Since a thumbnail was last read or made, and up to a step longer.
+    /// Counted from when a thumbnail was last read or made; it may be kept up to a step longer.
     package var thumbnails: Duration?
 
     package init() {}
@@ -26,13 +27,13 @@ package struct Retention: Hashable, Sendable {
 
     package static let states = [JobState.completed, .cancelled, .discarded]
 
-    /// Changes from before are no longer kept; nil: all are.
+    /// Changes before this time have expired, in milliseconds since 1970; nil: none have.
     package func limitOfChanges(now: Int64) -> Int64? {
         let limits = Self.states.map { limit($0, now: now) }
         return limits.contains(nil) ? nil : limits.compactMap { $0 }.min()
     }
 
-    /// Jobs of this state that ended before are no longer kept, in milliseconds since 1970; nil: all are kept.
+    /// Jobs in this state that ended before this time have expired, in milliseconds since 1970; nil: none have.
     package func limit(_ state: JobState, now: Int64) -> Int64? {
         let kept: Duration? =
             switch state {
@@ -44,7 +45,7 @@ package struct Retention: Hashable, Sendable {
         return kept.map { now - Int64($0.milliseconds) }
     }
 
-    /// Thumbnails that are known to have been used before, and not since, are no longer kept; nil: all are.
+    /// Thumbnails last used before this time have expired, in milliseconds since 1970; nil: none have.
     package func limitOfThumbnails(now: Int64) -> Int64? {
         thumbnails.map { now - Int64(($0 + Self.readingStep).milliseconds) }
     }

@@ -1,10 +1,10 @@
 public import CameoModel
 
-/// How many jobs may start within a time, over all workers. Text form: `10/s`, `300/m`, `2/h`, `5/30s`.
+/// How many jobs may start per period, over all workers. Text form: `10/s`, `300/m`, `2/h`, `5/30s`.
 public struct StartRate: Hashable, Sendable, CustomStringConvertible {
-    /// Jobs, 1 to a million.
+    /// The number of jobs, 1 to a million.
     public let count: Int
-    /// Milliseconds, up to a day.
+    /// The period in milliseconds, up to a day.
     public let period: Int64
 
     package init(count: Int, period: Int64) {
@@ -12,9 +12,9 @@ public struct StartRate: Hashable, Sendable, CustomStringConvertible {
         self.period = period
     }
 
-    /// 10 a second: `StartRate(10, per: .seconds(1))`.
+    /// Creates a rate; 10 per second is `StartRate(10, per: .seconds(1))`.
     ///
-    /// - Throws: for a count or a period, 1 ms to a day, that is out of bounds.
+    /// - Throws: `InvalidRequest` unless the count is 1 to a million and the period 1 ms to a day.
     public init(_ count: Int, per period: Duration) throws(InvalidRequest) {
         guard (1...1_000_000).contains(count), (.milliseconds(1) ... .seconds(86_400)).contains(period) else {
             let reason = "must be 1 to 1000000 jobs in 1 ms to 1 day, not \(count) in \(period)"
@@ -23,7 +23,8 @@ public struct StartRate: Hashable, Sendable, CustomStringConvertible {
         self.init(count: count, period: Int64(period.milliseconds))
     }
 
-    /// Nil unless it is a number of jobs from 1 to a million, `/`, and a time from 1 ms to a day.
+    /// Parses a number of jobs from 1 to a million, `/`, and a period from 1 ms to a day; nil if the text is anything
+    /// else.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].first != "+", let count = Int(parts[0]), (1...1_000_000).contains(count) else {

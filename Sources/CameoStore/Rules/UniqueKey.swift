@@ -1,10 +1,10 @@
 package import CameoModel
 
-/// What makes two requests one job while it waits: the queue, and the request's own key or else the thumbnails.
+/// The key that deduplicates waiting jobs: the queue, plus the request's unique key or else its thumbnails.
 package struct UniqueKey: Hashable, Sendable {
     package let text: String
 
-    /// In any order and each once: which of them a request names first does not matter.
+    /// The order and repetition of thumbnails do not matter.
     package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) {
         var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
         if let key = request.uniqueKey {

@@ -1,7 +1,7 @@
 package import CameoModel
 internal import Foundation
 
-/// A rendition's name and its thumbnail's id, as `accepted.thumbnails` keeps them: `[{"id":…,"name":…}]`.
+/// A rendition's name and its thumbnail's id, stored in `accepted.thumbnails` as `[{"id":…,"name":…}]`.
 package struct WantedThumbnail: Sendable {
     package let name: String
     package let id: ThumbnailID
@@ -10,7 +10,7 @@ package struct WantedThumbnail: Sendable {
         zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
     }
 
-    /// Of a request as JSON text; empty for one that is invalid.
+    /// The thumbnails of a request in JSON; empty if it is invalid.
     package static func all(of text: String) throws -> [WantedThumbnail] {
         guard let request = try? ThumbnailRequest(parsing: text.utf8) else { return [] }
         return try all(of: request)

@@ -1,8 +1,9 @@
-/// What the store knows when the fetch of a claimed job begins.
+/// The store's record of the start of a fetch.
 package struct BegunFetch: Hashable, Sendable {
-    /// Orders fetches across all workers: a thumbnail of an older fetch never replaces one of a newer (invariant I4).
+    /// Orders fetches across all workers: a thumbnail from an older fetch never replaces one from a newer (invariant
+    /// I4).
     package let sourceSeen: Int64
-    /// The largest number of a job then: that job and all before it were accepted before the fetch began.
+    /// The highest job id at that time: jobs up to it were accepted before the fetch began.
     package let newestJob: Int64
     /// Whether the job was never claimed before, not even before an operator's retry.
     package let isFirstAttempt: Bool

@@ -1,10 +1,10 @@
 package import CameoModel
 
-/// What an operator does to many jobs at once.
+/// An operator's change to many jobs at once.
 package enum BulkChange: Sendable {
     case retry, cancel
 
-    /// What it applies to when nobody says: what was given up, and what has not ended.
+    /// The default states: discarded jobs for a retry, unfinished jobs for a cancellation.
     package var usualStates: [JobState] {
         switch self {
         case .retry: [.discarded]
@@ -12,7 +12,7 @@ package enum BulkChange: Sendable {
         }
     }
 
-    /// Whether it does anything to jobs in this state.
+    /// Whether the change affects jobs in this state.
     package func applies(to state: JobState) -> Bool {
         switch self {
         case .retry: state != .available && state != .running
@@ -20,9 +20,9 @@ package enum BulkChange: Sendable {
         }
     }
 
-    /// The jobs that somebody means who names these: in the usual states, if none is named.
+    /// The filter restricted to the usual states if it names none.
     ///
-    /// - Throws: ``Inapplicable`` for a state in which the change does nothing to a job.
+    /// - Throws: ``Inapplicable`` for a state that the change does not affect.
     package func meant(by filter: JobFilter) throws(Inapplicable) -> JobFilter {
         if let state = filter.states.first(where: { !applies(to: $0) }) { throw Inapplicable(state: state) }
         var filter = filter
@@ -30,7 +30,7 @@ package enum BulkChange: Sendable {
         return filter
     }
 
-    /// A state that was named, of jobs to which a change does nothing.
+    /// A filter names a state that the change does not affect.
     package struct Inapplicable: Error, Hashable {
         package let state: JobState
     }

@@ -1,10 +1,10 @@
-/// How far a bulk change is.
+/// The progress of a bulk change.
 public struct BulkProgress: Hashable, Encodable, Sendable {
-    /// Jobs that the filter met before the first of them was changed, at most its limit.
+    /// Jobs that matched the filter before the first change, up to its limit.
     public let matched: Int
     /// Jobs that were changed.
     public var changed = 0
-    /// Jobs that had left the states that were meant by the time their turn came.
+    /// Jobs skipped because they had left the selected states.
     public var passed = 0
 
     package init(matched: Int) {

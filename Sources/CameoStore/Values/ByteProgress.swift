@@ -1,7 +1,7 @@
-/// How far a walk over the store's contents is, in bytes.
+/// The progress of a scan of the store, in bytes.
 package struct ByteProgress: Hashable, Sendable {
     package let done: Int
-    /// May grow while others write.
+    /// The total, which may grow while others write.
     package let total: Int
 
     package init(done: Int, total: Int) {

@@ -1,16 +1,16 @@
 package import CameoModel
 internal import Foundation
 
-/// A program's own name for a picture that it hands over: the picture's thumbnails have the same URIs whatever its bytes
-/// are, and are made anew when others are handed over under the key.
+/// A program's own name for an uploaded picture. Its thumbnails keep their URIs when new bytes are uploaded under the
+/// key, and are made again.
 package struct CacheKey: Hashable, Sendable {
     package static let maximumBytes = 2_048
-    /// Schemes of sources that are something already, in this version or in one to come.
+    /// Schemes that are reserved for sources in this or a future version.
     private static let schemes: Set<String> = ["cameo", "data", "file", "ftp", "http", "https", "initials", "s3"]
 
     package let text: String
 
-    /// 1 to 2048 bytes without control characters, and no URI that a source may have.
+    /// Accepts 1 to 2048 bytes without control characters that do not begin with a source's scheme.
     package init(_ text: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "cacheKey", reason: reason) }
         guard (1...Self.maximumBytes).contains(text.utf8.count) else {
@@ -20,11 +20,11 @@ package struct CacheKey: Hashable, Sendable {
             throw refuse("has a control character")
         }
         if let scheme = URIScheme.of(text), Self.schemes.contains(scheme) {
-            throw refuse("must not begin with \(scheme):, as sources do")
+            throw refuse("must not begin with \(scheme):, which is a scheme of sources")
         }
         self.text = text
     }
 
-    /// What a job has as its source.
+    /// The URI used as a job's source.
     package var uri: String { CameoURI.source(text).text }
 }

@@ -1,10 +1,10 @@
 package import CameoModel
 package import Foundation
 
-/// The right to settle one attempt of one job. Every later write must show it (invariant I1).
+/// The right to settle one attempt of one job. Every later write must present it (invariant I1).
 package struct Claim: Hashable, Sendable {
     package let jobID: Int64
-    /// Fresh for every claim.
+    /// The claim token, new for every claim.
     package let token: String
 
     package init(jobID: Int64, token: String) {
@@ -13,27 +13,27 @@ package struct Claim: Hashable, Sendable {
     }
 }
 
-/// A job in a worker's hands.
+/// A job claimed by a worker.
 package struct ClaimedJob: Hashable, Sendable {
     package let claim: Claim
-    /// JSON text that the strict parser has accepted, as it was enqueued.
+    /// The request as enqueued: JSON text that the strict parser has accepted.
     package let request: String
-    /// The request's, or the more thorough one of a request that joined.
+    /// The request's refresh, or the more thorough one of a request that joined.
     package let refresh: Refresh
     package let queue: String
-    /// 1 for the first.
+    /// The number of this attempt, from 1.
     package let attempt: Int
     package let maxAttempts: Int
     package let crashCount: Int
-    /// How the attempt before ended, if it failed.
+    /// The failure of the previous attempt, if it failed.
     package let previousFailure: JobFailure?
-    /// How many bytes of the picture still stand in `upload`; nil if none do.
+    /// The size of the picture in `upload`; nil if there is none.
     package let uploadedBytes: Int?
-    /// The blob that an upload's bytes have become, which is the job's source.
+    /// The blob made from an upload, which is the job's source.
     package let uploadedBlob: BlobDigest?
     package let createdAt: Date
     package let availableAt: Date
-    /// Of a fetch that begins now: for one that begins later there is ``WorkerStore/beginFetch(_:of:)``.
+    /// The start of a fetch that begins now; one that begins later uses ``WorkerStore/beginFetch(_:of:)``.
     package let begun: BegunFetch
 
     package init(
@@ -66,9 +66,9 @@ package struct ClaimedJob: Hashable, Sendable {
         self.begun = begun
     }
 
-    /// What to do: the request, with what joined it and with the blob that its upload has become.
+    /// The request with the refresh of joined requests and the blob of its upload.
     ///
-    /// - Throws: `InvalidRequest` for a field that this version does not know.
+    /// - Throws: `InvalidRequest` for a field unknown to this version.
     package func parsedRequest() throws(InvalidRequest) -> ThumbnailRequest {
         var parsed = try ThumbnailRequest(parsing: request.utf8)
         parsed.refresh = refresh
@@ -81,11 +81,11 @@ package struct ClaimedJob: Hashable, Sendable {
 package enum ClaimKind: Hashable, Sendable {
     /// Every job except poison jobs.
     case usual
-    /// Only jobs that were running when a worker died, three times or more: each is to run with no other beside it.
+    /// Only jobs that were running when a worker died, three times or more. Each runs alone.
     case poison
 
     /// The number of worker deaths after which a job counts as a poison job.
     package static let poisonAfterCrashes = 3
-    /// Deaths of a worker after which its job is discarded as `worker.lost`.
+    /// The number of worker deaths after which a job is discarded as `worker.lost`.
     package static let discardAfterCrashes = 6
 }

@@ -1,8 +1,7 @@
-/// What one step of eviction did.
 package struct EvictedSources: Hashable, Sendable {
     package let count: Int
     package let bytes: Int
-    /// Whether nothing is left to do.
+    /// Whether the cache is now within its budget.
     package let isWithinBudget: Bool
 
     package init(count: Int, bytes: Int, isWithinBudget: Bool) {

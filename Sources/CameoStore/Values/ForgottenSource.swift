@@ -1,12 +1,12 @@
-/// What was forgotten of a source.
+/// Counts of what was removed for a source.
 public struct ForgottenSource: Hashable, Sendable {
-    /// Cached answers, of all credentials.
+    /// Cached answers, for all credentials.
     public let originals: Int
-    /// Failures that were remembered.
+    /// Remembered failures.
     public let failures: Int
-    /// Thumbnails whose names stand for nothing now.
+    /// Thumbnails whose URIs no longer resolve.
     public let thumbnails: Int
-    /// Of the cached answers.
+    /// The bytes of the cached answers.
     public let bytes: Int
 
     package init(originals: Int, failures: Int, thumbnails: Int, bytes: Int) {
@@ -19,10 +19,10 @@ public struct ForgottenSource: Hashable, Sendable {
     package var isNothing: Bool { originals == 0 && failures == 0 && thumbnails == 0 }
 }
 
-/// How much is forgotten with a source.
+/// What to remove with a source.
 public enum ForgottenExtent: Sendable {
-    /// What was fetched; the thumbnails stay.
+    /// Fetched originals; thumbnails are kept.
     case originals
-    /// Also every thumbnail that was made of it: their URIs stand for nothing until they are made anew.
+    /// Originals and every thumbnail made from them, whose URIs do not resolve until they are made again.
     case originalsAndThumbnails
 }

@@ -1,21 +1,21 @@
 public import CameoModel
 
-/// Which jobs a list shows, or an operator's command changes.
+/// Selects jobs for a list or an operator's command.
 public struct JobFilter: Hashable, Sendable {
-    /// Empty: all states.
+    /// The states to match; empty: all.
     public var states: [JobState] = []
-    /// Codes of the last failure. Empty: whatever it was, and also jobs without one.
+    /// The codes of the last failure to match; empty: any, and jobs without a failure.
     public var codes: [JobFailure.Code] = []
-    /// Nil: of any queue.
+    /// The queue to match; nil: any.
     public var queue: String?
-    /// Nil: of any batch, and of none.
+    /// The batch to match; nil: any or none.
     public var batch: String?
-    /// What the source's text begins with, as `https://shop.example/`; nil: any.
+    /// The prefix of the source to match, e.g. `https://shop.example/`; nil: any.
     public var sourcePrefix: String?
-    /// Only jobs with smaller ids: the last one of the page before.
+    /// Matches only smaller ids: the last id of the previous page.
     package var before: Int64?
     package var limit = 50
 
-    /// Every job.
+    /// Creates a filter that matches every job.
     public init() {}
 }

@@ -1,6 +1,6 @@
 package import CameoModel
 
-/// A job, or the one that took its place because it was waiting for the same thumbnails.
+/// A job, or the one that superseded it because it was already waiting for the same thumbnails.
 package struct JobPlace: Hashable, Sendable {
     package let job: Int64
     package let state: JobState

@@ -1,9 +1,8 @@
 package import CameoModel
 
-/// What a successful attempt leaves to be stored.
+/// The result of a successful attempt.
 package enum JobProduct: Sendable {
     case rendered([RenderedThumbnail], Provenance)
-    /// Thumbnails that exist and need not be made again: of the bytes that were seen again, or, with nil, of whatever
-    /// bytes.
+    /// Existing thumbnails that need not be made again: made from the revalidated bytes or, with nil, from any bytes.
     case kept([ThumbnailID], Revalidation?)
 }

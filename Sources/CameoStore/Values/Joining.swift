@@ -1,9 +1,9 @@
 package import CameoModel
 
-/// What a job brings along when it, or its request, joins another.
+/// What a job or request contributes when it joins another job.
 package struct Joining: Sendable {
     package let priority: Int
-    /// When it wants to run; nil for what only waits for its back-off.
+    /// When to run; nil for a job that only waits for its back-off.
     package let due: Int64?
     package let refresh: Refresh
     package let batches: [String]

@@ -1,8 +1,8 @@
-/// What became of an answer that was to be kept.
+/// The result of keeping an answer.
 package enum KeptSource: Hashable, Sendable {
     case kept
-    /// A newer fetch's answer is there.
+    /// The answer of a newer fetch is already kept.
     case superseded
-    /// It alone is larger than the budget.
+    /// The answer alone exceeds the budget.
     case tooLarge
 }

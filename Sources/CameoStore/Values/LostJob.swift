@@ -1,6 +1,6 @@
 package import CameoModel
 
-/// A job that was given up because its workers died, or refused when it was accepted.
+/// A job that was discarded because its workers died, or refused at acceptance.
 package struct LostJob: Hashable, Sendable {
     package let id: Int64
     package let source: String?

@@ -1,12 +1,12 @@
-/// The right to remove what is no longer wanted, or to copy the store while nobody does: one process at a time has it,
-/// until the value goes.
+/// The maintenance lock: the right to remove data, or to copy the store while no other process removes any. One process
+/// holds it at a time, until the value is released.
 package final class MaintenanceTurn: Sendable {
-    /// For how long whoever was asked to do something waits for a worker's own pruning.
+    /// How long a command waits for a worker's own pruning.
     package static let patience = Duration.seconds(30)
 
     private let lock: any Sendable
 
-    /// - Parameter lock: what holds it, until it goes.
+    /// - Parameter lock: holds the right until it is released.
     package init(_ lock: any Sendable) {
         self.lock = lock
     }

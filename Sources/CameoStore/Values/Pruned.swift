@@ -1,19 +1,19 @@
 package import CameoModel
 
-/// What retention removed, or would.
+/// Counts of what pruning removed or would remove.
 package struct Pruned: Hashable, Codable, Sendable {
     package var completed = 0
     package var cancelled = 0
     package var discarded = 0
-    /// Not read or made for long.
+    /// Thumbnails not read or made within their retention.
     package var thumbnails = 0
-    /// Failures of sources, remembered until a time that is over.
+    /// Remembered failures of sources that have expired.
     package var sourceFailures = 0
-    /// Concurrency keys that no job has any more.
+    /// Concurrency keys without jobs.
     package var concurrencyKeys = 0
-    /// Queues that no job has any more, and that no operator has set up.
+    /// Queues without jobs and without an operator's settings.
     package var queues = 0
-    /// Bytes that nothing has named for an hour.
+    /// Blobs unreferenced for an hour.
     package var blobs = 0
     package var blobBytes = 0
 

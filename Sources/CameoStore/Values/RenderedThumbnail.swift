@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// A finished thumbnail on its way into the store.
+/// A rendered thumbnail to be stored.
 package struct RenderedThumbnail: Sendable {
     package let id: ThumbnailID
     package let rendition: Rendition
     package let encoded: EncodedRendition
-    /// Of the bytes of the rendition's overlay; nil for a rendition without one.
+    /// The digest of the overlay's bytes; nil without an overlay.
     package let overlayDigest: BlobDigest?
 
     package init(id: ThumbnailID, rendition: Rendition, encoded: EncodedRendition, overlayDigest: BlobDigest? = nil) {
@@ -16,17 +16,17 @@ package struct RenderedThumbnail: Sendable {
     }
 }
 
-/// Of which bytes, seen when, and by which renderer thumbnails were made (invariant I4).
+/// What thumbnails were made from: the source's bytes, when they were seen, and the renderer (invariant I4).
 package struct Provenance: Hashable, Sendable {
     /// The source as requested.
     package let source: String
     package let sourceDigest: BlobDigest
-    /// Issued before the source and the overlays were fetched.
+    /// The number issued before the source and overlays were fetched.
     package let sourceSeen: Int64
     package let rendererVersion: String
-    /// What the source turned out to be.
+    /// What decoding revealed about the source.
     package let picture: PictureFacts
-    /// Whether the source was cut off, and the thumbnails show what there was of it.
+    /// Whether the source was truncated, so that the thumbnails show only part of it.
     package let isTruncated: Bool
 
     package init(

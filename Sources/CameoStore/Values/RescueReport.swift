@@ -1,12 +1,11 @@
-/// What a rescue found.
 package struct RescueReport: Hashable, Sendable {
-    /// Jobs that wait again.
+    /// Jobs that are available again.
     package var rescued = 0
-    /// Jobs that are cancelled: others were waiting for the same thumbnails already.
+    /// Jobs that were cancelled because others were already waiting for the same thumbnails.
     package var superseded = 0
-    /// Jobs given up as `worker.lost`, after too many deaths.
+    /// Jobs discarded as `worker.lost` after too many worker deaths.
     package var discarded: [LostJob] = []
-    /// Ids of the workers that were dead or silent.
+    /// The ids of the dead or silent workers.
     package var workers: [String] = []
 
     package init() {}

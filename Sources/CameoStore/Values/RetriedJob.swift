@@ -1,6 +1,5 @@
 package import CameoModel
 
-/// What a retry by hand found and did.
 package struct RetriedJob: Hashable, Sendable {
     /// The state that the job was in.
     package let before: JobState

@@ -1,9 +1,9 @@
 package import CameoModel
 
-/// Of which bytes, seen when, thumbnails are that need not be made again.
+/// The bytes for which existing thumbnails are still valid, and when they were seen.
 package struct Revalidation: Hashable, Sendable {
     package let sourceDigest: BlobDigest
-    /// Of each thumbnail's overlay, in their order; nil for one without.
+    /// The digest of each thumbnail's overlay, in order; nil for a thumbnail without one.
     package let overlayDigests: [BlobDigest?]
     package let sourceSeen: Int64
     package let rendererVersion: String

@@ -1,7 +1,7 @@
-/// What became of a job that was to wait again.
+/// The result of making a job wait again.
 package enum Settlement: Hashable, Sendable {
     case asAsked
-    /// It is cancelled: another job was waiting for the same thumbnails already.
+    /// The job was cancelled because another was already waiting for the same thumbnails.
     case superseded(by: Int64)
 
     package init(_ duplicate: Int64?) {

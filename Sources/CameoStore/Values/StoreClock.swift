@@ -1,11 +1,11 @@
 internal import CLinux
 package import Foundation
 
-/// The two times that a store needs, passed in so that a test can set them.
+/// The two clocks of a store, passed in so that tests can set them.
 package struct StoreClock: Sendable {
-    /// Wall-clock time, for what people read and choose.
+    /// Wall-clock time, for times that people read and choose.
     package var now: @Sendable () -> Date
-    /// Milliseconds that the machine has been awake since its start: leases use them, since they never jump.
+    /// Milliseconds that the machine has been awake since its start. Leases use them because they never jump.
     package var uptime: @Sendable () -> Int64
 
     package init(now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Int64) {

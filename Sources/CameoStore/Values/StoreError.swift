@@ -1,41 +1,41 @@
 internal import CameoModel
 
-/// What can go wrong at the store's face.
+/// The errors of a store.
 package enum StoreError: Error, Hashable, Sendable {
     /// There is no store in this folder (and the caller did not ask to create one).
     case missing(path: String)
     case cannotOpen(path: String, reason: String)
-    /// The store's name is an URL of an engine that this build does not have.
+    /// The store's name is a URL of an engine that this build does not include.
     case unknownEngine(name: String, scheme: String)
-    /// The folder has a database that Cameo did not make.
+    /// The folder contains a database that Cameo did not create.
     case notAStore(path: String)
     case newerSchema(path: String, found: Int, supported: Int)
-    /// Nothing that only reads may bring it up to date.
+    /// The store needs a migration, which a read-only open must not do.
     case olderSchema(path: String, found: Int, needed: Int)
-    /// SQLite's locks do not work there.
+    /// The store is on a network file system, where SQLite's locks are not safe.
     case networkFileSystem(path: String, kind: String)
     case readOnly(path: String)
     case full(path: String)
     /// Another process held the write lock for longer than the busy timeout.
     case busy(path: String)
-    /// The claim's job was given to somebody else, cancelled or finished meanwhile: nothing was written.
+    /// The claim is no longer valid: the job was claimed by another worker, cancelled or finished. Nothing was written.
     case leaseLost(jobID: Int64)
     case noSuchJob(Int64)
     case noSuch(Named, String)
     case notFound(uri: String)
-    /// The stored bytes do not have the digest that names them; they are never returned.
+    /// The stored bytes do not match their digest; they are never returned.
     case damagedBlob(digest: String)
-    /// The file of a blob is not to be read by this user, or is no file; whether its bytes are sound nobody can tell.
+    /// The blob's file cannot be read by this user or is not a regular file, so its bytes cannot be verified.
     case unreadableBlob(path: String, reason: String)
-    /// No copy of the store can be made there.
-    case noPlace(path: String, reason: String)
-    /// What was to be written breaks a rule of the tables: trying again changes nothing.
+    /// The store cannot be backed up to this path.
+    case invalidBackupTarget(path: String, reason: String)
+    /// The write violates a constraint of the tables; retrying does not help.
     case refused(reason: String)
-    /// Pages or indexes of the database are.
+    /// Pages or indexes of the database are damaged.
     case damagedDatabase(path: String)
     case failed(String)
 
-    /// What has a name that people type.
+    /// The kinds of thing that people refer to by name.
     package enum Named: String, Sendable {
         case queue, batch, worker
     }
@@ -48,7 +48,7 @@ extension StoreError: CustomStringConvertible {
             "there is no store at \(path); enqueue something or start a worker with --store \(path) to create it"
         case .cannotOpen(let path, let reason): "the store at \(path) cannot be opened: \(reason)"
         case .unknownEngine(let name, let scheme):
-            "this build has no engine for \(scheme): stores, as \(Self.withoutPassword(name)) is; name a folder, or "
+            "this build has no engine for \(scheme): stores such as \(Self.withoutPassword(name)); name a folder or "
                 + "sqlite:///path/to/folder"
         case .notAStore(let path): "\(path)/cameo.sqlite is not a Cameo store"
         case .newerSchema(let path, let found, let supported):
@@ -65,22 +65,23 @@ extension StoreError: CustomStringConvertible {
         case .noSuchJob(let id): "there is no job \(id)"
         case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"
         case .notFound(let uri): "there is nothing at \(uri)"
-        case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not have their digest"
+        case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not match their digest"
         case .unreadableBlob(let path, let reason): "\(path) cannot be read: \(reason)"
-        case .noPlace(let path, let reason): "no backup can be made at \(path): \(reason)"
-        case .refused(let reason): "the store refused what was to be written: \(reason)"
-        case .damagedDatabase(let path): "the store failed: the database in \(path) is damaged. \(Self.mendingDatabase)"
+        case .invalidBackupTarget(let path, let reason): "no backup can be made at \(path): \(reason)"
+        case .refused(let reason): "the store refused the write: \(reason)"
+        case .damagedDatabase(let path):
+            "the store failed: the database in \(path) is damaged. \(Self.damagedDatabaseAdvice)"
         case .failed(let reason): "the store failed: \(reason)"
         }
     }
 
-    /// Messages end in logs.
+    /// Removes a password from the URL, because messages end up in logs.
     private static func withoutPassword(_ name: String) -> String {
         name.replacing(#/://[^/@]*@/#, with: "://…@")
     }
 
-    /// What is left to do for a database whose pages are damaged.
-    package static let mendingDatabase =
-        "End all of Cameo's programs and restore a backup, or recover what can be read: by `.dump` of sqlite3, or `.recover` "
-        + "where it has that (README, Damaged tables)"
+    /// Advice for a database with damaged pages.
+    package static let damagedDatabaseAdvice =
+        "Stop all of Cameo's programs and restore a backup, or recover what can be read with sqlite3's `.dump`, or `.recover` "
+        + "if it has that (README, Damaged tables)"
 }

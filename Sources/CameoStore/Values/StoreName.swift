@@ -1,8 +1,8 @@
-/// What a store is called on a command line: a folder, as a path or as `sqlite:` and a path, or another engine's URL.
+/// A store's name on the command line: a folder, as a path or as `sqlite:` and a path, or another engine's URL.
 package enum StoreName: Hashable, Sendable {
-    /// In a folder on this machine.
+    /// A folder on this machine.
     case folder(String)
-    /// Of an engine that this build does not have.
+    /// A URL of an engine that this build does not include.
     case unknown(scheme: String)
 
     package init(_ text: String) {
@@ -25,7 +25,7 @@ package enum StoreName: Hashable, Sendable {
         self = .folder(String(rest.hasPrefix("//") ? rest.dropFirst(2) : rest))
     }
 
-    /// The store that a command means: its option, else `CAMEO_STORE`, else `./cameo-store`.
+    /// The name of the store to open: the command's option, else `CAMEO_STORE`, else `./cameo-store`.
     package static func chosen(option: String?, environment: [String: String]) -> String {
         option ?? environment["CAMEO_STORE"].flatMap { $0.isEmpty ? nil : $0 } ?? "./cameo-store"
     }

@@ -1,7 +1,7 @@
-/// What may become of a queue's name that no job has had so far.
+/// How to treat the name of a queue that no job has used.
 package enum UnknownQueue: Sendable {
-    /// Likely a misspelling.
+    /// Refused as a likely misspelling.
     case refused
-    /// Made, so that it can be set up before its first job.
+    /// Created, so that the queue can be set up before its first job.
     case created
 }

@@ -1,11 +1,11 @@
-/// What a store tells others of a worker.
+/// A worker's registration, visible to others.
 package struct WorkerDescription: Hashable, Sendable {
     /// See ``isID(_:)``.
     package let id: String
     package let host: String
     package let pid: Int
     package let version: String
-    /// Jobs that it runs at once.
+    /// The number of jobs that it runs at once.
     package let concurrency: Int
 
     package init(id: String, host: String, pid: Int, version: String, concurrency: Int) {
@@ -16,8 +16,8 @@ package struct WorkerDescription: Hashable, Sendable {
         self.concurrency = concurrency
     }
 
-    /// Whether it can name a worker, and the file that tells whether it lives: 1 to 64 of A-Z a-z 0-9 _ - and, but for the
-    /// first, a full stop.
+    /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin
+    /// with a full stop.
     package static func isID(_ text: String) -> Bool {
         let bytes = text.utf8
         return (1...64).contains(bytes.count) && bytes.first != UInt8(ascii: ".")

@@ -1,19 +1,20 @@
 package import CameoModel
 package import Foundation
 
-/// What a worker has to know several times a second.
+/// The information that a worker polls several times a second.
 package struct WorkerSweep: Sendable {
-    /// How it was asked to end; nil if it was not.
+    /// How the worker was asked to stop; nil if it was not.
     package let stop: WorkerStop?
-    /// Why it begins nothing more: a program of a newer version has taken over the store.
+    /// Why the worker must start nothing more: a program of a newer version has migrated the store.
     package let refusal: StoreError?
-    /// The claim tokens that are still its own; what it runs beyond them was cancelled or given away.
+    /// The claim tokens that the worker still holds; its other running jobs were cancelled or rescued.
     package let tokens: Set<String>
-    /// When there may be something to claim without anybody's commit; nil: nothing waits for its time.
+    /// The next time at which a job becomes due without any commit; nil: none is scheduled.
     package let due: Date?
-    /// Whether a worker may have died or fallen silent: then ``WorkerStore/rescueExpired(except:)`` is worthwhile.
+    /// Whether a worker may have died or fallen silent, so that ``WorkerStore/rescueExpired(except:)`` is worth
+    /// calling.
     package let hasLostWorkers: Bool
-    /// Whether the store still lies where it was opened.
+    /// Whether the store is still at its location.
     package let isInPlace: Bool
 
     package init(

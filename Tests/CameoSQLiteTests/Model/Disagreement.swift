@@ -1,4 +1,4 @@
-/// Store and model are no longer the same.
+/// The store and the model differ.
 struct Disagreement: Error, CustomStringConvertible {
     let description: String
 

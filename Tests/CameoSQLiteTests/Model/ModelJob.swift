@@ -1,6 +1,6 @@
 import CameoModel
 
-/// A job as the model of the queue sees it. Times are milliseconds.
+/// A job in the model of the queue. Times are in milliseconds.
 struct ModelJob {
     let id: Int64
     let source: Int
@@ -11,22 +11,22 @@ struct ModelJob {
     var availableAt: Int64
     var state: JobState
     var batches: Set<String>
-    /// False of a row that SQL inserted and that no process has looked at.
+    /// False for a row inserted by SQL that is not yet accepted.
     var isAccepted: Bool
     var attempt = 0
     var crashCount = 0
     var worker: String?
-    /// Which of its claims holds, counted from 1.
+    /// The number of the current claim, from 1.
     var claims = 0
     var supersededBy: Int64?
 
     var waits: Bool { [.scheduled, .available, .retryable].contains(state) }
     var rank: Int64 { availableAt - Int64(priority) * 60_000 }
-    /// While it waits it stands for its unique key.
-    var stands: Bool { isAccepted && waits }
+    /// Whether the job waits, so that requests with its unique key join it.
+    var isWaiting: Bool { isAccepted && waits }
     var uniqueKey: String { "\(queue)/\(source)" }
 
-    /// As ``ModelRun`` reads it from the tables.
+    /// Creates a job from the tables, as read by ``ModelRun``.
     var text: String {
         guard isAccepted else { return "\(id) arrived" }
         let duplicate = supersededBy.map(String.init) ?? "-"

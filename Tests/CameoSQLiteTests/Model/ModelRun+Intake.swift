@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-// How jobs come in.
+// How jobs are enqueued.
 extension ModelRun {
     private mutating func request() -> (request: ThumbnailRequest, job: ModelJob) {
         let source = Int.random(in: 0..<4, using: &random)
@@ -38,7 +38,7 @@ extension ModelRun {
         guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
         let (request, job) = request()
         model.acceptArrivals(now: now)
-        let duplicate = model.standing(for: job.uniqueKey)
+        let duplicate = model.waitingJob(for: job.uniqueKey)
         let last = model.jobs.values.filter { $0.uniqueKey == job.uniqueKey }.max { $0.id < $1.id }
         note(.enqueue, (duplicate ?? last)?.state)
         let receipt = try await store.enqueue([request])[0]
@@ -51,7 +51,7 @@ extension ModelRun {
         }
     }
 
-    /// As a producer in another language does, whose rows wait to be accepted.
+    /// Inserts rows like a producer in another language; they must be accepted later.
     mutating func insert() async throws {
         guard model.jobs.count < Self.mostJobs else { return try await removeOne() }
         var (request, job) = request()

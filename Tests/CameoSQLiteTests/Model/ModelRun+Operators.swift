@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-// What an operator does.
+// Operations of operators.
 extension ModelRun {
     private struct Torn: Error {}
 
@@ -34,7 +34,7 @@ extension ModelRun {
             model.snooze(id, until: until.milliseconds)
         case .remove: return try await removeOne()
         default:
-            // The process dies inside the transaction: nothing of it is there afterwards.
+            // The process dies inside the transaction, which leaves nothing behind.
             await #expect(throws: StoreError.self) {
                 try await engine.commit { db in
                     var ledger = Ledger(now: time)
@@ -51,7 +51,7 @@ extension ModelRun {
         note(operation, job.state)
     }
 
-    /// As retention does.
+    /// Removes ended jobs like retention does.
     mutating func removeOne() async throws {
         let ended = model.jobs.values.filter(\.state.isFinal).sorted { $0.id < $1.id }
         guard let job = ended.randomElement(using: &random) else { return }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameoSQLite
 
-// What workers do, and what becomes of them.
+// Operations and failures of workers.
 extension ModelRun {
     private mutating func worker() async throws -> String {
         let alive = model.workers.filter(\.value.isAlive).keys.sorted()
@@ -59,7 +59,7 @@ extension ModelRun {
                 try await end(held, .release)
                 model.putBack(id, retryAt: nil, charged: false, now: now)
             }
-            #expect(holds, "a claim that was lost settled job \(id)")
+            #expect(holds, "a lost claim settled job \(id)")
         } catch {
             #expect(error == .leaseLost(jobID: id) && !holds)
         }
@@ -69,7 +69,7 @@ extension ModelRun {
         _ = try await store.settle(held.claim, as: end, timings: AttemptTimings())
     }
 
-    /// A worker dies, or falls silent for longer than its lease; then somebody looks.
+    /// Makes a worker die or fall silent beyond its lease, then runs a rescue.
     mutating func loseWorker(_ operation: Operation) async throws {
         let alive = model.workers.filter(\.value.isAlive).keys.sorted()
         guard let name = alive.randomElement(using: &random) else { return }
@@ -84,7 +84,7 @@ extension ModelRun {
         }
         model.rescue(uptime: clock.storeClock.uptime(), now: now)
         var seen: [String] = []
-        // Other tests start programs, and between fork and exec such a child has a copy of the lock.
+        // Other tests start programs, and between fork and exec a child has a copy of the lock.
         repeat {
             try Task.checkCancellation()
             seen += try await store.rescueExpired(except: nil).workers

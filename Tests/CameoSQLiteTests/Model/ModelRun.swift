@@ -7,16 +7,16 @@ import Testing
 
 @testable import CameoSQLite
 
-/// One random sequence of operations on a real store and on the model of it.
+/// One random sequence of operations on a real store and its model.
 struct ModelRun {
-    /// What may happen; the operations on a job are counted by the state that it is in.
+    /// The possible operations; those on a job are counted by its state.
     enum Operation: String, CaseIterable {
         case enqueue, insert, claim, complete, fail, discard, release, cancel, retry, snooze, tornCancel, tornRetry,
             remove
         case expire, crash, advance, pause, limit, reopen
     }
 
-    /// An operation and the state of the job that it met; nil where there was none.
+    /// An operation and the state of its job; nil if there was none.
     struct Pair: Hashable, CustomStringConvertible {
         let operation: Operation
         let state: JobState?
@@ -28,33 +28,33 @@ struct ModelRun {
         let number: Int
     }
 
-    /// More would only be more to compare.
+    /// The maximum number of jobs; more would only take longer to compare.
     static let mostJobs = 24
     static let queues = ["a", "b"]
     static let keys = ["k", "l"]
 
     let clock = SettableClock()
     private let folder: TemporaryFolder
-    /// What is done goes through the faces, as each of their users sees them.
+    /// Operations go through the store's protocols.
     var store: any Store { engine }
-    /// For what is looked at, what SQL puts in, and what is torn.
+    /// Used to read tables, to insert rows by SQL, and to interrupt transactions.
     var engine: SQLiteStore
     var model = QueueModel()
     var random: SeededRandom
     var claims: [HeldClaim] = []
-    /// The store as the process of each living worker has it open.
+    /// The store as opened by each living worker's process.
     var homes: [String: SQLiteStore] = [:]
     var workersSoFar = 0
     private(set) var pairs: [Pair: Int] = [:]
 
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
-        // Memory: a sequence is five hundred commits, and this is not about what a power cut leaves.
+        // In memory: a sequence makes five hundred commits, and durability is not tested here.
         folder = try TemporaryFolder(in: "/dev/shm")
         engine = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
     }
 
-    /// - Throws: at the first step after which store and model differ.
+    /// - Throws: ``Disagreement`` at the first step after which store and model differ.
     mutating func run(steps: Int) async throws {
         for step in 1...steps {
             let operation = try #require(Operation.allCases.randomElement(using: &random))

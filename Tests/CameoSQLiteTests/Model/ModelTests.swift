@@ -3,15 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random sequences on a real store against a simple model of it.
+/// Compares random sequences on a real store with a simple model.
 ///
 /// `CAMEO_MODEL_SEED=7` runs one sequence again; `CAMEO_MODEL_SEEDS=5000` runs as many.
 @Suite(.timeLimit(.minutes(10)))
 struct ModelTests {
     private static let steps = 500
-    /// Sequences in which the rarest pair comes about five times.
+    /// The number of sequences in which the rarest pair occurs about five times.
     private static let enough = 40
-    /// Sequences at once.
+    /// The number of concurrent sequences.
     private static let width = 2
 
     private static var seeds: [UInt64] {
@@ -48,7 +48,7 @@ struct ModelTests {
         }
     }
 
-    /// Every operation on a job meets every state that a job can be in, those with lost claims included.
+    /// Every operation on a job must occur in every state of a job, including lost claims.
     private static var everyPair: [ModelRun.Pair] {
         let onJobs: [ModelRun.Operation] = [
             .enqueue, .complete, .fail, .discard, .release, .cancel, .retry, .snooze, .tornCancel, .tornRetry,

@@ -1,7 +1,7 @@
 import CameoModel
 
-// DESIGN. What the queue promises, written down as simply as possible: lists that are walked from end to end, no index,
-// no heads, no counters. Where the store and this model disagree, one of the two is wrong.
+// DESIGN. The queue's promises as the simplest possible code: linear scans of lists, without indexes, heads or
+// counters. If the store and this model disagree, one of the two is wrong.
 struct QueueModel {
     struct Worker {
         var leaseUntil: Int64
@@ -17,11 +17,11 @@ struct QueueModel {
 
     private var ordered: [ModelJob] { jobs.values.sorted { $0.id < $1.id } }
 
-    // MARK: - Coming in
+    // MARK: - Enqueueing
 
-    /// Nil: a new job, with the next id.
-    func standing(for key: String) -> ModelJob? {
-        jobs.values.first { $0.stands && $0.uniqueKey == key }
+    /// The waiting job that a request with this key joins; nil if the request becomes a new job.
+    func waitingJob(for key: String) -> ModelJob? {
+        jobs.values.first { $0.isWaiting && $0.uniqueKey == key }
     }
 
     mutating func insert(_ job: ModelJob) {
@@ -30,7 +30,7 @@ struct QueueModel {
         if let key = job.concurrencyKey, keyLimits[key] == nil { keyLimits[key] = 1 }
     }
 
-    /// What every claim and every enqueue does first: rows that SQL inserted come to stand, or yield.
+    /// Accepts or supersedes rows inserted by SQL, as every claim and enqueue does first.
     mutating func acceptArrivals(now: Int64) {
         for job in ordered where !job.isAccepted {
             jobs[job.id]?.isAccepted = true
@@ -38,7 +38,7 @@ struct QueueModel {
         }
     }
 
-    /// What an operator's change of a job does first.
+    /// Accepts rows up to a job, as an operator's change does first.
     mutating func acceptArrivals(through id: Int64, now: Int64) {
         if jobs[id]?.isAccepted == false { acceptArrivals(now: now) }
     }
@@ -55,7 +55,7 @@ struct QueueModel {
 
     private mutating func standOrYield(_ id: Int64, now: Int64) {
         guard let job = jobs[id],
-            let duplicate = ordered.first(where: { $0.id != id && $0.stands && $0.uniqueKey == job.uniqueKey })
+            let duplicate = ordered.first(where: { $0.id != id && $0.isWaiting && $0.uniqueKey == job.uniqueKey })
         else { return }
         let time = job.state == .retryable ? nil : job.availableAt
         join(duplicate.id, priority: job.priority, time: time, batches: job.batches, now: now)
@@ -98,7 +98,7 @@ struct QueueModel {
 
     // MARK: - The end of an attempt
 
-    /// False: the claim no longer holds, and nothing changes.
+    /// Returns false if the claim is lost; then nothing changes.
     func holds(_ id: Int64, _ claim: Int) -> Bool {
         jobs[id].map { $0.state == .running && $0.claims == claim } ?? false
     }
@@ -116,7 +116,7 @@ struct QueueModel {
         standOrYield(id, now: now)
     }
 
-    /// Rescues the jobs of the workers that are dead, or silent while they have jobs.
+    /// Rescues the jobs of workers that are dead, or silent while they have jobs.
     mutating func rescue(uptime: Int64, now: Int64) {
         for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
             let held = ordered.filter { $0.worker == name }
@@ -134,7 +134,7 @@ struct QueueModel {
         }
     }
 
-    // MARK: - By hand
+    // MARK: - Operators
 
     mutating func cancel(_ id: Int64) {
         guard let job = jobs[id], !job.state.isFinal else { return }

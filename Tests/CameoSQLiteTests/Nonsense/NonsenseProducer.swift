@@ -1,13 +1,13 @@
-/// What a program might write into the store that knows neither JSON nor Cameo, as SQL statements with their bytes.
+/// Generates what a program that knows neither JSON nor Cameo might write, as SQL statements with their bytes.
 struct NonsenseProducer {
-    /// A statement, and what it binds, as bytes: text that is bound as text would be repaired on its way.
+    /// A statement and its arguments as bytes, because text arguments would be repaired.
     struct Statement {
         let sql: String
         let bytes: [[UInt8]]
     }
 
     private var random: SeededRandom
-    /// Requests so far, for duplicates of them.
+    /// The requests so far, to create duplicates.
     private var before: [[UInt8]] = []
 
     init(seed: UInt64) {
@@ -62,7 +62,7 @@ struct NonsenseProducer {
     private mutating func request() -> [UInt8] {
         let request = freshRequest()
         if !before.isEmpty, random.chance(0.15) { return pick(before) }
-        // Long ones are kept too, now and then, so that they get duplicates.
+        // Some long requests are kept too, so that they get duplicates.
         if request.count < 10_000 || random.chance(0.5) { before.append(request) }
         if before.count > 200 { before.remove(at: Int.random(in: 0..<200, using: &random)) }
         return request
@@ -79,7 +79,7 @@ struct NonsenseProducer {
         }
     }
 
-    /// An object that has what the door looks at, and something odd beside it.
+    /// An object with the fields that the tables check, plus something odd.
     private mutating func object(depth: Int? = nil, padded: Int? = nil) -> [UInt8] {
         var members: [[UInt8]] = []
         if padded == nil, !random.chance(0.02) {
@@ -139,7 +139,7 @@ struct NonsenseProducer {
         )
     }
 
-    /// Something that the field may have, or almost.
+    /// A valid or nearly valid value for the field.
     private mutating func likely(_ field: String) -> [UInt8] {
         let text: String
         switch field {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CameoSQLite
 
-/// Whatever SQL puts into the store, the good jobs are done and nothing else happens.
+/// Whatever SQL inserts into the store, valid jobs complete and nothing else happens.
 ///
 /// `CAMEO_NONSENSE_SEED=7` runs one sequence again.
 @Suite(.timeLimit(.minutes(10)))
@@ -54,12 +54,12 @@ struct NonsenseTests {
                 }
             }
         }
-        // Neither the door alone decides, nor the acceptance.
-        #expect((count / 10...count * 9 / 10).contains(refused), "the door refused \(refused) of \(count)")
+        // Both the tables' constraints and acceptance must refuse some.
+        #expect((count / 10...count * 9 / 10).contains(refused), "the tables refused \(refused) of \(count)")
         return good
     }
 
-    /// Everything that shows jobs.
+    /// Calls everything that shows jobs.
     private static func look(at store: SQLiteStore) async throws {
         var all = JobFilter()
         all.limit = .max

@@ -48,7 +48,7 @@ extension Deployment {
     }
 
     /// Files of blobs that no row names: those that are whole, and those that a writer has not finished.
-    func unnamedFiles() async throws -> (whole: Set<String>, unfinished: Set<String>) {
+    func orphanedFiles() async throws -> (whole: Set<String>, unfinished: Set<String>) {
         let named = Set(
             try await sql("SELECT digest FROM blob WHERE data IS NULL;").split(separator: "\n").map(String.init)
         )

@@ -42,7 +42,7 @@ extension EndToEnd {
             try disk.heal()
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
-            #expect(try await deployment.unnamedFiles().unfinished.isEmpty)
+            #expect(try await deployment.orphanedFiles().unfinished.isEmpty)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
         }

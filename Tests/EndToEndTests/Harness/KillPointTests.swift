@@ -35,7 +35,7 @@ extension EndToEnd {
                 await doomed.ending == .signalled(SIGKILL),
                 "\(String(decoding: doomed.standardError, as: UTF8.self))"
             )
-            let left = try await deployment.unnamedFiles()
+            let left = try await deployment.orphanedFiles()
             let completed = try await store.status().count(.completed)
             heir.send(SIGCONT)
 
@@ -50,7 +50,7 @@ extension EndToEnd {
                 #expect(completed < 40, "all was done before the death: nothing was tested")
             }
             // Whatever stood unnamed was made again, byte for byte.
-            #expect(try await deployment.unnamedFiles().whole.isEmpty)
+            #expect(try await deployment.orphanedFiles().whole.isEmpty)
         }
 
         /// One job at a time leaves exactly one trace of where its worker died.

@@ -49,7 +49,7 @@ extension EndToEnd {
             let status = try await deployment.status()
             #expect(status.jobs.values.reduce(0, +) == receipts.count)
             #expect(status.workers.isEmpty)
-            #expect(try await deployment.unnamedFiles().whole.isEmpty)
+            #expect(try await deployment.orphanedFiles().whole.isEmpty)
         }
     }
 }
