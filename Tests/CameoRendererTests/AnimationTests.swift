@@ -116,7 +116,7 @@ struct AnimationTests {
             large.withoutEnlargement = false
             let failure = await failure { try await pool.render(large, of: path) }
             #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("360000 pixels together") == true)
+            #expect(failure?.message.contains("360000 pixels in total") == true)
         }
     }
 
@@ -127,7 +127,7 @@ struct AnimationTests {
         try await Renderers.withPool(configuration) { pool in
             let failure = await failure { try await pool.render(animated(40, .webp), of: path) }
             #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("14400 pixels together") == true)
+            #expect(failure?.message.contains("14400 pixels in total") == true)
         }
     }
 }

@@ -4,7 +4,7 @@ enum Base83 {
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
     )
 
-    /// The most significant digit first.
+    /// The number in base 83, most significant digit first.
     static func text(_ number: Int, digits: Int) -> String {
         var (rest, characters) = (number, [Character]())
         for _ in 0..<digits {
