@@ -39,7 +39,7 @@ struct StartTests {
     @Test func rendererIsNotForRunningByHand() async throws {
         let result = try await run(Renderers.executable)
         #expect(result.exitStatus == 2)
-        #expect(result.errorText == "cameo-renderer is started by cameo-worker\n")
+        #expect(result.errorText == "cameo-renderer must be started by cameo-worker\n")
         #expect(try await run(Renderers.executable, ["serve", "1", "1", "1000000000", "-"]).exitStatus == 2)
     }
 
