@@ -20,7 +20,7 @@ struct RendererGreedTests {
             let failure = await failure {
                 try await pool.render(renditions, of: source, named: "it", timeout: .seconds(300))
             }
-            #expect(failure?.message.contains("\(3 * 45 << 20) bytes together") == true, "\(failure?.message ?? "")")
+            #expect(failure?.message.contains("\(3 * 45 << 20) bytes in total") == true, "\(failure?.message ?? "")")
         }
     }
 

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import Glibc
 
 extension PictureFormat {
-    /// Of a file that a renderer gets; nil for one that is of no format here, and if it cannot be read.
+    /// The format of a file for a renderer; nil if it is unsupported or the file cannot be read.
     init?(of file: OpenFile, holding kind: SourceKind) {
         switch kind {
         case .file: self.init(sniffing: file)
@@ -10,7 +10,7 @@ extension PictureFormat {
         }
     }
 
-    /// The format that a file's first bytes announce. Nil for everything else, and if it cannot be read.
+    /// The format by a file's first bytes; nil if it is unsupported or the file cannot be read.
     private init?(sniffing file: OpenFile) {
         var start = [UInt8](repeating: 0, count: Self.sniffedBytes)
         var count: Int
