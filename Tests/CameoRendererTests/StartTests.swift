@@ -16,7 +16,7 @@ struct StartTests {
     @Test(arguments: [
         ("sys.stderr.write('no such library'); sys.exit(127)", "no such library"),
         ("say('HEL1', {'protocolVersion': 99, 'rendererVersion': 'new', 'sandbox': SANDBOX}); wait()", "protocol 99"),
-        ("s.sendall(b'bash: bad substitution'); wait()", "no message has kind"),
+        ("s.sendall(b'bash: bad substitution'); wait()", "unknown message kind"),
         ("picture(rendition()); wait()", "unrequested"),
     ])
     func rendererThatDoesNotStartFailsItsJobsAndSaysWhy(_ script: String, words: String) async throws {

@@ -104,7 +104,7 @@ extension EndToEnd {
 
         @Test func aStoreOfTheEnvironmentIsCalledByItsVariable() async throws {
             let variable = try await deployment.command("cameo-status")
-            #expect(variable.exitStatus == 4 && variable.errorText.hasSuffix(" (CAMEO_STORE names it)\n"))
+            #expect(variable.exitStatus == 4 && variable.errorText.hasSuffix(" (from CAMEO_STORE)\n"))
             let option = try await deployment.command("cameo-status", ["--store", deployment.store])
             #expect(option.exitStatus == 4 && !option.errorText.contains("CAMEO_STORE"), "\(option.errorText)")
         }

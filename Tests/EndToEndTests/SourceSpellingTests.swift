@@ -37,7 +37,7 @@ extension EndToEnd {
             let mixed = try await shell("cp photo.jpg ./\(name) && enqueue *")
             #expect(mixed.exitStatus == 2 && mixed.outputText.isEmpty)
             #expect(
-                mixed.errorText.hasPrefix("Error: Unknown option '\(name)'. A name that begins with - stands behind --")
+                mixed.errorText.hasPrefix("Error: Unknown option '\(name)'. Write a name that begins with - after --")
             )
             #expect(try await shell("enqueue --size 64x64 --enlarge *").exitStatus == 2)
             let behind = try await shell("enqueue --json -- *")
@@ -63,7 +63,7 @@ extension EndToEnd {
 
         @Test func onlyAListHasSeparators() async throws {
             let result = try await shell("enqueue -0 photo.jpg")
-            #expect(result.exitStatus == 2 && result.errorText.contains("-0 is for a list"), "\(result.errorText)")
+            #expect(result.exitStatus == 2 && result.errorText.contains("-0 needs a list"), "\(result.errorText)")
         }
 
         /// In every way in, and to the end: the worker reads the very bytes.
