@@ -96,7 +96,7 @@ extension EndToEnd {
             )
             #expect(try await deployment.job(id).state == .cancelled)
             let again = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
-            #expect(again.outputText == "job \(id) had ended already: cancelled\n")
+            #expect(again.outputText == "job \(id) had already ended: cancelled\n")
             _ = try await deployment.command("cameo-admin", ["retry", "\(id)"])
             #expect(try await deployment.job(id).state == .available)
         }
@@ -125,7 +125,7 @@ extension EndToEnd {
                 #expect(done.outputText.contains(arguments.count == 1 ? "1 original (8 bytes)" : "\"originals\":1"))
                 let again = try await deployment.command("cameo-admin", arguments + ["--thumbnails", picture])
                 #expect(again.exitStatus == 1)
-                #expect(arguments.count == 2 || again.errorText.contains("nothing is kept of"))
+                #expect(arguments.count == 2 || again.errorText.contains("nothing is stored for"))
             }
         }
 

@@ -107,7 +107,7 @@ extension EndToEnd {
                 environment: ["CAMEO_STORE": deployment.store],
                 currentDirectory: URL(filePath: deployment.pictures)
             )
-            let line = "cameo-admin: nothing is kept of file://\(deployment.pictures)/caf%E9.jpg\n"
+            let line = "cameo-admin: nothing is stored for file://\(deployment.pictures)/caf%E9.jpg\n"
             #expect(result.exitStatus == 1 && result.errorText == line + line, "\(result.errorText)")
         }
     }

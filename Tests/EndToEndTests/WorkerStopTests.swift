@@ -115,7 +115,7 @@ extension EndToEnd {
             #expect(stop.exitStatus == 3, "\(stop.errorText)")
             for mode in ["--now", "--drain"] {
                 let again = try await deployment.command("cameo-admin", ["worker", "stop", id, mode])
-                #expect(again.outputText == "worker \(id) gives back what it runs and ends\n", "\(mode)")
+                #expect(again.outputText == "worker \(id) returns its running jobs and ends\n", "\(mode)")
             }
             worker.send(SIGCONT)
             #expect(await worker.ending == .exited(0))
