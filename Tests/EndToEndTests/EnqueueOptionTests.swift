@@ -175,7 +175,7 @@ struct EnqueueOptionTests {
             let arguments = ["--request", "-"] + option
             let result = try await deployment.command("cameo-enqueue", arguments, input: Data(request.utf8))
             #expect(result.exitStatus == 2)
-            #expect(result.errorText.contains("\(option[0]): --request says itself"), "\(result.errorText)")
+            #expect(result.errorText.contains("\(option[0]): cannot be combined with --request"), "\(result.errorText)")
         }
     }
 }

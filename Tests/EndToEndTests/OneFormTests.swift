@@ -46,7 +46,7 @@ extension EndToEnd {
             for arguments in [["pictures/photo.jpg"], ["initials:JD"], ["--data"]] {
                 let result = try await deployment.command("cameo-enqueue", arguments + header, input: Data([1]))
                 #expect(result.exitStatus == 2, "\(arguments)")
-                #expect(result.errorText.hasPrefix("Error: --header X-Tenant: is sent to http: and https:"))
+                #expect(result.errorText.hasPrefix("Error: --header X-Tenant: is only sent to http: and https:"))
             }
             #expect(!FileManager.default.fileExists(atPath: deployment.store))
             let plain = try await deployment.enqueue("pictures/photo.jpg")
