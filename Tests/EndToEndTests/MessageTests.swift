@@ -146,7 +146,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("initials:AB", "--queue", "imports")
             let result = try await deployment.command("cameo-worker", ["--drain", "--queues", "import,imports"])
             #expect(result.exitStatus == 0 && result.outputText.contains("1 completed"))
-            #expect(result.errorText.contains("warning  there is no queue import so far"), "\(result.errorText)")
+            #expect(result.errorText.contains("warning  there is no queue import yet"), "\(result.errorText)")
             #expect(!result.errorText.contains("no queue imports"))
         }
 

@@ -92,7 +92,7 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["cancel", "4"])
             #expect(try await deployment.drain().exitStatus == 0)
             let again = try await deployment.command("cameo-status", ["export", "out"])
-            #expect(again.outputText == "1 thumbnail written to out, 2 there already\n", "\(again.errorText)")
+            #expect(again.outputText == "1 thumbnail written to out, 2 already there\n", "\(again.errorText)")
             #expect(try manifest().count == 3)
             #expect(try manifest().contains { $0.source == "initials:AB" })
         }

@@ -41,7 +41,7 @@ extension EndToEnd {
             #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
             #expect(after.attempts?.map(\.outcome) == [.released])
             let log = String(decoding: worker.standardError, as: UTF8.self)
-            #expect(log.contains("finishing running jobs") && log.contains("gives back what runs"), "\(log)")
+            #expect(log.contains("finishing running jobs") && log.contains("returning running jobs"), "\(log)")
         }
 
         @Test func oneStopLetsWhatRunsFinishHoweverManyProcessesItReaches() async throws {

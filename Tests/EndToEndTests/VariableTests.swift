@@ -11,8 +11,8 @@ extension EndToEnd {
         private static let misspelt = ["CAMEO_FETCH_CONCURENCY": "4", "CAMEO_SPEED": "11", "CAMEO_GRACE": "1m"]
 
         private static let warnings = [
-            "the environment's CAMEO_FETCH_CONCURENCY has no effect: there is no such variable",
-            "the environment's CAMEO_SPEED has no effect: there is no such variable",
+            "the environment variable CAMEO_FETCH_CONCURENCY has no effect: no option has this name",
+            "the environment variable CAMEO_SPEED has no effect: no option has this name",
         ]
 
         /// As its help names them.
