@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What scripts rely on: exit codes, JSON that keeps its contract, output that cannot be abused.
+    /// Promises to scripts: exit codes, JSON that keeps its contract, output that cannot be abused.
     @Suite(.timeLimit(.minutes(10)))
     struct CommandTests {
         private static let commands = ["cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin"]

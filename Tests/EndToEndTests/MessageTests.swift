@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// How the commands speak: one style, by the names that somebody typed.
+    /// The messages of the commands: one style, with names as they were typed.
     @Suite(.timeLimit(.minutes(10)))
     struct MessageTests {
         private let deployment: Deployment

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// One thing has one word and one form in every command, and what would do nothing is refused.
+    /// One concept has one word and one form in every command, and options without effect are refused.
     @Suite(.timeLimit(.minutes(10)))
     struct OneFormTests {
         private let deployment: Deployment
@@ -110,7 +110,7 @@ extension EndToEnd {
             #expect(result.errorText.contains("--memory-limit 1536: must be between 512MiB and 1TiB"))
         }
 
-        /// Of a program that is told to end at once: the option, the report and the answer say now.
+        /// Stopping at once is called `now` in the option, the report and the answer.
         @Test func nowIsNow() async throws {
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }

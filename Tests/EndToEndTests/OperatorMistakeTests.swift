@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What an operator types wrong is refused by its name and its limit, and changes nothing.
+    /// An operator's mistakes are refused with the option's name and its limits, and change nothing.
     @Suite(.timeLimit(.minutes(10)))
     struct OperatorMistakeTests {
         @Test(

@@ -107,7 +107,7 @@ struct PresetOptionTests {
             result.errorText.contains("CAMEO_PRESETS /none/presets.json: cannot be read"),
             "\(result.errorText)"
         )
-        // Nobody asked for a preset, so that nobody reads the file.
+        // No preset is requested, so the file is not read.
         let without = try await deployment.command(
             "cameo-enqueue",
             ["data:,"],

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `cameo-enqueue` can see to be wrong with a source it refuses, by name and before anything is enqueued.
+/// `cameo-enqueue` refuses mistakes in a source that it can see, by name and before anything is enqueued.
 @Suite(.timeLimit(.minutes(10)))
 struct SourceRefusalTests {
     private let deployment: Deployment
@@ -65,7 +65,7 @@ struct SourceRefusalTests {
         }
     }
 
-    /// The worker may be another user, who sees more.
+    /// The worker may run as another user with more permissions.
     @Test func whatCannotBeSeenIsNotJudged() async throws {
         let closed = deployment.folder.path("closed")
         try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)

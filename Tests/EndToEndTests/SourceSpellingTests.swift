@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Names of files as they are found: with a dash in front, spaces, line ends, or bytes that are no UTF-8.
+    /// File names as they occur: with a leading dash, spaces, line ends, or bytes that are not UTF-8.
     @Suite(.timeLimit(.minutes(10)))
     struct SourceSpellingTests {
         private let deployment: Deployment
@@ -66,7 +66,7 @@ extension EndToEnd {
             #expect(result.exitStatus == 2 && result.errorText.contains("-0 needs a list"), "\(result.errorText)")
         }
 
-        /// In every way in, and to the end: the worker reads the very bytes.
+        /// By every way to enqueue, and to the end: the worker reads the file with exactly these bytes.
         @Test(arguments: ["enqueue caf*.jpg", "enqueue 'caf*.jpg'", "ls caf* | enqueue -", "enqueue -- \"$PWD\"/caf*"])
         func aNameThatIsNoUTF8Works(command: String) async throws {
             let result = try await shell("mv photo.jpg $'caf\\xe9 \\xc3\\xa9.jpg' && \(command)")
