@@ -11,18 +11,18 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copy the store as it is now, while workers and producers go on.",
         discussion: """
-            The copy is a complete store without links: the database and every blob it refers to, checked against its digest. Jobs \
-            that were running wait in the copy, and their attempts do not count. The copy appears under its name once it is \
-            durable on disk; an interrupted one leaves at most a folder DIR.partial-…, which can be removed. Nothing is pruned \
-            meanwhile.
+            The copy is a complete store without links: the database and every blob it refers to, checked against its \
+            digest. Jobs that were running wait in the copy, and their attempts do not count. The copy appears under \
+            its name once it is durable on disk; an interrupted one leaves at most a folder DIR.partial-…, which can \
+            be removed. Nothing is pruned meanwhile.
 
             EXAMPLES
               cameo-admin backup /backups/cameo-monday
               cameo-admin backup /backups/cameo-monday && cameo-admin check --store /backups/cameo-monday
 
             EXIT CODES
-              0 done, 1 blobs of the store are damaged (the copy lacks them), or another process prunes or copies the store, \
-            2 bad usage, 4 the store cannot be read or the copy cannot be written
+              0 done, 1 blobs of the store are damaged (the copy lacks them), or another process prunes or copies the \
+            store, 2 bad usage, 4 the store cannot be read or the copy cannot be written
             """
     )
 

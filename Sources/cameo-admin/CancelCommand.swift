@@ -8,8 +8,8 @@ struct CancelCommand: AsyncParsableCommand {
         commandName: "cancel",
         abstract: "Cancel jobs. A running job is stopped and leaves no thumbnails.",
         discussion: """
-            A selection matches all unfinished jobs, unless --state says otherwise, and is changed in small transactions that do \
-            not block others.
+            A selection matches all unfinished jobs, unless --state says otherwise, and is changed in small \
+            transactions that do not block others.
 
             EXAMPLES
               cameo-admin cancel 19

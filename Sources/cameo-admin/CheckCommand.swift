@@ -9,8 +9,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check the store for damage, and repair it.",
         discussion: """
-            Checks the database, every blob and file in the store, the workers and this machine, and prints one finding per \
-            subject:
+            Checks the database, every blob and file in the store, the workers and this machine, and prints one \
+            finding per subject:
 
               sqlite      the version of SQLite
               journal     the write-ahead log
@@ -46,13 +46,17 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Repair before checking: rebuild damaged indexes, move misplaced blobs back, remove dangling rows, thumbnails with \
-            damaged bytes (they are made again) and orphaned files, and recount the counters. Prints each repair.
+            Repair before checking: rebuild damaged indexes, move misplaced blobs back, remove dangling rows, \
+            thumbnails with damaged bytes (they are made again) and orphaned files, and recount the counters. Prints \
+            each repair.
             """
     )
     var repair = false
 
-    @Flag(help: "Print JSON, one {\"subject\":…,\"severity\":…,\"message\":…} per line; severity: ok, warning, error, mended.")
+    @Flag(
+        help:
+            "Print JSON, one {\"subject\":…,\"severity\":…,\"message\":…} per line; severity: ok, warning, error, mended."
+    )
     var json = false
 
     func run() async throws {

@@ -9,8 +9,8 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
         commandName: "forget",
         abstract: "Remove cached originals, so that the next job fetches them again.",
         discussion: """
-            Removes everything stored for each SOURCE: responses to requests with any credentials, remembered failures, and \
-            bytes that a program uploaded under this name.
+            Removes everything stored for each SOURCE: responses to requests with any credentials, remembered \
+            failures, and bytes that a program uploaded under this name.
 
             EXAMPLES
               cameo-admin forget https://example.com/picture.png

@@ -21,8 +21,9 @@ struct ChosenJobs: ParsableArguments {
 
     @Flag(
         help: """
-            Print JSON: for ids each job after the change, one per line; for a selection {"matched":…,"changed":…,"passed":…}, \
-            where passed counts jobs that changed by themselves before their turn.
+            Print JSON: for ids each job after the change, one per line; for a selection \
+            {"matched":…,"changed":…,"passed":…}, where passed counts jobs that changed by themselves before their \
+            turn.
             """
     )
     var json = false

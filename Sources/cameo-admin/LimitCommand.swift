@@ -8,9 +8,10 @@ struct LimitCommand: AsyncParsableCommand {
         commandName: "limit",
         abstract: "Limit how many jobs of a concurrency key run at once or start within a time, over all workers.",
         discussion: """
-            Running jobs go on; the next claim applies the new limit. --max-running overrides the --concurrency-limit of requests \
-            until it is set to none. A rate of 300/m lets 300 jobs start at once, then five per second; requests cannot set rates. \
-            Without options, the command lists the keys in use. `cameo-admin queue` limits queues.
+            Running jobs go on; the next claim applies the new limit. --max-running overrides the --concurrency-limit \
+            of requests until it is set to none. A rate of 300/m lets 300 jobs start at once, then five per second; \
+            requests cannot set rates. Without options, the command lists the keys in use. `cameo-admin queue` limits \
+            queues.
 
             EXAMPLES
               cameo-admin limit --key example.com --max-running 8
@@ -43,8 +44,8 @@ struct LimitCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Print JSON: {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if there is one; the list has \
-            one key per line.
+            Print JSON: {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if there is one; the \
+            list has one key per line.
             """
     )
     var json = false

@@ -7,8 +7,8 @@ struct PauseCommand: AsyncParsableCommand {
         commandName: "pause",
         abstract: "Pause a queue: its waiting jobs are not claimed, its running jobs go on.",
         discussion: """
-            Applies to every worker from its next claim until `cameo-admin resume`, across restarts. Requests are still \
-            accepted. `cameo-worker --drain` does not wait for jobs of paused queues.
+            Applies to every worker from its next claim until `cameo-admin resume`, across restarts. Requests are \
+            still accepted. `cameo-worker --drain` does not wait for jobs of paused queues.
 
             EXAMPLES
               cameo-admin pause imports

@@ -9,10 +9,11 @@ struct PruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Remove jobs that ended long ago and unreferenced blobs, as workers do by themselves.",
         discussion: """
-            Uses small transactions, so that workers and producers go on. Thumbnails outlive their jobs and are kept forever unless \
-            --keep-thumbnails limits how long they may go unread; a thumbnail that an unfinished job needs is kept too. A blob is \
-            removed an hour after the last thumbnail that refers to it. The database file does not shrink, because its free pages \
-            are reused (`cameo-admin vacuum` returns them). \(DurationArgument.explanation)
+            Uses small transactions, so that workers and producers go on. Thumbnails outlive their jobs and are kept \
+            forever unless --keep-thumbnails limits how long they may go unread; a thumbnail that an unfinished job \
+            needs is kept too. A blob is removed an hour after the last thumbnail that refers to it. The database file \
+            does not shrink, because its free pages are reused (`cameo-admin vacuum` returns them). \
+            \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin prune --dry-run
@@ -31,7 +32,8 @@ struct PruneCommand: AsyncParsableCommand {
     var dryRun = false
 
     @Flag(
-        help: "Print JSON: {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…,…}."
+        help:
+            "Print JSON: {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…,…}."
     )
     var json = false
 

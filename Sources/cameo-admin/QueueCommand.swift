@@ -9,8 +9,8 @@ struct QueueCommand: AsyncParsableCommand {
         commandName: "queue",
         abstract: "List queues, or limit how many jobs of one run at once or start within a time.",
         discussion: """
-            A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m lets 300 jobs \
-            start at once, then five per second; retries count too.
+            A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m \
+            lets 300 jobs start at once, then five per second; retries count too.
 
             EXAMPLES
               cameo-admin queue

@@ -8,8 +8,8 @@ struct RetryCommand: AsyncParsableCommand {
         commandName: "retry",
         abstract: "Make jobs available again, with all their attempts.",
         discussion: """
-            Earlier attempts stay in the history (`cameo-status job ID`). A selection matches discarded jobs only, unless --state \
-            says otherwise, and is changed in small transactions that do not block others.
+            Earlier attempts stay in the history (`cameo-status job ID`). A selection matches discarded jobs only, \
+            unless --state says otherwise, and is changed in small transactions that do not block others.
 
             EXAMPLES
               cameo-admin retry 17 18

@@ -11,16 +11,17 @@ struct VacuumCommand: AsyncParsableCommand {
         commandName: "vacuum",
         abstract: "Return the database's free pages to the file system.",
         discussion: """
-            Seldom needed, because new rows reuse free pages. Vacuuming rewrites the database, needs disk space for two copies of \
-            the pages in use and blocks all other writers meanwhile, so it is refused while workers are alive.
+            Seldom needed, because new rows reuse free pages. Vacuuming rewrites the database, needs disk space for \
+            two copies of the pages in use and blocks all other writers meanwhile, so it is refused while workers are \
+            alive.
 
             EXAMPLES
               cameo-admin vacuum
               cameo-admin vacuum --while-workers-wait
 
             EXIT CODES
-              0 done, 1 workers are alive, or another process prunes or copies the store, 2 bad usage, 4 the store cannot be \
-            opened or written, or the disk is too full
+              0 done, 1 workers are alive, or another process prunes or copies the store, 2 bad usage, 4 the store \
+            cannot be opened or written, or the disk is too full
             """
     )
 

@@ -8,8 +8,8 @@ struct WorkerStopCommand: AsyncParsableCommand {
         commandName: "stop",
         abstract: "Stop workers through the store; they claim no more jobs and exit with 0.",
         discussion: """
-            Works from any machine and user that can write the store; a worker reacts within a second. If a service manager \
-            restarts workers, stop them there instead. \(DurationArgument.explanation)
+            Works from any machine and user that can write the store; a worker reacts within a second. If a service \
+            manager restarts workers, stop them there instead. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c
@@ -17,8 +17,8 @@ struct WorkerStopCommand: AsyncParsableCommand {
               cameo-admin worker stop --all --json
 
             EXIT CODES
-              0 done, 1 a worker does not exist, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be opened \
-            or written
+              0 done, 1 a worker does not exist, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be \
+            opened or written
             """
     )
 

@@ -12,14 +12,15 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         abstract: "Enqueue thumbnail jobs.",
         discussion: """
             Prints one line per request: the job's id, its state and the URIs of its future thumbnails, which a worker \
-            (cameo-worker) makes. A request for the same thumbnails as a waiting job joins that job. If fresh thumbnails \
-            already exist, no job is created and the id is - (see --refresh); in a batch, a completed job is recorded.
+            (cameo-worker) makes. A request for the same thumbnails as a waiting job joins that job. If fresh \
+            thumbnails already exist, no job is created and the id is - (see --refresh); in a batch, a completed job \
+            is recorded.
 
-            A SOURCE that cannot work, such as a missing file, is refused before anything is enqueued. Words after -- and \
-            entries of a list are never options.
+            A SOURCE that cannot work, such as a missing file, is refused before anything is enqueued. Words after -- \
+            and entries of a list are never options.
 
-            Rendition options apply to every --size. An option that only some formats support, such as --quality, is skipped \
-            for sizes of other formats, but refused if it applies to none. \(DurationArgument.explanation) \
+            Rendition options apply to every --size. An option that only some formats support, such as --quality, is \
+            skipped for sizes of other formats, but refused if it applies to none. \(DurationArgument.explanation) \
             \(ByteCount.explanation)
 
             EXAMPLES
@@ -57,8 +58,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     @Option(
         help: ArgumentHelp(
             """
-            With --data: your name for the picture, from which the URIs of its thumbnails are derived. Other bytes under the \
-            same name are a newer version of the picture.
+            With --data: your name for the picture, from which the URIs of its thumbnails are derived. Other bytes \
+            under the same name are a newer version of the picture.
             """,
             valueName: "name"
         )
@@ -86,8 +87,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     @Argument(
         help: """
-            Pictures: paths, patterns ('*.jpg'), URLs (file:, http:, https:, data:, cameo:, or initials:JD for a letter \
-            avatar) or a picture itself in base64; - reads a list from standard input, one per line.
+            Pictures: paths, patterns ('*.jpg'), URLs (file:, http:, https:, data:, cameo:, or initials:JD for a \
+            letter avatar) or a picture itself in base64; - reads a list from standard input, one per line.
             """,
         completion: .file()
     )
@@ -96,7 +97,9 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     func validate() throws {
         guard !renditions.presets.listPresets else {
             guard !data, request.isEmpty, source.isEmpty else {
-                throw ValidationError("--list-presets enqueues nothing: do not combine it with a SOURCE, --data or --request")
+                throw ValidationError(
+                    "--list-presets enqueues nothing: do not combine it with a SOURCE, --data or --request"
+                )
             }
             guard cacheKey == nil else { throw ValidationError("--cache-key: --list-presets enqueues nothing") }
             if let option = (renditions.allGiven + job.given).first(where: { $0 != "--presets" }) {

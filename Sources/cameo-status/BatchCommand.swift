@@ -9,8 +9,8 @@ struct BatchCommand: AsyncParsableCommand {
         commandName: "batch",
         abstract: "Show the progress of a batch and why jobs failed.",
         discussion: """
-            A batch is all jobs whose requests carry its label (`cameo-enqueue --batch`). The remaining time is estimated from the \
-            rate of the last minute. Jobs removed by retention are not counted. \
+            A batch is all jobs whose requests carry its label (`cameo-enqueue --batch`). The remaining time is \
+            estimated from the rate of the last minute. Jobs removed by retention are not counted. \
             \(DurationArgument.explanation)
 
             EXAMPLES
@@ -19,8 +19,8 @@ struct BatchCommand: AsyncParsableCommand {
               cameo-status batch holiday --json
 
             EXIT CODES
-              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in time, \
-            4 the store cannot be opened
+              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in \
+            time, 4 the store cannot be opened
             """
     )
 

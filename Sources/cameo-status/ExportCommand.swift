@@ -10,8 +10,8 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Write thumbnails into a folder as SOURCE.RENDITION.EXT, without overwriting pictures.",
         discussion: """
             manifest.json in the folder lists every file of this and earlier exports with its source and URI: \
-            [{"file":…,"source":…,"uri":…}]. Thumbnails that cannot be read, or whose file name is taken, are reported and \
-            skipped.
+            [{"file":…,"source":…,"uri":…}]. Thumbnails that cannot be read, or whose file name is taken, are reported \
+            and skipped.
 
             EXAMPLES
               cameo-status export thumbnails --batch holiday

@@ -16,8 +16,8 @@ struct JobCommand: AsyncParsableCommand {
               cameo-status job 17 --wait --wait-timeout 60 --json
 
             EXIT CODES
-              0 done, 1 the job was discarded or cancelled, or does not exist, 2 bad usage, 3 not finished in time, 4 the \
-            store cannot be opened
+              0 done, 1 the job was discarded or cancelled, or does not exist, 2 bad usage, 3 not finished in time, 4 \
+            the store cannot be opened
             """
     )
 

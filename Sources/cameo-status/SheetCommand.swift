@@ -36,7 +36,9 @@ struct SheetCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard file != "-" || !json else { throw ValidationError("--json needs a file, because - writes the sheet itself") }
+        guard file != "-" || !json else {
+            throw ValidationError("--json needs a file, because - writes the sheet itself")
+        }
     }
 
     func run() async throws {

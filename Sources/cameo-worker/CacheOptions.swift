@@ -7,8 +7,8 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The most bytes of originals cached in the store (500M, 2G); the least recently used are evicted first. 0 disables the \
-            cache.
+            The most bytes of originals cached in the store (500M, 2G); the least recently used are evicted first. 0 \
+            disables the cache.
             """,
             valueName: "size"
         )
@@ -29,8 +29,8 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a stale response may be served when the server answers 500, 502, 503 or 504, unless the response sets \
-            this itself. An unreachable server needs no such permission.
+            How long a stale response may be served when the server answers 500, 502, 503 or 504, unless the response \
+            sets this itself. An unreachable server needs no such permission.
             """,
             valueName: "duration"
         )
@@ -40,8 +40,8 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a source's failure is reused for the first attempts of other jobs. A Retry-After, or the max-age of a 404, \
-            takes precedence, up to 5m. 0 disables this.
+            How long a source's failure is reused for the first attempts of other jobs. A Retry-After, or the max-age \
+            of a 404, takes precedence, up to 5m. 0 disables this.
             """,
             valueName: "duration"
         )

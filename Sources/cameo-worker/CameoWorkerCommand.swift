@@ -8,12 +8,13 @@ struct CameoWorkerCommand: AsyncParsableCommand {
         commandName: "cameo-worker",
         abstract: "Make the thumbnails of enqueued jobs.",
         discussion: """
-            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs; jobs that exceed the grace period, or a second \
-            signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and --host-headers again.
+            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs; jobs that exceed the grace period, \
+            or a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and \
+            --host-headers again.
 
-            Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so on; \
-            repeatable options take comma-separated values, flags take 1. The worker warns of CAMEO_ variables that are no \
-            options. \(DurationArgument.explanation) \(ByteCount.explanation)
+            Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so \
+            on; repeatable options take comma-separated values, flags take 1. The worker warns of CAMEO_ variables \
+            that are no options. \(DurationArgument.explanation) \(ByteCount.explanation)
 
             EXAMPLES
               cameo-worker --allow-root /srv/pictures
@@ -21,8 +22,8 @@ struct CameoWorkerCommand: AsyncParsableCommand {
               CAMEO_STORE=/var/lib/cameo CAMEO_LOG_FORMAT=json cameo-worker
 
             EXIT CODES
-              0 done, 1 a drain discarded a job or no renderer can be started, 2 bad usage, 3 a drain was stopped early, \
-            4 the store cannot be opened or written
+              0 done, 1 a drain discarded a job or no renderer can be started, 2 bad usage, 3 a drain was stopped \
+            early, 4 the store cannot be opened or written
             """,
         version: CameoVersion.current
     )

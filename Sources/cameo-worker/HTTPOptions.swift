@@ -15,10 +15,10 @@ struct HTTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Send a header with every request to one host: 'example.com: Authorization: Bearer …'. Repeatable. The host means \
-            https and port 443; write host:port for another port or http://host for plain HTTP. Redirects do not forward it, \
-            and a request's own header of the same name replaces it. Arguments are visible in ps: pass secrets in \
-            CAMEO_HOST_HEADER or --host-headers.
+            Send a header with every request to one host: 'example.com: Authorization: Bearer …'. Repeatable. The host \
+            means https and port 443; write host:port for another port or http://host for plain HTTP. Redirects do not \
+            forward it, and a request's own header of the same name replaces it. Arguments are visible in ps: pass \
+            secrets in CAMEO_HOST_HEADER or --host-headers.
             """,
             valueName: "host: name: value"
         )
@@ -38,8 +38,8 @@ struct HTTPOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Fetch sources and overlays that begin with the first prefix from the second instead: \
-            http://img.example/=https://mirror.internal/img/. Repeatable; the longest prefix wins, once. The request's headers \
-            are sent there too; --allow-host and --allow-root apply to the destination.
+            http://img.example/=https://mirror.internal/img/. Repeatable; the longest prefix wins, once. The request's \
+            headers are sent there too; --allow-host and --allow-root apply to the destination.
             """,
             valueName: "prefix=prefix"
         )

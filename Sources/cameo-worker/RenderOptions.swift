@@ -20,7 +20,10 @@ struct RenderOptions: ParsableArguments {
     var memoryLimit = ByteCount(1_536 << 20)
 
     @Option(
-        help: ArgumentHelp("Replace a renderer after this many pictures; 1 uses a new one for each.", valueName: "number")
+        help: ArgumentHelp(
+            "Replace a renderer after this many pictures; 1 uses a new one for each.",
+            valueName: "number"
+        )
     )
     var recycleAfter = 500
 

@@ -42,8 +42,8 @@ struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The most bytes of sources in memory at once (500M, 2G), fetched or from the store; further ones wait, and a larger \
-            one is fetched alone. (default: an eighth of the memory)
+            The most bytes of sources in memory at once (500M, 2G), fetched or from the store; further ones wait, and \
+            a larger one is fetched alone. (default: an eighth of the memory)
             """,
             valueName: "size"
         )
@@ -57,7 +57,10 @@ struct SourceOptions: ParsableArguments {
     var connectTimeout = DurationArgument(.seconds(5))
 
     @Option(
-        help: ArgumentHelp("Give up a transfer that is slower than this, in bytes per second, for 10 seconds.", valueName: "size")
+        help: ArgumentHelp(
+            "Give up a transfer that is slower than this, in bytes per second, for 10 seconds.",
+            valueName: "size"
+        )
     )
     var lowSpeed = ByteCount(1_024)
 

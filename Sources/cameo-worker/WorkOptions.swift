@@ -48,9 +48,9 @@ struct WorkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: the log \
-            level and the options for sources, HTTP and its cache change at once, all others at the next start. \
-            (default: none)
+            A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
+            the log level and the options for sources, HTTP and its cache change at once, all others at the next \
+            start. (default: none)
             """,
             valueName: "file"
         )

@@ -89,7 +89,8 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["retry", "\(job)"])
             try await deployment.waitUntil { try await $0.job(job).state == .completed }
             try await awaitLog("completed")
-            for (wrong, words) in [("nonsense", "line 1 is not NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")] {
+            for (wrong, words) in [("nonsense", "line 1 is not NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")]
+            {
                 try Data(wrong.utf8).write(to: URL(filePath: settings))
                 worker.send(SIGHUP)
                 try await awaitLog(words)

@@ -23,7 +23,8 @@ struct SourceRefusalTests {
     @Test(
         arguments: [
             (["none.jpg"], "cameo-enqueue: none.jpg: there is no such file"), (["pictures"], "pictures: is a folder"),
-            (["there.jpg/x"], "there.jpg/x: there is no such file"), (["/dev/null"], "/dev/null: is not a regular file"),
+            (["there.jpg/x"], "there.jpg/x: there is no such file"),
+            (["/dev/null"], "/dev/null: is not a regular file"),
             (["s3://bucket/key.jpg"], "s3: is no scheme"), (["ftp://example.com/a.jpg"], "ftp: is no scheme"),
             (["--in", "10", "minutes"], "minutes: there is no such file"),
             (["file:///none/a.jpg"], "file:///none/a.jpg: there is no such file"),

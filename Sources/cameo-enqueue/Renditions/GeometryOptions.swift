@@ -23,8 +23,8 @@ struct GeometryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The part that cover keeps, and the place where contain puts the picture: center, north, northeast, …, or a focal \
-            point x,y with each from 0 to 1; for cover also entropy or attention. (default: center)
+            The part that cover keeps, and the place where contain puts the picture: center, north, northeast, …, or a \
+            focal point x,y with each from 0 to 1; for cover also entropy or attention. (default: center)
             """,
             valueName: "gravity"
         ),
@@ -35,7 +35,10 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)", valueName: "factor")
+        help: ArgumentHelp(
+            "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)",
+            valueName: "factor"
+        )
     )
     var dpr: Double?
 

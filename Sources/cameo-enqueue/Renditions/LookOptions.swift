@@ -44,13 +44,22 @@ struct LookOptions: ParsableArguments {
     )
     var sharpen: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Multiply the brightness, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the brightness, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var brightness: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Multiply the contrast, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the contrast, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var contrast: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Multiply the saturation, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the saturation, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var saturation: Double?
 
     @Flag(help: "Convert to greyscale.")

@@ -70,8 +70,9 @@ struct OutputOptions: ParsableArguments {
         .filter(\.1).map(\.0)
     }
 
-    /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as another
-    /// size takes it. If none does, all sizes get it, so that their validation reports why: no option is ignored.
+    /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as
+    /// another size takes it. If none does, all sizes get it, so that their validation reports why: no option is
+    /// ignored.
     func apply(to renditions: inout [Rendition]) {
         for (option, set) in settings {
             let takers = renditions.indices.filter { renditions[$0].objection(to: option) == nil }

@@ -16,7 +16,10 @@ struct OverlayOptions: ParsableArguments {
 
     @Option(
         name: .customLong("overlay-gravity"),
-        help: ArgumentHelp("The place of the overlay: a compass point or x,y. (default: southeast)", valueName: "gravity"),
+        help: ArgumentHelp(
+            "The place of the overlay: a compass point or x,y. (default: southeast)",
+            valueName: "gravity"
+        ),
         completion: .list(Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )

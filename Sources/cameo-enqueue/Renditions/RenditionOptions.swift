@@ -27,7 +27,9 @@ struct RenditionOptions: ParsableArguments {
         var origins: [String: String] = [:]
         for (rendition, origin) in all {
             guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
-            throw ValidationError("\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)")
+            throw ValidationError(
+                "\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)"
+            )
         }
         return all.map(\.0)
     }
