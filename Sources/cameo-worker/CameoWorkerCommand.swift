@@ -8,8 +8,8 @@ struct CameoWorkerCommand: AsyncParsableCommand {
         commandName: "cameo-worker",
         abstract: "Make the thumbnails of enqueued jobs.",
         discussion: """
-            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs; jobs that exceed the grace period, \
-            or a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and \
+            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs. Jobs that still run after the grace \
+            period, or at a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and \
             --host-headers again.
 
             Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so \
