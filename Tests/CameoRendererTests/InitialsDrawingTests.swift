@@ -157,7 +157,7 @@ struct InitialsDrawingTests {
     @Test func letterThatNoFontHasIsANamedFailure() async throws {
         let failure = await failure { try await picture("initials:%F0%90%98%80", Rendition(width: 64)) }
         #expect(failure?.code == .renderFailed)
-        #expect(failure?.message.contains("no font") == true, "\(failure?.message ?? "")")
+        #expect(failure?.message.contains("no installed font") == true, "\(failure?.message ?? "")")
     }
 
     /// Drawn or refused with a message, depending on the fonts; never a crash.
@@ -167,7 +167,7 @@ struct InitialsDrawingTests {
             let grid = try await grid("initials:\(PercentEncoding.encoded(name))", edge: 64)
             #expect(try ink(grid)[2] > 0)
         } catch let failure as JobFailure {
-            #expect(failure.code == .renderFailed && failure.message.contains("no font"), "\(failure.message)")
+            #expect(failure.code == .renderFailed && failure.message.contains("no installed font"), "\(failure.message)")
         }
     }
 }

@@ -25,12 +25,13 @@ struct SourceRefusalTests {
             (["none.jpg"], "cameo-enqueue: none.jpg: there is no such file"), (["pictures"], "pictures: is a folder"),
             (["there.jpg/x"], "there.jpg/x: there is no such file"),
             (["/dev/null"], "/dev/null: is not a regular file"),
-            (["s3://bucket/key.jpg"], "s3: is no scheme"), (["ftp://example.com/a.jpg"], "ftp: is no scheme"),
+            (["s3://bucket/key.jpg"], "uses the unknown scheme s3:"),
+            (["ftp://example.com/a.jpg"], "uses the unknown scheme ftp:"),
             (["--in", "10", "minutes"], "minutes: there is no such file"),
             (["file:///none/a.jpg"], "file:///none/a.jpg: there is no such file"),
             (["file://host/a.jpg"], "names a host"), (["file:///a%zz.jpg"], "hexadecimal"), (["cameo:x"], "cameo:x: "),
             (["--overlay", "none.png"], "none.png: there is no such file"),
-            (["--overlay", "s3://b/k"], "the overlay s3://b/k: s3: is no scheme"),
+            (["--overlay", "s3://b/k"], "the overlay s3://b/k: uses the unknown scheme s3:"),
         ] as [([String], String)]
     )
     func whatCannotWorkIsRefusedWithWhatCould(arguments: [String], message: String) async throws {
