@@ -167,7 +167,10 @@ struct InitialsDrawingTests {
             let grid = try await grid("initials:\(PercentEncoding.encoded(name))", edge: 64)
             #expect(try ink(grid)[2] > 0)
         } catch let failure as JobFailure {
-            #expect(failure.code == .renderFailed && failure.message.contains("no installed font"), "\(failure.message)")
+            #expect(
+                failure.code == .renderFailed && failure.message.contains("no installed font"),
+                "\(failure.message)"
+            )
         }
     }
 }
