@@ -1,6 +1,6 @@
 /// The timing of an animation.
 struct Animation: Hashable {
-    /// At least 2.
+    /// The number of frames, at least 2.
     let frames: Int
     /// How long each frame is shown, in milliseconds; one entry per frame.
     let delays: [Int]

@@ -13,7 +13,7 @@ struct RenditionPlan {
     let background: Color
     let overlay: OverlayPicture?
     let metadata: SourceMetadata
-    /// Nil for a still picture.
+    /// The timing of the animation, or nil for a still picture.
     let animation: Animation?
     /// Whether the pixels keep the values of the source's own profile, which must then be embedded.
     let keepsSourceProfile: Bool
