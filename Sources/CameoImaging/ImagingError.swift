@@ -8,7 +8,6 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     case unsupportedFormat(looksLike: String?)
     /// The format is supported, but must be allowed explicitly.
     case formatNotAllowed(PictureFormat)
-    /// This build of libvips has no decoder for the format.
     case noDecoder(PictureFormat)
     /// libvips cannot convert the pixels to sRGB.
     case unsupportedPixels(String)

@@ -1,6 +1,5 @@
 package import CameoModel
 
-/// The renditions made of one source.
 package struct RenderedSet: Sendable {
     package let facts: PictureFacts
     /// Whether the source is truncated, so that the renditions show only what there is.

@@ -1,6 +1,5 @@
 /// The eight bytes before every message: its kind and the length of its JSON text, both 32-bit little-endian.
 package struct FrameHeader: Hashable, Sendable {
-    /// The kind of the message that follows.
     package enum Kind: UInt32, CaseIterable, Sendable {
         case hello = 0x314C_4548, job = 0x3142_4F4A, picture = 0x3143_4950, refusal = 0x3146_4552
     }

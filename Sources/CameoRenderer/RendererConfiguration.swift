@@ -3,7 +3,6 @@ internal import CameoRenderMessages
 
 /// How renderer processes are run and limited.
 package struct RendererConfiguration: Sendable {
-    /// The path of `cameo-renderer`.
     package var executable: String
     /// The number of processes that render at once, one picture and one thread each. Each has an idle spare besides.
     package var processes: Int
@@ -27,7 +26,6 @@ package struct RendererConfiguration: Sendable {
     /// The most bytes that it may return for all renditions of a job, which the worker holds at once.
     package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
 
-    /// The usual number of processes is the number of cores.
     package init(executable: String, processes: Int) {
         self.executable = executable
         self.processes = processes

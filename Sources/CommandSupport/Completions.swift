@@ -3,7 +3,6 @@ internal import CameoModel
 package import CameoStore
 
 extension CompletionKind {
-    /// Completes the store's queues.
     package static var queues: CompletionKind {
         ofStore { store in try await store.queues().map(\.name) }
     }

@@ -35,7 +35,6 @@ package struct JobSelection: ParsableArguments {
         if let batch { _ = try await store.batch(batch) }
     }
 
-    /// Whether no option was given.
     package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }
 
     package func validate() throws {

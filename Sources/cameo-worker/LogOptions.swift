@@ -4,7 +4,6 @@ internal import Logging
 
 /// The format and level of the log.
 struct LogOptions: ParsableArguments {
-    /// The format of a log line.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json
     }

@@ -26,7 +26,6 @@ extension CodedColor {
         }
     }
 
-    /// The sRGB encoding of a grey, 0…1 on both sides.
     package func grey(_ encoded: Double) -> Double {
         let scene = light(encoded)
         let light = scene * displayGain(scene)

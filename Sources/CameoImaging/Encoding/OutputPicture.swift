@@ -79,6 +79,5 @@ struct OutputPicture: ~Copyable {
 }
 
 extension Rendition.Format {
-    /// Whether grey pixels are written with one channel.
     fileprivate var hasGrey: Bool { self == .jpeg || self == .png }
 }

@@ -3,7 +3,6 @@ package import CameoModel
 /// The size and position of an overlay on a thumbnail.
 package struct OverlayPlace: Hashable, Sendable {
     package let size: PixelSize
-    /// The position of the top left corner.
     package let left: Int
     package let top: Int
 

@@ -12,7 +12,6 @@ struct PixelArea: Hashable {
         self.size = size
     }
 
-    /// The whole picture.
     init(whole size: PixelSize) {
         self.init(left: 0, top: 0, size: size)
     }

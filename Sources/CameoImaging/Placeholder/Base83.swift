@@ -1,4 +1,3 @@
-/// Numbers in BlurHash's alphabet.
 enum Base83 {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"

@@ -25,7 +25,6 @@ package struct SourceMapping: ~Copyable {
         bytes = UnsafeRawBufferPointer(start: start, count: size)
     }
 
-    /// A copy of the first bytes.
     package func prefix(_ count: Int) -> [UInt8] { Array(bytes.prefix(count)) }
 
     deinit {

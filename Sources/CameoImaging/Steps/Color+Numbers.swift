@@ -1,7 +1,6 @@
 internal import CameoModel
 
 extension Color {
-    /// Whether the colour is a grey.
     var isNeutral: Bool { red == green && green == blue }
 
     /// The components as libvips takes them, without alpha: one for grey pictures (whose backgrounds must be neutral),

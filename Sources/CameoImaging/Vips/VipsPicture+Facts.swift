@@ -7,7 +7,6 @@ extension VipsPicture {
     var height: Int { Int(vips_image_get_height(image)) }
     var bands: Int { Int(vips_image_get_bands(image)) }
     var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
-    /// The number of bands that carry colour.
     var colorBands: Int { hasAlpha ? bands - 1 : bands }
     /// The EXIF orientation, 1…8; 1 is upright.
     var orientation: Int { Int(vips_image_get_orientation(image)) }

@@ -43,7 +43,6 @@ extension VipsPicture {
         VipsPicture { cameo_vips_bandjoin(image, other.image, $0) }
     }
 
-    /// Replaces a part of the picture.
     func replacing(left: Int, top: Int, with part: borrowing VipsPicture) -> VipsPicture? {
         VipsPicture { cameo_vips_insert(image, part.image, $0, Int32(left), Int32(top)) }
     }

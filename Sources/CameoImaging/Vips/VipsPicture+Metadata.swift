@@ -9,7 +9,6 @@ extension VipsPicture {
         case profile = "icc-profile-data"
     }
 
-    /// A copy of the metadata, or nil if there is none.
     func metadata(_ field: MetadataField) -> Data? {
         if let bytes = blob(field.rawValue) { return bytes }
         guard field == .xmp else { return nil }

@@ -128,7 +128,6 @@ extension VipsPicture {
         return result == 0 ? (Int(left), Int(top), Int(width), Int(height)) : nil
     }
 
-    /// The band values of one pixel.
     func pixel(x: Int, y: Int) -> [Double]? {
         var numbers: UnsafeMutablePointer<Double>?
         var count: Int32 = 0

@@ -79,7 +79,6 @@ struct GeometryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Mirror the picture.", valueName: "direction"))
     var flip: Rendition.Flip?
 
-    /// The options given, besides `--size`.
     var given: [String] {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),

@@ -71,7 +71,6 @@ struct LookOptions: ParsableArguments {
     )
     var tint: Color?
 
-    /// The options given.
     var given: [String] {
         [
             ("--background", background != nil), ("--corner-radius", cornerRadius != nil),

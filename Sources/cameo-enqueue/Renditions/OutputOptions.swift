@@ -58,7 +58,6 @@ struct OutputOptions: ParsableArguments {
     )
     var keep: Set<Rendition.Encoding.Metadata>?
 
-    /// The options given.
     var given: [String] {
         [
             ("--format", format != nil), ("--quality", quality != nil), ("--lossless", lossless),

@@ -49,7 +49,6 @@ struct OverlayOptions: ParsableArguments {
     )
     var margin: Int?
 
-    /// The options given.
     var given: [String] { (source == nil ? [] : ["--overlay"]) + details }
 
     private var details: [String] {
