@@ -2,6 +2,7 @@ package import CameoModel
 
 /// A picture that renditions draw over the source's.
 package struct RenderOverlay: Sendable {
+    /// The overlay's URI as the renditions spell it.
     package let source: String
     /// A regular or memory file, read from its start whatever its offset.
     package let file: OpenFile

@@ -1,3 +1,4 @@
+/// Numbers in the base 83 of BlurHash.
 enum Base83 {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
