@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "CSandbox.h"
-#include "CSandboxLooks.h"
+#include "CSandboxStat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,26 +31,26 @@ int cameo_restrict_calls(bool generates_code) {
 
 #else
 
-// Without conditions. What of these touches more than the process itself needs a descriptor, and all that can be had
-// are those of a job, and of files that Landlock lets be read.
+// Allowed unconditionally. Those that reach beyond the process need a descriptor, and the only descriptors to be had
+// are those of a job and of files that Landlock lets it read.
 static const int plain_calls[] = {
     // The worker's socket, sources, fonts.
     SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_recvmsg, SYS_sendmsg, SYS_close, SYS_lseek,
     SYS_fstat, SYS_fstatfs, SYS_getdents64, SYS_fadvise64,
     // Memory.
     SYS_brk, SYS_munmap, SYS_mremap,
-    // Threads, and waiting for each other.
+    // Threads and synchronisation.
     SYS_futex, SYS_set_robust_list, SYS_rseq, SYS_sched_yield, SYS_sched_getaffinity, SYS_gettid, SYS_getpid,
     SYS_nanosleep, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
-    // Own signals: the crash handler.
+    // Signals of its own: the crash handler.
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_restart_syscall,
-    // What time it is (where the vDSO has no clock) and what machine this is.
+    // The time (if the vDSO has no clock) and the machine.
     SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_sysinfo, SYS_uname, SYS_getrandom, SYS_umask,
     SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
 };
 
-// Answered by `cameo_answer_looks`.
-static const int looks[] = {
+// Answered by the handler of `cameo_answer_stat_calls`.
+static const int stat_calls[] = {
     SYS_newfstatat, SYS_faccessat,
 #ifdef SYS_faccessat2
     SYS_faccessat2,
@@ -60,7 +60,7 @@ static const int looks[] = {
 #endif
 };
 
-// No path is a link, as far as realpath(3) can tell: Landlock follows them, and where they lead is not shown.
+// No path is a symbolic link as far as realpath(3) can tell: Landlock follows links, and their targets stay hidden.
 static const int links[] = {
     SYS_readlinkat,
 #ifdef __x86_64__
@@ -68,10 +68,11 @@ static const int links[] = {
 #endif
 };
 
-// DESIGN: the program compares the call's number with one after the other; the kernel (5.11) remembers which numbers
-// are always allowed and does not run it for them. A filter is a program for a machine with one register; jumps count the instructions to skip.
+// DESIGN: the filter compares the call's number with one entry after the other; the kernel (5.11 and later) caches
+// which numbers are always allowed and does not run the filter for them. A filter is a program for a machine with one
+// register; jumps count the instructions to skip.
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-// The lower and the upper half of an argument, on machines that are little-endian.
+// The lower and the upper half of an argument on a little-endian machine.
 #define LOAD_ARGUMENT(index) LOAD(args[index])
 #define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
 #define SKIP_UNLESS_EQUAL(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, count)
@@ -85,7 +86,7 @@ static const int links[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-// O_PATH opens what Landlock does not judge, to look at.
+// O_PATH opens files that Landlock does not check, which would reveal their metadata.
 #define MORE_THAN_READING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_PATH)
 #define NEW_NAMESPACES                                                                                                 \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
@@ -104,40 +105,40 @@ int cameo_restrict_calls(bool generates_code) {
         LOAD(arch), SKIP_IF_EQUAL(ARCHITECTURE, 1), ANSWER(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
 #ifdef __x86_64__
-        // The x32 flavour has the same architecture and other numbers.
+        // The x32 ABI has the same architecture and other numbers.
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), ANSWER(SECCOMP_RET_KILL_PROCESS),
 #endif
     };
-    // Each block is left by an answer: the call's number is loaded at its beginning and nowhere else.
+    // Every block ends with an answer, because the call's number is loaded only at the beginning.
     const struct sock_filter conditional[] = {
         SKIP_UNLESS_EQUAL(SYS_clone3, 1), ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
 
-        // Threads, no processes.
+        // Threads, but no processes.
         SKIP_UNLESS_EQUAL(SYS_clone, 5), LOAD_ARGUMENT(0),
         SKIP_UNLESS_ANY_BIT(CLONE_THREAD, 2), SKIP_IF_ANY_BIT(NEW_NAMESPACES, 1), ALLOW, REFUSE,
 
-        // Reading only. Landlock says which files.
+        // Reading only; Landlock decides which files.
         SKIP_UNLESS_EQUAL(SYS_openat, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(MORE_THAN_READING, 1), ALLOW, REFUSE,
 
-        // No memory becomes code, and no file is loaded as code.
+        // No memory becomes executable, and no file is mapped as code.
         SKIP_UNLESS_EQUAL(SYS_mprotect, 4), LOAD_ARGUMENT(2), SKIP_IF_ANY_BIT(PROT_EXEC, 1), ALLOW, REFUSE,
         SKIP_UNLESS_EQUAL(SYS_mmap, 7), LOAD_ARGUMENT(2), SKIP_UNLESS_ANY_BIT(PROT_EXEC, 3),
         LOAD_ARGUMENT(3), SKIP_UNLESS_ANY_BIT(generates_code ? MAP_ANONYMOUS : 0, 2), ALLOW, ALLOW, REFUSE,
 
-        // Not MADV_HWPOISON (100) and its kin, which take memory from the machine.
+        // Not MADV_HWPOISON (100) and above, which take memory away from the machine.
         SKIP_UNLESS_EQUAL(SYS_madvise, 4), LOAD_ARGUMENT(2), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 100, 1, 0), ALLOW, REFUSE,
 
-        // Signals to itself only: how abort ends it.
+        // Signals to itself only, as abort sends.
         SKIP_UNLESS_EQUAL(SYS_tgkill, 4), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(getpid(), 1), ALLOW, REFUSE,
 
-        // A thread's name.
+        // Naming a thread.
         SKIP_UNLESS_EQUAL(SYS_prctl, 4), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(PR_SET_NAME, 1), ALLOW, REFUSE,
 
-        // Not F_SETOWN and F_SETSIG, which make the kernel send signals to anybody.
+        // Not F_SETOWN or F_SETSIG, which make the kernel send signals to any process.
         SKIP_UNLESS_EQUAL(SYS_fcntl, 7), LOAD_ARGUMENT(1), SKIP_IF_EQUAL(F_GETFD, 4), SKIP_IF_EQUAL(F_SETFD, 3),
         SKIP_IF_EQUAL(F_GETFL, 2), SKIP_IF_EQUAL(F_DUPFD_CLOEXEC, 1), REFUSE, ALLOW,
 
-        // getrlimit of its own: glibc asks for the size of stacks.
+        // getrlimit for itself: glibc queries the stack size.
         SKIP_UNLESS_EQUAL(SYS_prlimit64, 8), LOAD_ARGUMENT(0), SKIP_UNLESS_EQUAL(0, 5),
         LOAD_ARGUMENT(2), SKIP_UNLESS_EQUAL(0, 3), LOAD_UPPER_HALF(2), SKIP_UNLESS_EQUAL(0, 1), ALLOW, REFUSE,
 
@@ -145,17 +146,17 @@ int cameo_restrict_calls(bool generates_code) {
     };
     // clang-format on
 
-    enum { LISTED = COUNT(plain_calls) + COUNT(looks) + COUNT(links) };
+    enum { LISTED = COUNT(plain_calls) + COUNT(stat_calls) + COUNT(links) };
     struct sock_filter program[COUNT(entry) + 2 * LISTED + COUNT(conditional)];
     size_t length = COUNT(entry);
     memcpy(program, entry, sizeof entry);
     length += answer_all(program + length, plain_calls, COUNT(plain_calls), SECCOMP_RET_ALLOW);
-    length += answer_all(program + length, looks, COUNT(looks), SECCOMP_RET_TRAP);
+    length += answer_all(program + length, stat_calls, COUNT(stat_calls), SECCOMP_RET_TRAP);
     length += answer_all(program + length, links, COUNT(links), SECCOMP_RET_ERRNO | EINVAL);
     memcpy(program + length, conditional, sizeof conditional);
     length += COUNT(conditional);
 
-    if (cameo_answer_looks() != 0) return -1;
+    if (cameo_answer_stat_calls() != 0) return -1;
     struct sock_fprog filter = {.len = (unsigned short)length, .filter = program};
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
 }

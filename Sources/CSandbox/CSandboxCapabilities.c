@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// capget(2) and capset(2) have no wrappers outside libcap. Version 3 has two words of 32 capabilities each.
+// capget(2) and capset(2) have wrappers only in libcap. Version 3 has two words of 32 capabilities each.
 typedef struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 
 int cameo_drop_capabilities(void) {

@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The numbers and structures stand here because linux/landlock.h is as old as the distribution's kernel headers, and a
-// newer kernel's rights would be left unhandled: open. (https://docs.kernel.org/userspace-api/landlock.html)
+// The numbers and structures are repeated here because linux/landlock.h is as old as the distribution's kernel headers,
+// and rights of a newer kernel would stay unrestricted. (https://docs.kernel.org/userspace-api/landlock.html)
 #define CREATE_RULESET 444
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
@@ -33,7 +33,7 @@ struct path_rule {
     int32_t parent_fd;
 } __attribute__((packed));
 
-// Everything that a version can forbid. A version that is newer than these is treated as the last.
+// Everything that a version can restrict. A newer version than these is treated as the last.
 static struct ruleset everything(int version) {
     struct ruleset all = {.handled_files = (1ull << 13) - 1}; // execute, write, read, remove, make
     if (version >= 2) all.handled_files |= 1ull << 13;        // link and rename to another folder
@@ -46,12 +46,12 @@ static struct ruleset everything(int version) {
 
 static int allow_reading(int ruleset, const char *folder) {
     int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return 0; // not there, a loop of links, a stale mount: nothing is read there, and the rest is closed off
+    if (fd < 0) return 0; // missing, a loop of links, a stale mount: nothing is read there, and the rest stays blocked
     struct path_rule rule = {.allowed = READ_FILE | READ_DIR, .parent_fd = fd};
     int result = (int)syscall(ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0);
     int saved = errno;
     close(fd);
-    // EBADFD: a folder of a file system that has no rules, as are those of the kernel itself. It is left out.
+    // EBADFD: the folder's file system supports no rules, such as the kernel's own. It is skipped.
     if (result != 0 && saved == EBADFD) return 0;
     errno = saved;
     return result;
@@ -61,7 +61,7 @@ int cameo_restrict_files(const char *const folders[], size_t count) {
     int version = (int)syscall(CREATE_RULESET, NULL, 0, VERSION_QUERY);
     if (version < 1) return -1;
     struct ruleset all = everything(version);
-    // An older kernel takes the longer structure as long as what it does not know is 0.
+    // An older kernel accepts the longer structure as long as the fields it does not know are 0.
     int ruleset = (int)syscall(CREATE_RULESET, &all, sizeof all, 0);
     if (ruleset < 0) return -1;
     int result = 0;

@@ -1,11 +1,12 @@
-// What happens between decoder and encoder.
+// Operations between decoder and encoder.
 #pragma once
 
 static inline int cameo_vips_colourspace(VipsImage *in, VipsImage **out, VipsInterpretation space) {
     return vips_colourspace(in, out, space, NULL);
 }
 
-/// To sRGB of `depth` bits by the embedded profile, else by `fallback` (a file or one of libvips' built-in names; may be NULL).
+/// Converts to sRGB of `depth` bits by the embedded profile, else by `fallback` (a file, a built-in name of libvips, or
+/// NULL).
 static inline int cameo_vips_to_srgb(VipsImage *in, VipsImage **out, const char *fallback, int depth) {
     if (fallback)
         return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "depth", depth, "intent",
@@ -15,7 +16,7 @@ static inline int cameo_vips_to_srgb(VipsImage *in, VipsImage **out, const char 
 
 static inline int cameo_vips_copy(VipsImage *in, VipsImage **out) { return vips_copy(in, out, NULL); }
 
-/// The same numbers, said to mean something else.
+/// The same values, labelled with another colour space.
 static inline int cameo_vips_reinterpreted(VipsImage *in, VipsImage **out, VipsInterpretation space) {
     return vips_copy(in, out, "interpretation", space, NULL);
 }
@@ -46,8 +47,8 @@ static inline int cameo_vips_extract_area(VipsImage *in, VipsImage **out, int le
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/// The box of everything that differs from `background` (as many numbers as bands) by more than `threshold`; a width of
-/// 0 if nothing does.
+/// Finds the box of everything that differs from `background` (one number per band) by more than `threshold`; its width
+/// is 0 if nothing does.
 static inline int cameo_vips_find_trim(VipsImage *in, int *left, int *top, int *width, int *height, double threshold,
                                        const double *background, int count) {
     VipsArrayDouble *colour = vips_array_double_new(background, count);
@@ -63,7 +64,7 @@ static inline int cameo_vips_smartcrop(VipsImage *in, VipsImage **out, int width
 
 static inline int cameo_vips_add_alpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
 
-/// `background`: as many numbers as the picture has bands.
+/// `background`: one number per band.
 static inline int cameo_vips_embed(VipsImage *in, VipsImage **out, int left, int top, int width, int height,
                                    const double *background, int count) {
     VipsArrayDouble *colour = vips_array_double_new(background, count);
@@ -73,7 +74,7 @@ static inline int cameo_vips_embed(VipsImage *in, VipsImage **out, int left, int
     return result;
 }
 
-/// `background`: as many numbers as the picture has bands besides alpha.
+/// `background`: one number per band except alpha.
 static inline int cameo_vips_flatten(VipsImage *in, VipsImage **out, const double *background, int count) {
     VipsArrayDouble *colour = vips_array_double_new(background, count);
     int result = vips_flatten(in, out, "background", colour, NULL);
@@ -86,7 +87,7 @@ static inline int cameo_vips_bands(VipsImage *in, VipsImage **out, int first, in
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-/// The picture over a plain colour that may itself be transparent (`background`: red, green, blue, alpha, 0..255).
+/// Draws the picture over a plain, possibly translucent colour (`background`: red, green, blue, alpha, 0..255).
 static inline int cameo_vips_composite_over(VipsImage *in, VipsImage **out, const double *background) {
     VipsImage *plain = vips_image_new_from_image(in, background, 4);
     if (!plain) return -1;
@@ -95,13 +96,13 @@ static inline int cameo_vips_composite_over(VipsImage *in, VipsImage **out, cons
     return result;
 }
 
-/// The numbers of one pixel, for the caller to free with g_free.
+/// The band values of one pixel, to be freed with g_free.
 static inline int cameo_vips_getpoint(VipsImage *in, double **numbers, int *count, int x, int y) {
     return vips_getpoint(in, numbers, count, x, y, NULL);
 }
 
-/// A picture over pixels that the caller owns and keeps until the picture is gone, of the size and kind that `like` has
-/// but for its height.
+/// A picture over pixels that the caller owns and keeps until the picture is gone, with the size and type of `like`
+/// except for its height.
 static inline int cameo_vips_over_memory(const void *pixels, size_t size, VipsImage *like, int height,
                                          VipsImage **out) {
     VipsImage *image = vips_image_new_from_memory(pixels, size, vips_image_get_width(like), height,

@@ -1,5 +1,4 @@
-// Encoders: 8-bit pixels in, bytes out, without any metadata. The savers hand out a buffer for the caller to free with
-// g_free.
+// Encoders: 8-bit pixels in, bytes out, without metadata. The caller frees the buffer with g_free.
 #pragma once
 
 // 8.15 replaced `strip` by `keep`.
@@ -9,27 +8,28 @@
 #define CAMEO_NO_METADATA "strip", TRUE
 #endif
 
-/// `subsampling` is told: the savers' own choice is theirs to change.
+/// `subsampling` is explicit, because the savers' default may change.
 static inline int cameo_vips_jpegsave(VipsImage *in, void **buffer, size_t *length, int quality, int progressive,
                                       VipsForeignSubsample subsampling) {
     return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "interlace", progressive,
                                 "subsample_mode", subsampling, CAMEO_NO_METADATA, NULL);
 }
 
-/// `compression`: zlib's level, 1..9. All row filters are tried: without, photographs are 20 to 40 per cent larger.
+/// `compression`: zlib's level, 1..9. All row filters are tried: without them, photographs are 20 to 40 per cent
+/// larger.
 static inline int cameo_vips_pngsave(VipsImage *in, void **buffer, size_t *length, int compression) {
     return vips_pngsave_buffer(in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_ALL,
                                CAMEO_NO_METADATA, NULL);
 }
 
-/// At most 256 colours; `effort` (1..10) is the quantiser's. Rows of a palette's indices are best left unfiltered.
+/// At most 256 colours; `effort` (1..10) is the quantiser's. Rows of palette indices are best left unfiltered.
 static inline int cameo_vips_pngsave_palette(VipsImage *in, void **buffer, size_t *length, int compression,
                                              int quality, int effort) {
     return vips_pngsave_buffer(in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_NONE,
                                "palette", TRUE, "Q", quality, "effort", effort, CAMEO_NO_METADATA, NULL);
 }
 
-/// `effort`: 0..6. An animation is a roll of frames with the fields page-height, delay and loop.
+/// `effort`: 0..6. An animation is its stacked frames with the fields page-height, delay and loop.
 static inline int cameo_vips_webpsave(VipsImage *in, void **buffer, size_t *length, int quality, int alpha_quality,
                                       int effort) {
     return vips_webpsave_buffer(in, buffer, length, "Q", quality, "alpha_q", alpha_quality, "effort", effort,
@@ -40,7 +40,7 @@ static inline int cameo_vips_webpsave_lossless(VipsImage *in, void **buffer, siz
     return vips_webpsave_buffer(in, buffer, length, "lossless", TRUE, "effort", effort, CAMEO_NO_METADATA, NULL);
 }
 
-/// `effort`: 0..9, libaom's. `bitdepth` must be told: the saver's own default is 12.
+/// `effort`: libaom's, 0..9. `bitdepth` is explicit, because the saver's default is 12.
 static inline int cameo_vips_avifsave(VipsImage *in, void **buffer, size_t *length, int quality, int lossless,
                                       int effort, VipsForeignSubsample subsampling) {
     return vips_heifsave_buffer(in, buffer, length, "Q", quality, "lossless", lossless, "compression",
@@ -48,12 +48,12 @@ static inline int cameo_vips_avifsave(VipsImage *in, void **buffer, size_t *leng
                                 subsampling, CAMEO_NO_METADATA, NULL);
 }
 
-/// `effort`: the quantiser's, 1..10. An animation is a roll as for WebP.
+/// `effort`: the quantiser's, 1..10. An animation is passed as for WebP.
 static inline int cameo_vips_gifsave(VipsImage *in, void **buffer, size_t *length, int effort) {
     return vips_gifsave_buffer(in, buffer, length, "effort", effort, CAMEO_NO_METADATA, NULL);
 }
 
-/// The lowest number in one band.
+/// The lowest value of one band.
 static inline int cameo_vips_lowest(VipsImage *in, double *lowest, int band) {
     VipsImage *one = NULL;
     if (vips_extract_band(in, &one, band, NULL) != 0) return -1;
@@ -62,7 +62,7 @@ static inline int cameo_vips_lowest(VipsImage *in, double *lowest, int band) {
     return result;
 }
 
-/// A profile by one of libvips' built-in names; the blob is for the caller to unref.
+/// A profile by one of libvips' built-in names; the caller unrefs the blob.
 static inline int cameo_vips_profile_load(const char *name, VipsBlob **profile) {
     return vips_profile_load(name, profile, NULL);
 }

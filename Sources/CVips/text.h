@@ -1,13 +1,14 @@
-// Letters, drawn by Pango with the fonts that fontconfig finds.
+// Text, drawn by Pango with the fonts that fontconfig finds.
 #pragma once
 #include <fontconfig/fontconfig.h>
 
-/// `markup`: Pango's. Out come sRGB and alpha, cut to the ink. At 72 dots an inch a font's points are pixels.
+/// `markup`: Pango's. The result is sRGB with alpha, cropped to the ink. At 72 dots per inch a font's points are
+/// pixels.
 static inline int cameo_vips_text(VipsImage **out, const char *markup, const char *font) {
     return vips_text(out, markup, "font", font, "dpi", 72, "rgba", TRUE, NULL);
 }
 
-/// Whether any font has this character. libvips draws a box for one that none has, and for all when there is no font.
+/// Whether any font has this character. libvips draws a box for a missing one, and for all if there is no font.
 static inline int cameo_has_font_for(unsigned int character) {
     FcPattern *wanted = FcPatternCreate();
     FcCharSet *characters = FcCharSetCreate();

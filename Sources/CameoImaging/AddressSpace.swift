@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The process's address space, which its limit (RLIMIT_AS) keeps small.
+/// The process's address space, which RLIMIT_AS bounds.
 enum AddressSpace {
-    /// Whether a piece of this size could be had now.
+    /// Whether an allocation of this size would succeed now.
     static func hasRoom(for bytes: Int) -> Bool {
         guard bytes > 0, let piece = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             piece != MAP_FAILED

@@ -1,7 +1,7 @@
 internal import CameoModel
 
 extension ImagingError {
-    /// The rest of a sentence that begins with the source's name.
+    /// A predicate that completes a sentence beginning with the source's name.
     package var predicate: String {
         switch self {
         case .unsupportedFormat(let looksLike?):
@@ -21,31 +21,31 @@ extension ImagingError {
         case .tooManyPixels(let width, let height, let limit):
             "is \(width) × \(height) = \(width * height) pixels, more than the limit of \(limit)"
         case .edgeTooLong(let width, let height, let limit):
-            "is \(width) × \(height) pixels, more than the limit of \(limit) an edge"
+            "is \(width) × \(height) pixels, more than the limit of \(limit) per edge"
         case .tooManyFrames(let frames, let limit):
             "has \(frames) frames, more than the limit of \(limit) for an animated thumbnail"
         case .tooManyAnimatedPixels(let width, let height, let frames, let limit):
-            "has \(frames) frames of \(width) × \(height), \(width * height * frames) pixels together, "
+            "has \(frames) frames of \(width) × \(height), \(width * height * frames) pixels in total, "
                 + "more than the limit of \(limit) for an animated thumbnail"
         case .drawingTooLong(let bytes, let limit):
             "is an SVG drawing of \(bytes) bytes, more than the limit of \(limit)"
         case .noSuchPage(let page, let pages):
-            "has \(pages) \(pages == 1 ? "page" : "pages"), so there is no page \(page) (they count from 0)"
+            "has \(pages) \(pages == 1 ? "page" : "pages"), so there is no page \(page) (pages count from 0)"
         case .cropOutside(let area, let size):
-            "is \(size) pixels where it is cropped, and the crop of \(Int(area.width)) × \(Int(area.height)) "
-                + "at \(Int(area.left)),\(Int(area.top)) reaches beyond"
+            "is \(size) pixels where it is cropped, but the crop of \(Int(area.width)) × \(Int(area.height)) "
+                + "at \(Int(area.left)),\(Int(area.top)) extends beyond it"
         case .renditionTooLarge(let width, let height, let limit):
-            "would become \(width) × \(height) pixels, more than the limits of 16383 an edge and \(limit) in all"
+            "would become \(width) × \(height) pixels, more than the limits of 16383 per edge and \(limit) in total"
         case .tooManyBytes(let limit, let smallest):
-            "cannot be encoded in \(limit) bytes: it has \(smallest) at the least"
+            "cannot be encoded in \(limit) bytes: the smallest result has \(smallest)"
         case .outOfMemory:
-            "needs more memory to decode than there is"
+            "needs more memory to decode than is available"
         case .encodingFailed(let detail):
             "could not be encoded\(Self.explained(detail))"
         case .processingFailed(let step, let detail):
-            "failed in the step \(step)\(Self.explained(detail))"
+            "failed in step \(step)\(Self.explained(detail))"
         case .noFont(let letters):
-            "cannot be drawn: no font of this machine has the letters \"\(letters)\""
+            "cannot be drawn: no installed font has the letters \"\(letters)\""
         case .unreadable(let reason):
             "could not be read: \(reason)"
         case .overlay(let uri, let error):

@@ -1,15 +1,15 @@
 package import CameoModel
 
-/// Why no rendition was made. Decided by our own checks, the stage and libvips' result code; libvips' text only
-/// explains.
+/// Why no rendition was made. The case is decided by Cameo's own checks, the stage and libvips' result code; libvips'
+/// text is only an explanation.
 package indirect enum ImagingError: Error, Hashable, Sendable {
-    /// - Parameter looksLike: what the first bytes look like, with its article, when known: `a PDF document`.
+    /// The source is in no supported format.
+    /// - Parameter looksLike: what the first bytes look like, with its article, if known: `a PDF document`.
     case unsupportedFormat(looksLike: String?)
-    /// Known, but only decoded where it is allowed.
+    /// The format is supported, but must be allowed explicitly.
     case formatNotAllowed(PictureFormat)
-    /// This libvips has no decoder for it.
     case noDecoder(PictureFormat)
-    /// Pixels that libvips has no way to sRGB for.
+    /// libvips cannot convert the pixels to sRGB.
     case unsupportedPixels(String)
     case tooManyBands(Int, limit: Int)
     case corrupt(PictureFormat, detail: String)
@@ -17,25 +17,27 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     case edgeTooLong(width: Int, height: Int, limit: Int)
     case tooManyFrames(Int, limit: Int)
     case tooManyAnimatedPixels(width: Int, height: Int, frames: Int, limit: Int)
-    /// - Parameter bytes: of the text.
+    /// An SVG's text has too many bytes.
     case drawingTooLong(bytes: Int, limit: Int)
-    /// Counted from 0.
+    /// The page does not exist; pages count from 0.
     case noSuchPage(Int, pages: Int)
+    /// The crop extends beyond the picture.
     /// - Parameter within: the size of the picture that is cropped.
     case cropOutside(Rendition.CropArea, within: PixelSize)
-    /// What a rendition would become, before it is cut.
+    /// A rendition would be too large before it is cut to its box.
     case renditionTooLarge(width: Int, height: Int, limit: Int)
-    /// - Parameter smallest: the least that any quality made of it.
+    /// No quality meets `maxBytes`.
+    /// - Parameter smallest: the smallest result of any quality tried.
     case tooManyBytes(limit: Int, smallest: Int)
-    /// Where a decoder failed for which there could not have been memory enough.
+    /// A decoder failed and needed more memory than was available.
     case outOfMemory
     case encodingFailed(String)
     /// A step between decoder and encoder failed.
     case processingFailed(step: String, detail: String)
-    /// No font of this machine has what the initials are made of.
+    /// No installed font has the letters of the initials.
     case noFont(letters: String)
     /// The source's descriptor cannot be mapped.
     case unreadable(String)
-    /// An overlay that came with the job, by its URI, is at fault.
+    /// The overlay with this URI, sent with the job, is at fault.
     case overlay(String, ImagingError)
 }

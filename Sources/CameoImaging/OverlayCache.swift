@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// The overlays of a job: each is decoded when the first rendition wants it, and kept for the others.
+/// The overlays of a job, each decoded when the first rendition needs it and kept for the others.
 final class OverlayCache {
     private let sources: [OverlaySource]
     private let allowedFormats: Set<PictureFormat>
@@ -13,7 +13,7 @@ final class OverlayCache {
         self.limits = limits
     }
 
-    /// Nil for a rendition without overlay.
+    /// The overlay of a rendition, or nil if it has none.
     func picture(for rendition: Rendition) throws(ImagingError) -> OverlayPicture? {
         guard let uri = rendition.look.overlay?.source else { return nil }
         if let known = decoded[uri] { return known }

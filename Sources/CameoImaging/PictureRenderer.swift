@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// Makes all renditions of one source in the calling thread: from one decode, unless they ask for different pages.
+/// Makes all renditions of one source in the calling thread, from one decode unless they ask for different pages.
 package struct PictureRenderer {
     package let limits: RenderLimits
-    /// Of the optional formats.
+    /// The optional formats that may be decoded.
     package let allowedFormats: Set<PictureFormat>
-    /// Whether a source that lacks its end gives renditions of what there is.
+    /// Whether a truncated source is rendered as far as it goes.
     package let toleratesTruncation: Bool
 
     package init(
@@ -18,21 +18,21 @@ package struct PictureRenderer {
         self.toleratesTruncation = toleratesTruncation
     }
 
-    /// All renditions or none, and what the source turned out to be.
+    /// Makes all renditions or none, and reports the facts of the source.
     package func render(
         _ renditions: [Rendition],
         of source: borrowing SourceMapping,
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
-        let shelf = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
+        let overlayCache = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
         let bytes = source.bytes
         do throws(ImagingError) {
-            return try render(renditions, of: bytes, source.kind, shelf, toleratesDamage: false)
+            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: false)
         } catch .corrupt(let format, let detail) {
             guard toleratesTruncation, Truncation.isCutOff(bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }
-            return try render(renditions, of: bytes, source.kind, shelf, toleratesDamage: true)
+            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: true)
         }
     }
 
@@ -40,7 +40,7 @@ package struct PictureRenderer {
         _ renditions: [Rendition],
         of bytes: UnsafeRawBufferPointer,
         _ kind: SourceKind,
-        _ shelf: OverlayCache,
+        _ overlayCache: OverlayCache,
         toleratesDamage: Bool
     ) throws(ImagingError) -> RenderedSet {
         let reader = try SourceReader(
@@ -63,7 +63,7 @@ package struct PictureRenderer {
                     renditions[index],
                     of: shared,
                     trimmed: trimmed[position],
-                    overlay: try shelf.picture(for: renditions[index]),
+                    overlay: try overlayCache.picture(for: renditions[index]),
                     limits: limits
                 )
                 made[index] = try maker.make(plan)
@@ -72,9 +72,11 @@ package struct PictureRenderer {
         return RenderedSet(facts: facts, isTruncated: toleratesDamage, renditions: made.compactMap(\.self))
     }
 
-    /// What all renditions of a group are made from, and what trimming left of it for each that trims, by its place.
+    /// Decodes what all renditions of a group are made from, and the trimmed area of each rendition that trims, by its
+    /// index.
     ///
-    /// Takes the first page, opened for the facts, where that is the group's: to open a drawing is to parse it.
+    /// Reuses the first page, already open for the facts, if it is the group's: opening a vector drawing means parsing
+    /// it.
     private func decode(
         _ renditions: [Rendition],
         _ group: RenditionGroup,
@@ -115,7 +117,7 @@ package struct PictureRenderer {
         let shared = try decoded(header, page, at: try size(page))
         let trimmed = try trim(renditions, shared)
         guard !trimmed.isEmpty else { return (shared, [:]) }
-        // Where little is left of a large picture, it has to be decoded larger than its borders were searched at.
+        // If little is left of a large picture, it has to be decoded at a larger size than the trim search used.
         let needed = try size(page, trimmed)
         guard needed.width > shared.frameSize.width || needed.height > shared.frameSize.height else {
             return (shared, trimmed)

@@ -1,4 +1,4 @@
-/// A step that is taken once a source, before the renditions part ways.
+/// A step taken once per source, before the renditions diverge.
 protocol PreparationStep: SendableMetatype {
     static func apply(
         to picture: consuming VipsPicture,
@@ -6,38 +6,39 @@ protocol PreparationStep: SendableMetatype {
     ) throws(ImagingError) -> VipsPicture
 }
 
-/// A step that is taken for every rendition, and for each of its frames.
+/// A step taken for every rendition and each of its frames.
 protocol RenditionStep: SendableMetatype {
-    /// What the message of a failure calls it.
+    /// The step's name in error messages.
     static var name: String { get }
-    /// Nil where libvips failed.
+    /// The resulting picture, or nil if libvips failed.
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture?
 }
 
 /// The order of all steps, written once.
 ///
 /// DESIGN: the source is decoded once. Preparation shrinks it to the largest size that any rendition needs, turns it
-/// upright, and keeps it in memory in sRGB; from there each rendition goes its own way, by sizes that were computed from
-/// the original's. Colours are converted after shrinking, when few pixels are left (libvips' own thumbnailer does the
-/// same); alpha is premultiplied around every resize.
+/// upright and keeps it in memory in sRGB; each rendition is made from there, by sizes computed from the original's.
+/// Colours are converted after shrinking, when few pixels are left (as libvips' own thumbnailer does); alpha is
+/// premultiplied around every resize.
 enum RenderPipeline {
-    /// Noted first, while nothing is computed yet.
+    /// Lazy steps, noted before anything is computed.
     static let loading: [any PreparationStep.Type] = [
         DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self,
     ]
 
-    /// Either to sRGB or, where a rendition keeps the source's profile, to 8 bits as they are; and into memory.
+    /// Converts to sRGB and decodes into memory.
     static let standardizing: [any PreparationStep.Type] = [ConvertCodedColor.self, ConvertToSRGB.self, Decode.self]
+    /// Keeps the source's own values, reduced to 8 bits, and decodes into memory.
     static let keepingProfile: [any PreparationStep.Type] = [ReduceToEightBits.self, Decode.self]
 
-    /// Last, for an animation frame by frame.
+    /// The last steps; for an animation, frame by frame.
     static let uprighting: [any PreparationStep.Type] = [TurnUpright.self, StripMetadata.self]
 
-    /// What a smart cut has to look at.
+    /// The steps whose result smart gravity examines.
     static let toBox: [any RenditionStep.Type] = [Crop.self, Turn.self, Resize.self]
 
-    /// `crop`, `rotate` and `flip`, the box, then the look (filters on the picture alone, what is laid around and over it
-    /// after them). The request's documentation (proto-json) promises this order.
+    /// All steps of a rendition: `crop`, `rotate` and `flip`, the box, then the look (filters on the picture alone,
+    /// then what is drawn around and over it). The request's documentation (proto-json) promises this order.
     static let rendition: [any RenditionStep.Type] =
         toBox + [
             Cut.self,

@@ -1,10 +1,9 @@
 package import CameoModel
 
-/// What was made of one source.
 package struct RenderedSet: Sendable {
     package let facts: PictureFacts
-    /// Whether the source lacks its end, and the renditions show what there is.
+    /// Whether the source is truncated, so that the renditions show only what there is.
     package let isTruncated: Bool
-    /// In the order asked for.
+    /// The renditions, in the order requested.
     package let renditions: [EncodedRendition]
 }

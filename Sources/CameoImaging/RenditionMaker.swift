@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// Makes one rendition of a decoded source: every frame through the steps, then encoded.
+/// Makes one rendition of a decoded source: runs every frame through the steps, then encodes.
 struct RenditionMaker {
     let shared: SharedPicture
 
@@ -21,7 +21,7 @@ struct RenditionMaker {
         )
     }
 
-    /// In sRGB, also where the thumbnail is not.
+    /// Computes the placeholder in sRGB, even if the thumbnail keeps another profile.
     private func placeholder(
         of first: borrowing VipsPicture,
         _ plan: RenditionPlan
@@ -40,18 +40,18 @@ struct RenditionMaker {
         try inMemory(try RenderPipeline.process(try frame(index, plan), plan))
     }
 
-    /// The first frame and, of an animation, all that follow.
+    /// Encodes the first frame and, for an animation, all that follow.
     private func encode(_ first: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
         guard let animation = plan.animation else { return try Encoder.encode(first, plan) }
         var frames = VipsFrames(count: animation.frames)
         var isComplete = frames.append(first)
         for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
-        // All frames are of one size, so only memory can have been wanting.
+        // All frames have the same size, so only a lack of memory can fail here.
         guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
         return try Encoder.encode(roll, plan)
     }
 
-    /// Placeholder, size search and encoder each read it.
+    /// Materializes the picture, because placeholder, size search and encoder each read it.
     private func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
         guard let pixels = picture.materialized() else {
             throw .processingFailed(step: "pixels", detail: VipsLibrary.takeErrorText())

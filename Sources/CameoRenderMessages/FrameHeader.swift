@@ -1,6 +1,5 @@
 /// The eight bytes before every message: its kind and the length of its JSON text, both 32-bit little-endian.
 package struct FrameHeader: Hashable, Sendable {
-    /// What kind of message follows.
     package enum Kind: UInt32, CaseIterable, Sendable {
         case hello = 0x314C_4548, job = 0x3142_4F4A, picture = 0x3143_4950, refusal = 0x3146_4552
     }
@@ -15,7 +14,7 @@ package struct FrameHeader: Hashable, Sendable {
         self.length = length
     }
 
-    /// - Parameter bytes: exactly ``byteCount`` bytes from the other side.
+    /// - Parameter bytes: exactly ``byteCount`` bytes from the peer.
     /// - Throws: for an unknown kind and for a length over ``RendererProtocol/maximumMessageBytes``.
     package init(decoding bytes: some Collection<UInt8>) throws(MalformedMessage) {
         guard bytes.count == Self.byteCount else {
@@ -24,7 +23,7 @@ package struct FrameHeader: Hashable, Sendable {
         let words = [bytes.prefix(4), bytes.dropFirst(4)].map {
             $0.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         }
-        guard let kind = Kind(rawValue: words[0]) else { throw MalformedMessage("no message has kind \(words[0])") }
+        guard let kind = Kind(rawValue: words[0]) else { throw MalformedMessage("unknown message kind \(words[0])") }
         guard words[1] <= RendererProtocol.maximumMessageBytes else {
             let limit = RendererProtocol.maximumMessageBytes
             throw MalformedMessage("a message of \(words[1]) bytes is over the limit of \(limit)")

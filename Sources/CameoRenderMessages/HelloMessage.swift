@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// The renderer's first message: it is ready, and this is what it is.
+/// The renderer's first message: it is ready, and describes itself.
 package struct HelloMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.hello
 
     package let protocolVersion: Int
-    /// As in `cameo-2 libvips-8.14.1`: two renderers of one version make the same bytes of the same job.
+    /// The version, such as `cameo-2 libvips-8.14.1`. Renderers of one version make the same bytes from the same job.
     package let rendererVersion: String
     package let sandbox: SandboxReport
 

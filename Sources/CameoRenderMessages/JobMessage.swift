@@ -1,21 +1,21 @@
 package import CameoModel
 
-/// What the worker asks of a renderer; the descriptors of the source and of its overlays travel beside it.
+/// A job for a renderer; the descriptors of the source and of its overlays are sent with it.
 package struct JobMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.job
 
     package let renditions: [Rendition]
-    /// The URIs of the overlays, as the renditions name them, in the order of their descriptors (which follow the
-    /// source's).
+    /// The URIs of the overlays as the renditions spell them, in the order of their descriptors, which follow the
+    /// source's.
     package let overlays: [String]
-    /// What each descriptor holds: the source's, then the overlays'.
+    /// The kind of each descriptor's contents: the source's, then the overlays'.
     package let kinds: [SourceKind]
     package let limits: RenderLimits
-    /// Whether a truncated source gives a thumbnail of what there is.
+    /// Whether a truncated source is rendered as far as it goes.
     package let toleratesTruncation: Bool
-    /// Bytes that one rendition may have, encoded; the worker believes no more.
+    /// The most bytes of one encoded rendition; the worker accepts no more.
     package let maximumOutputBytes: Int
-    /// Bytes that all of them may have.
+    /// The most bytes of all encoded renditions together.
     package let maximumTotalOutputBytes: Int
 
     package init(
@@ -49,7 +49,7 @@ package struct JobMessage: RenderMessage, Hashable {
         guard !renditions.isEmpty else { throw MalformedMessage("a job needs at least one rendition") }
         var overlays: [String] = []
         for value in try reader.array("overlays", maximumCount: ThumbnailRequest.maximumOverlays) {
-            guard case .string(let source) = value else { throw MalformedMessage("an overlay is a string") }
+            guard case .string(let source) = value else { throw MalformedMessage("an overlay must be a string") }
             overlays.append(source)
         }
         self.renditions = renditions
@@ -65,11 +65,11 @@ package struct JobMessage: RenderMessage, Hashable {
         var kinds: [SourceKind] = []
         for value in try reader.array("kinds", maximumCount: count) {
             guard case .string(let text) = value, let kind = SourceKind(rawValue: text) else {
-                throw MalformedMessage("a kind of source is one of \(SourceKind.allCases.map(\.rawValue))")
+                throw MalformedMessage("a kind must be one of \(SourceKind.allCases.map(\.rawValue))")
             }
             kinds.append(kind)
         }
-        guard kinds.count == count else { throw MalformedMessage("a job names the kind of every descriptor") }
+        guard kinds.count == count else { throw MalformedMessage("a job must name the kind of every descriptor") }
         return kinds
     }
 

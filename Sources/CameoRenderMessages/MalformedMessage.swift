@@ -1,4 +1,4 @@
-/// A message that its receiver cannot accept, and what is wrong with it.
+/// A message that the receiver cannot accept, and the reason.
 package struct MalformedMessage: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// Reads the members of one JSON object out of a message, with a bound for every number.
+/// Reads the members of one JSON object from a message, with a range for every number.
 struct MessageReader {
     private let members: [String: JSONValue]
 
@@ -12,7 +12,7 @@ struct MessageReader {
     func integer(_ key: String, in range: ClosedRange<Int>) throws(MalformedMessage) -> Int {
         guard case .integer(let value)? = members[key], let integer = Int(exactly: value), range.contains(integer)
         else {
-            throw MalformedMessage("\(key) must be a whole number in \(range)")
+            throw MalformedMessage("\(key) must be an integer in \(range)")
         }
         return integer
     }
@@ -34,7 +34,7 @@ struct MessageReader {
         _ type: Choice.Type
     ) throws(MalformedMessage) -> Choice where Choice.RawValue == String {
         let word = try string(key, maximumBytes: 64)
-        guard let choice = Choice(rawValue: word) else { throw MalformedMessage("\(key) is no \(type)") }
+        guard let choice = Choice(rawValue: word) else { throw MalformedMessage("\(key) is not a \(type)") }
         return choice
     }
 

@@ -1,10 +1,10 @@
 package import CameoModel
 
 extension PictureMessage {
-    /// One rendition, before its bytes arrive.
+    /// The description of one rendition, sent before its bytes.
     package struct Announcement: Hashable, Sendable {
         package let format: Rendition.Format
-        /// Pixels of a frame.
+        /// The width of a frame in pixels.
         package let width: Int
         package let height: Int
         package let byteCount: Int

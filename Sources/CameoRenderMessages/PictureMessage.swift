@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// A renderer's answer to a job that it carried out. The bytes of the renditions follow, in their order.
+/// A renderer's answer to a job that it has done. The bytes of the renditions follow in the same order.
 package struct PictureMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.picture
 
     package let source: PictureFacts
-    /// Whether the source was truncated, and the renditions show what there was.
+    /// Whether the source was truncated, so that the renditions show only part of it.
     package let isTruncated: Bool
     package let renditions: [Announcement]
 

@@ -13,14 +13,16 @@ extension Placeholder {
         self.init(thumbHash: thumbHash, blurHash: blurHash, dominantColor: color)
     }
 
-    /// Four or more base64 digits and at most two `=`: what the queue's tables and its JSON Schema accept.
+    /// Whether the text has four or more base64 digits and at most two `=`, as the queue's tables and JSON Schema
+    /// require.
     private static func isThumbHash(_ text: String) -> Bool {
         let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
         let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         return digits.count >= 4 && text.utf8.count - digits.count <= 2 && digits.allSatisfy(letters.contains)
     }
 
-    /// The digits of BlurHash (https://github.com/woltapp/blurhash/blob/master/Algorithm.md#base-83).
+    /// Whether the text has only digits of BlurHash
+    /// (https://github.com/woltapp/blurhash/blob/master/Algorithm.md#base-83).
     private static func isBlurHash(_ text: String) -> Bool {
         let digits = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
         return (6...128).contains(text.utf8.count) && text.utf8.allSatisfy(digits.contains)

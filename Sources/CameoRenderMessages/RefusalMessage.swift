@@ -4,14 +4,14 @@ package import CameoModel
 package struct RefusalMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.refusal
 
-    /// What a renderer may say by itself; everything else is the worker's to find out.
+    /// The failures that a renderer itself reports; the worker detects all others.
     package enum Reason: String, CaseIterable, Sendable {
         case unsupportedFormat, corrupt, tooManyPixels, tooManyFrames, noSuchPage, cropOutside, tooManyBytes
         case outOfMemory, failed
     }
 
     package let reason: Reason
-    /// The rest of a sentence that begins with the source's name: `is not a picture …`.
+    /// A predicate that completes a sentence beginning with the source's name: `is not a picture …`.
     package let predicate: String
 
     package init(_ reason: Reason, predicate: String) {

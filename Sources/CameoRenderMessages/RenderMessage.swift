@@ -8,13 +8,13 @@ package protocol RenderMessage: Sendable {
 }
 
 extension RenderMessage {
-    /// The whole frame: header and text.
+    /// The whole frame: header and JSON text.
     package var frame: [UInt8] {
         let text = Array(json.canonicalText.utf8)
         return FrameHeader(kind: Self.kind, length: text.count).bytes + text
     }
 
-    /// Reads the bytes behind the frame header.
+    /// Decodes the bytes that follow the frame header.
     package init(decoding text: some Sequence<UInt8>) throws(MalformedMessage) {
         let json: JSONValue
         do throws(JSONSyntaxError) {

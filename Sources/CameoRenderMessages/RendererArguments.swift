@@ -1,16 +1,16 @@
 package import CameoModel
 package import Glibc
 
-/// How a worker starts `cameo-renderer`:
+/// The command line by which a worker starts `cameo-renderer`:
 /// `cameo-renderer serve <protocol version> <parent's pid> <memory limit> <allowed formats, with commas, or ->`.
 package struct RendererArguments: Hashable, Sendable {
-    /// The child refuses another version than its own.
+    /// The protocol version; the child refuses any but its own.
     package var protocolVersion: Int
-    /// The process without which the renderer ends.
+    /// The worker's process; the renderer ends with it.
     package var parent: pid_t
-    /// Bytes of address space (RLIMIT_AS).
+    /// The limit of the address space in bytes (RLIMIT_AS).
     package var memoryLimitBytes: Int
-    /// Those of `PictureFormat.optional` that are decoded.
+    /// The formats of `PictureFormat.optional` that may be decoded.
     package var allowedFormats: Set<PictureFormat>
 
     private static let noFormats = "-"
@@ -27,7 +27,7 @@ package struct RendererArguments: Hashable, Sendable {
         self.allowedFormats = allowedFormats
     }
 
-    /// - Parameter arguments: without the program's name. Anything but a worker's own spelling gives nil.
+    /// - Parameter arguments: the arguments without the program's name. Nil unless a worker spelled them.
     package init?(_ arguments: some Collection<String>) {
         let words = Array(arguments)
         guard words.count == 5, words[0] == "serve", let version = Int(words[1]), let parent = pid_t(words[2]),

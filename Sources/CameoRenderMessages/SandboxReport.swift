@@ -1,15 +1,15 @@
 internal import CameoModel
 
-/// Which layers of its lock-down are in force in a renderer.
+/// Which layers of the lock-down are in force in a renderer.
 package struct SandboxReport: Hashable, Sendable {
-    /// prctl(2) PR_SET_NO_NEW_PRIVS: no program that it runs gains rights.
+    /// prctl(2) PR_SET_NO_NEW_PRIVS: no program that the renderer runs gains privileges.
     package let hasNoNewPrivileges: Bool
-    /// The version of Landlock that holds its files (1: Linux 5.13), 0 without. What older versions cannot say (truncate,
-    /// TCP, signals) the system call filter forbids as well.
+    /// The version of Landlock that restricts file access (1: Linux 5.13), or 0 for none. The system call filter also
+    /// forbids what older versions cannot restrict (truncate, TCP, signals).
     package let landlockVersion: Int
-    /// seccomp(2): its system calls are on a list.
+    /// seccomp(2): system calls are limited to an allow list.
     package let hasSystemCallFilter: Bool
-    /// capabilities(7): it has none, also where the worker runs as root.
+    /// capabilities(7): the renderer has none, even if the worker runs as root.
     package let hasNoCapabilities: Bool
 
     package init(
@@ -24,7 +24,7 @@ package struct SandboxReport: Hashable, Sendable {
         self.hasNoCapabilities = hasNoCapabilities
     }
 
-    /// The names of the layers that the kernel did not grant, as its own documentation calls them.
+    /// The names of the layers that the kernel did not grant, as its documentation spells them.
     package var missing: [String] {
         [
             ("no_new_privs", hasNoNewPrivileges), ("Landlock", landlockVersion > 0), ("seccomp", hasSystemCallFilter),

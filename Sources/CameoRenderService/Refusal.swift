@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Ends the program before it served anything.
+/// Ends the program before it has served a job.
 enum Refusal {
-    /// One sentence to standard error, exit code 2.
+    /// Writes one sentence to standard error and exits with code 2.
     static func end(_ sentence: String) -> Never {
         let line = Array("\(sentence)\n".utf8)
         write(STDERR_FILENO, line, line.count)

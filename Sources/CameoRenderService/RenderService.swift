@@ -7,26 +7,26 @@ internal import Glibc
 package struct RenderService {
     let channel: WorkerChannel
     let allowedFormats: Set<PictureFormat>
-    /// Answers in the place of the pictures' own renderer, for the sources that it wants: how tests make it misbehave.
+    /// A test hook that may answer for a source instead of the renderer; tests misbehave through it.
     let hook: (OpenFile) -> RefusalMessage?
 
     static var rendererVersion: String { "\(RendererProtocol.imagingVersion) libvips-\(VipsLibrary.version)" }
 
-    /// The whole program, from its arguments to its end.
+    /// Runs the whole program.
     package static func main(hook: @escaping (OpenFile) -> RefusalMessage? = { _ in nil }) {
         if CommandLine.arguments.dropFirst() == ["--version"] {
             print(CameoVersion.current)
             exit(0)
         }
         guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
-            Refusal.end("cameo-renderer is started by cameo-worker")
+            Refusal.end("cameo-renderer must be started by cameo-worker")
         }
         let sandbox = Startup.run(arguments)
         let channel = WorkerChannel(socket: RendererProtocol.socketDescriptor)
         RenderService(channel: channel, allowedFormats: arguments.allowedFormats, hook: hook).run(sandbox)
     }
 
-    /// - Parameter sandbox: what the hello says of it.
+    /// - Parameter sandbox: the report that the hello message carries.
     private func run(_ sandbox: SandboxReport) {
         do {
             try channel.send(HelloMessage(rendererVersion: Self.rendererVersion, sandbox: sandbox))
@@ -57,13 +57,13 @@ package struct RenderService {
             try channel.send(RefusalMessage(error))
             return
         }
-        // The worker would take more for an attack.
+        // The worker would treat larger answers as an attack.
         if let refusal = Self.refusal(of: made.renditions.map(\.bytes.count), job) { return try channel.send(refusal) }
         try channel.send(PictureMessage(made))
         for rendition in made.renditions { try channel.send(rendition.bytes) }
     }
 
-    /// Why renditions of these sizes, in bytes, are more than may be returned; nil where they are not.
+    /// The refusal if renditions of these sizes, in bytes, exceed the limits; nil if they do not.
     private static func refusal(of counts: [Int], _ job: JobMessage) -> RefusalMessage? {
         let total = counts.reduce(0, +)
         if let large = counts.first(where: { $0 > job.maximumOutputBytes }) {
@@ -71,7 +71,7 @@ package struct RenderService {
             return RefusalMessage(.tooManyBytes, predicate: words)
         }
         guard total > job.maximumTotalOutputBytes else { return nil }
-        let words = "becomes renditions of \(total) bytes together, over the limit of \(job.maximumTotalOutputBytes)"
+        let words = "becomes renditions of \(total) bytes in total, over the limit of \(job.maximumTotalOutputBytes)"
         return RefusalMessage(.tooManyBytes, predicate: words)
     }
 }

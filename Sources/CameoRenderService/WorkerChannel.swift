@@ -4,11 +4,11 @@ internal import CameoRenderMessages
 internal import Foundation
 internal import Glibc
 
-/// The renderer's end of the socket. Blocking: the renderer has nothing else to do.
+/// The renderer's end of the socket. Its calls block, because the renderer has nothing else to do.
 struct WorkerChannel {
     let socket: Int32
 
-    /// Waits for a job; with it come the files of its source and, in its order, of its overlays. Nil when the worker
+    /// Waits for a job with the files of its source and, in the job's order, of its overlays. Nil if the worker has
     /// closed the socket.
     func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
         var start = [UInt8](repeating: 0, count: FrameHeader.byteCount)
@@ -62,7 +62,7 @@ struct WorkerChannel {
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Errno() }
-            guard count > 0 else { throw MalformedMessage("the worker hung up within a message") }
+            guard count > 0 else { throw MalformedMessage("the worker closed the socket within a message") }
             filled += count
         }
     }

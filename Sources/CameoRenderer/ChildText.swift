@@ -1,15 +1,15 @@
-/// The one way of a child's words into a message or a log: a child that was taken over chooses them.
+/// Sanitises a child's text for messages and logs, since a compromised child chooses it.
 enum ChildText {
     enum Part {
         case start, end
     }
 
-    /// Unicode scalars that are kept.
+    /// The most Unicode scalars that are kept.
     private static let maximumScalars = 500
 
-    /// The text on one line, without what a terminal or a reader of logs would take for more than text: control and
-    /// format characters (which turn the direction of writing around them) and separators of lines. Of one that is too
-    /// long a part is kept.
+    /// The text on one line, without characters that a terminal or log reader would treat as more than text: control
+    /// and format characters (which include those that change the writing direction) and line separators. A text that
+    /// is too long is shortened to its start or end.
     static func printable(_ text: String, keeping part: Part = .start) -> String {
         let scalars = text.unicodeScalars.filter(isText)
         guard scalars.count > maximumScalars else { return String(String.UnicodeScalarView(scalars)) }

@@ -2,20 +2,20 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
-/// Every failure of a render and its sentence. Decided by what the worker saw for itself (its own kill, the wait
-/// status, the child's peak memory), then by what the child said.
+/// The failures of a render and their messages. What the worker observed itself (its own kill, the wait status, the
+/// child's peak memory) takes precedence over what the child said.
 enum RenderFailure {
-    /// Of the memory limit: a failure or death from here on is one of memory, whatever it looks like. Under an
+    /// The share of the memory limit above which any failure or death counts as memory exhaustion. Under an
     /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
     private static let memoryShare = 0.75
 
-    /// The reason is printable already (``RendererSlot/backOff(after:)``), because it is more than a failure's.
+    /// The reason is already printable (``RendererSlot/backOff(after:)``), because it is also reported elsewhere.
     static func cannotStart(_ reason: String, source: String) -> JobFailure {
-        // Not the picture's fault: it is worth another attempt when the installation is mended.
+        // Not the picture's fault, so another attempt is worth it once the installation is repaired.
         JobFailure(
             .renderFailed,
             at: .render,
-            "\(source) could not be rendered: no renderer starts: \(reason)",
+            "\(source) could not be rendered: no renderer can be started: \(reason)",
             isRetryable: true
         )
     }
@@ -24,25 +24,25 @@ enum RenderFailure {
         JobFailure(.renderTimedOut, at: .render, "\(source) took longer to render than the limit of \(seconds(limit))")
     }
 
-    /// An answer that cannot be believed.
+    /// An answer that failed a check.
     static func misbehaved(_ malformed: MalformedMessage, source: String) -> JobFailure {
         JobFailure(
             .renderFailed,
             at: .render,
-            "\(source): the renderer's answer was refused: \(ChildText.printable(malformed.description))"
+            "\(source): the renderer's answer was rejected: \(ChildText.printable(malformed.description))"
         )
     }
 
-    /// A job that no renderer would take.
+    /// A job message that is too long for any renderer.
     static func tooLongToAsk(_ source: String, bytes: Int) -> JobFailure {
         let limit = RendererProtocol.maximumMessageBytes
         let message =
-            "\(source) cannot be asked for: its renditions and overlays take \(bytes) bytes to say, over the "
+            "\(source) cannot be rendered: its renditions and overlays take a message of \(bytes) bytes, over the "
             + "renderer's limit of \(limit)"
         return JobFailure(.renderFailed, at: .render, message)
     }
 
-    /// What the child answered.
+    /// The child refused the picture.
     static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
         let message = "\(source) \(ChildText.printable(refusal.predicate))"
         switch refusal.reason {
@@ -53,7 +53,7 @@ enum RenderFailure {
         case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
         case .unsupportedFormat, .corrupt, .failed:
-            // Whatever it was that failed: memory for pixels, for their conversion, for the encoder.
+            // Whatever failed, memory for pixels, for their conversion or for the encoder was lacking.
             if isExhausted(peakBytes, of: limitBytes) { return outOfMemory(source, limitBytes: limitBytes) }
             switch refusal.reason {
             case .unsupportedFormat: return JobFailure(.imageUnsupportedFormat, at: .render, message)
@@ -65,7 +65,7 @@ enum RenderFailure {
 
     /// The child ended by itself while it rendered.
     ///
-    /// The most that was resident is a sign of its own: a child whose handler did not run leaves no note.
+    /// The peak resident memory counts only without a note, when the child's crash handler did not run.
     static func died(
         _ end: ChildEnd,
         source: String,
@@ -86,7 +86,7 @@ enum RenderFailure {
             return JobFailure(
                 .renderTimedOut,
                 at: .render,
-                "\(source) took more processor time than its limit to render"
+                "\(source) took more processor time to render than its limit"
             )
         case .killed(SIGBUS) where hasSourceChanged:
             return JobFailure(.sourceChanged, at: .render, "\(source) was changed while it was read")
@@ -101,8 +101,8 @@ enum RenderFailure {
         return JobFailure(.renderOutOfMemory, at: .render, message)
     }
 
-    /// The peak is one of a process's life: a child that has reached this share renders nothing more, or the next picture
-    /// would be blamed for the last one's needs.
+    /// Whether the peak has reached that share of the limit. The peak is one of the process's whole life, so such a
+    /// child must render nothing more, or the next picture would be blamed for the last one's needs.
     static func isExhausted(_ peakBytes: Int, of limitBytes: Int) -> Bool {
         Double(peakBytes) >= Double(limitBytes) * memoryShare
     }

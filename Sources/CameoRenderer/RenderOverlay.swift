@@ -2,9 +2,9 @@ package import CameoModel
 
 /// A picture that renditions draw over the source's.
 package struct RenderOverlay: Sendable {
-    /// Its URI, as the renditions name it.
+    /// The overlay's URI as the renditions spell it.
     package let source: String
-    /// A regular or memory file; read from its start whatever its offset.
+    /// A regular or memory file, read from its start whatever its offset.
     package let file: OpenFile
     package let kind: SourceKind
 

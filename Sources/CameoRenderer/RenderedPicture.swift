@@ -1,12 +1,12 @@
 package import CameoModel
 
-/// Everything that was asked of one source.
+/// All requested renditions of one source.
 package struct RenderedPicture: Sendable {
-    /// In the order asked for.
+    /// The renditions in the order requested.
     package let renditions: [EncodedRendition]
     package let source: PictureFacts
-    /// Whether the source was truncated, and the renditions show what there was.
+    /// Whether the source was truncated, so that the renditions show only part of it.
     package let isTruncated: Bool
-    /// As in `cameo-2 libvips-8.14.1`.
+    /// The version, such as `cameo-2 libvips-8.14.1`.
     package let rendererVersion: String
 }

@@ -4,14 +4,14 @@ internal import Glibc
 
 /// The worker's renderer processes.
 ///
-/// DESIGN: every slot is a permanent thread with a child of its own. The thread spawns it (the kernel kills a child
-/// when the *thread* that spawned it ends, so it has to be a permanent one), sends it jobs, polls for the answer with an
-/// absolute deadline, kills, reaps and replaces it. Nothing blocks in the cooperative pool: a task that renders only
-/// waits for its continuation. The slots share one ``JobDesk``.
+/// DESIGN: every slot is a permanent thread with a child of its own. The thread spawns the child, sends it jobs, polls
+/// for the answer with an absolute deadline, and kills, reaps and replaces it. The thread has to be permanent because
+/// the kernel kills a child when the *thread* that spawned it ends. Nothing blocks in the cooperative pool: a task that
+/// renders only awaits its continuation. The slots share one ``JobDesk``.
 package final class RendererPool: Sendable {
     private let desk: JobDesk
 
-    /// Starts the children; does not wait until they are ready.
+    /// Starts the children without waiting until they are ready.
     ///
     /// - Throws: ``RendererUnavailable`` if the executable is missing or no slot can be set up.
     package init(_ configuration: RendererConfiguration) throws {
@@ -32,7 +32,7 @@ package final class RendererPool: Sendable {
             } catch {
                 desk.slotEnded(index, count: count - index)
                 desk.shutDown()
-                throw RendererUnavailable("no thread for renderer \(index): \(error)")
+                throw RendererUnavailable("cannot start the thread of renderer \(index): \(error)")
             }
         }
     }
@@ -43,17 +43,17 @@ package final class RendererPool: Sendable {
     ///
     /// - Parameters:
     ///   - renditions: at most `ThumbnailRequest.maximumRenditions`.
-    ///   - source: a regular or memory file; read from its start whatever its offset.
-    ///   - kind: what the file holds.
+    ///   - source: a regular or memory file, read from its start whatever its offset.
+    ///   - kind: the kind of the file's contents.
     ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
-    ///   - name: what messages call the source.
-    ///   - scopes: of the credentials that opened the source and the overlays. A renderer that has seen one's picture serves
-    ///     nobody else's after it.
-    ///   - timeout: wall clock from when a renderer takes the picture; nil takes the configuration's.
-    ///   - clock: told of the wait for a renderer.
-    /// - Returns: the renditions in the order asked for.
-    /// - Throws: `JobFailure` of stage `render`; `CancellationError` when the task is cancelled or the pool shut down
-    ///   (the child is killed at once).
+    ///   - name: the name of the source in messages.
+    ///   - scopes: the scopes of the credentials that opened the source and the overlays. A renderer that has seen a
+    ///     picture of one scope never serves another.
+    ///   - timeout: the wall-clock limit from the time a renderer takes the picture; nil for the configuration's.
+    ///   - clock: the clock that is stopped while the picture waits for a renderer.
+    /// - Returns: the renditions in the order requested.
+    /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
+    ///   (the child is then killed at once).
     package func render(
         _ renditions: [Rendition],
         of source: OpenFile,
@@ -87,36 +87,36 @@ package final class RendererPool: Sendable {
         }
     }
 
-    /// Whether a child has started and said which version it is, in at least one slot.
+    /// Whether at least one slot has a child that has started and reported its version.
     package var isReady: Bool { desk.isReady }
 
-    /// Returns when a child has started and said which version it is.
+    /// Returns when ``isReady`` is true.
     ///
-    /// - Throws: ``RendererUnavailable`` once no slot could start its child some times in a row.
+    /// - Throws: ``RendererUnavailable`` once every slot has failed to start its child several times in a row.
     package func waitUntilReady() async throws(RendererUnavailable) {
         while !isReady {
             if let reason = desk.brokenReason { throw RendererUnavailable(reason) }
-            // A start takes about 100 ms. A cancelled wait ends with the pool.
+            // A start takes about 100 ms. A cancelled wait returns; the pool is shut down then.
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
         }
     }
 
-    /// The layers of the sandbox that this machine's kernel does not grant to renderers; none until ``isReady``.
+    /// The layers of the sandbox that this machine's kernel does not grant to renderers; empty until ``isReady``.
     package var missingSandboxLayers: [String] { sandbox?.missing ?? [] }
 
-    /// What holds the renderers, as the first that was ready told; nil until ``isReady``.
+    /// The lock-down that the first renderer reported; nil until ``isReady``.
     package var sandbox: SandboxReport? { desk.sandbox }
 
-    /// What would be the version of a picture rendered now; nil until ``isReady``.
+    /// The version that a picture rendered now would have; nil until ``isReady``.
     package var rendererVersion: String? { desk.rendererVersion }
 
     package var statistics: RendererStatistics { desk.statistics }
 
-    /// From now on a child that somebody else's signal ends costs its picture nothing: `render` throws
-    /// `CancellationError`. Whoever stops a worker may stop all its processes at once.
+    /// Expects the worker to be stopped: if a child is now ended by a foreign signal, its picture is not blamed and
+    /// `render` throws `CancellationError`. Whoever stops a worker may signal all its processes at once.
     package func expectEnd() { desk.expectEnd() }
 
-    /// Ends every child, what it renders included; returns when all are reaped. Later calls of `render` throw
+    /// Ends every child with whatever it renders, and returns when all are reaped. Later calls of `render` throw
     /// `CancellationError`.
     package func shutdown() async {
         desk.shutDown()

@@ -1,15 +1,15 @@
-/// What became of the children so far, and what those that live take.
+/// What happened to renderer processes so far, and the memory of those that live.
 package struct RendererStatistics: Hashable, Sendable {
     package var spawned = 0
-    /// Pictures in the hands of a child now.
+    /// Pictures being rendered now.
     package var rendering = 0
     package var pictures = 0
-    /// Ended because they had served enough, or had failed at a picture.
+    /// Processes ended because they had served enough pictures or had failed at one.
     package var recycled = 0
-    /// Killed at a deadline, by a cancellation, or for an answer that could not be believed.
+    /// Processes killed at a deadline, by a cancellation, or for an answer that failed a check.
     package var killed = 0
-    /// Ended by themselves, whatever the reason.
+    /// Processes that ended by themselves, whatever the reason.
     package var crashed = 0
-    /// Process id and resident bytes of each living child, spares included.
+    /// The resident bytes of each living process by its id, spares included.
     package var residentBytes: [Int32: Int] = [:]
 }

@@ -1,4 +1,4 @@
-/// No renderer can be started at all: what was tried, and why it failed.
+/// No renderer can be started; the description names the attempt and its error.
 package struct RendererUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

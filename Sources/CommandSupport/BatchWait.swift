@@ -1,10 +1,10 @@
 package import CameoModel
 package import CameoStore
 
-/// Waits until all jobs of a batch have ended, showing how far they are.
+/// Waits until all jobs of a batch have ended, with a progress bar.
 package struct BatchWait {
     let store: any Store
-    /// Nil: for ever.
+    /// The longest wait, or nil for no limit.
     let timeout: Duration?
 
     package init(store: any Store, timeout: Duration?) {
@@ -12,7 +12,7 @@ package struct BatchWait {
         self.timeout = timeout
     }
 
-    /// - Returns: the first report in which nothing is left.
+    /// - Returns: the first report with no unfinished jobs.
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
     package func untilFinished(_ name: String) async throws -> BatchReport {
         let started = ContinuousClock.now
@@ -20,7 +20,7 @@ package struct BatchWait {
         defer { progress.finish() }
         var version: Int?
         while true {
-            // Before the report: a commit between the two is seen again rather than missed.
+            // Read before the report, so that a commit in between is seen twice rather than missed.
             let current = try await store.version()
             if current != version {
                 version = current
@@ -33,7 +33,7 @@ package struct BatchWait {
                     note: discarded > 0 ? "\(discarded) discarded" : ""
                 )
                 if report.isFinished { return report }
-                // A large batch is counted less often: the workers need the processor more.
+                // A large batch is counted less often, to leave the processor to the workers.
                 try await pause(since: started, for: .milliseconds(report.total <= 1_000 ? 20 : 250))
             } else {
                 try await pause(since: started, for: .milliseconds(20))

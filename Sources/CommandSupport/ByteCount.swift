@@ -1,10 +1,10 @@
 internal import ArgumentParser
 
-/// A number of bytes as people write it: `500M`, `2G`, `2GiB`; the units are powers of 1,024.
+/// A number of bytes on the command line: `500M`, `2G`, `2GiB`; the units are powers of 1,024.
 package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument, CustomStringConvertible {
-    /// For the help of every command that takes sizes.
+    /// The explanation in the help of every command that takes sizes.
     package static let explanation =
-        "A size is a number of bytes, or one with a unit, as 64K, 500M or 2G (powers of 1,024; 2GiB is the same)."
+        "A size is a number of bytes, or one with a unit, such as 64K, 500M or 2G (powers of 1,024; 2GiB is the same)."
 
     package let bytes: Int
 
@@ -23,7 +23,7 @@ package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument,
 
     package static func < (one: ByteCount, other: ByteCount) -> Bool { one.bytes < other.bytes }
 
-    /// In the largest unit that it is a whole number of.
+    /// The number in the largest unit that divides it.
     package var description: String {
         for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
         where bytes > 0 && bytes % (1 << shift) == 0 {

@@ -3,10 +3,10 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// Runs a command to its exit code: parse, run, and turn what it throws into lines on standard error. A command line that
-/// is written wrong has `Error:` and the usage; all else has the command's name in front.
+/// Runs a command to its exit code: parses, runs, and prints thrown errors to standard error. A malformed command line
+/// is reported with `Error:` and the usage; any other error with the command's name.
 package enum CommandMain {
-    /// With an `environmentPrefix`, options may also come from variables that begin so (``EnvironmentOptions``).
+    /// Runs a command. With an `environmentPrefix`, options may also come from variables (``EnvironmentOptions``).
     package static func run(
         _ type: (some AsyncParsableCommand).Type,
         environmentPrefix: String? = nil
@@ -27,7 +27,7 @@ package enum CommandMain {
         } catch let error as ExitCode {
             exit(error.rawValue)
         } catch  where type.exitCode(for: error) == .success {
-            // Help, version and completion scripts arrive as errors that are none.
+            // Help, version and completion scripts arrive as errors.
             let text = type.fullMessage(for: error)
             Output.line(type.configuration.subcommands.isEmpty ? CompletionScript.withoutSubcommands(text) : text)
             exit(ExitStatus.done.rawValue)
@@ -40,7 +40,7 @@ package enum CommandMain {
         }
     }
 
-    /// The command as it would be run now, by the same arguments and what is the environment's and the settings file's.
+    /// Parses the same arguments again, with the current environment and settings file.
     package static func parsed<Command: AsyncParsableCommand>(
         _ type: Command.Type,
         environmentPrefix: String
@@ -96,7 +96,7 @@ extension StoreError {
         }
     }
 
-    /// Whether the store's name may be what is wrong.
+    /// Whether a wrong store name may be the cause.
     fileprivate var isAboutTheName: Bool {
         switch self {
         case .missing, .cannotOpen, .notAStore, .unknownEngine: true

@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import CameoModel
 internal import Foundation
 
-/// A command whose words without an option are sources: paths, patterns, URIs.
+/// A command whose positional arguments are sources: paths, patterns, URIs.
 package protocol SourceTaking {}
 
-/// The words of a command line as the parser is to see them.
+/// The words of a command line, prepared for the parser.
 struct CommandWords {
     private let root: any ParsableCommand.Type
     private let words: [[UInt8]]
 
-    /// The words are as the kernel hands them over: bytes.
+    /// The words are bytes, as the kernel passes them.
     init(_ words: [[UInt8]], for root: any ParsableCommand.Type) {
         (self.root, self.words) = (root, words)
     }
@@ -22,7 +22,7 @@ struct CommandWords {
 
     /// - Throws: ``ValidationError`` for a word that the parser would misread.
     func parsed() throws -> [String] {
-        // A completion script asks, and hands over whatever is typed so far.
+        // A completion script is asking; it passes whatever has been typed so far.
         guard words.first.map({ $0.elementsEqual("---completion".utf8) }) != true else {
             return words.map(FilePaths.readable)
         }
@@ -39,7 +39,8 @@ struct CommandWords {
         return storeBehindSubcommand(result)
     }
 
-    /// A name that is no UTF-8 is a source by its `file:` URI; anywhere else it is refused.
+    /// The word as text. A name that is not UTF-8 becomes a `file:` URI where a source is expected, and is refused
+    /// elsewhere.
     private func text(_ bytes: [UInt8], after previous: String?) throws -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         guard command(of: words) is any SourceTaking.Type, bytes.first != UInt8(ascii: "-"),
@@ -48,13 +49,14 @@ struct CommandWords {
         return FileURI(path: bytes).text
     }
 
-    /// The parser takes `-photo.jpg` for `-p -h -o …`, and answers with its help. No two of our options are written so.
+    /// Whether the parser would read `-photo.jpg` as `-p -h -o …` and print its help. Cameo's options are never
+    /// bundled.
     private static func isBundle(_ word: String) -> Bool {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2 && !word.dropFirst(2).hasPrefix("=")
     }
 
     private static func refusal(of word: String) -> ValidationError {
-        ValidationError("Unknown option '\(word)'. A name that begins with - stands behind --, or is written ./\(word)")
+        ValidationError("Unknown option '\(word)'. Write a name that begins with - after --, or as ./\(word)")
     }
 
     private func takesValue(_ word: String?) throws -> Bool {
@@ -62,8 +64,8 @@ struct CommandWords {
         return try ListedOptions(of: root).takesValue(word)
     }
 
-    /// `cameo-status --store DIR job 7` is as good as `cameo-status job 7 --store DIR`; ArgumentParser takes only the
-    /// latter.
+    /// Moves `--store DIR` behind the subcommand, because ArgumentParser accepts `cameo-status job 7 --store DIR` but
+    /// not `cameo-status --store DIR job 7`.
     private func storeBehindSubcommand(_ words: [String]) -> [String] {
         let length = storeLength(words)
         guard length > 0, words.count > length else { return words }
@@ -80,7 +82,7 @@ struct CommandWords {
         return subcommands(words.dropFirst(storeLength(words))).last ?? root
     }
 
-    /// Those that the words begin with, each one of the one before.
+    /// The chain of subcommands at the beginning of the words.
     private func subcommands(_ words: ArraySlice<String>) -> [any ParsableCommand.Type] {
         var found: [any ParsableCommand.Type] = []
         for word in words {

@@ -1,7 +1,7 @@
-/// ArgumentParser's completion script of a command without subcommands.
+/// Corrects ArgumentParser's completion script of a command without subcommands.
 ///
-/// It offers `help` all the same as one (`ToolInfoV0` adds it to every root): a word that the command does not know, and
-/// beside a repeating argument more than zsh's `_arguments` takes, which then completes nothing.
+/// The script offers `help` as if it were one (`ToolInfoV0` adds it to every root). The command does not know this
+/// word, and beside a repeating argument zsh's `_arguments` then completes nothing.
 enum CompletionScript {
     static func withoutSubcommands(_ script: String) -> String {
         script.split(separator: "\n", omittingEmptySubsequences: false).filter { line in

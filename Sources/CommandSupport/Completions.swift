@@ -3,17 +3,16 @@ internal import CameoModel
 package import CameoStore
 
 extension CompletionKind {
-    /// The store's queues.
     package static var queues: CompletionKind {
         ofStore { store in try await store.queues().map(\.name) }
     }
 
-    /// The ids of workers that live.
+    /// Completes the ids of living workers.
     package static var workers: CompletionKind {
         ofStore { store in try await store.status().workers.filter(\.isAlive).map(\.id) }
     }
 
-    /// What the store has that the words typed so far mean; nothing where there is none.
+    /// Completes names from the store that the words typed so far select; nothing if there is no such store.
     package static func ofStore(
         _ names: @escaping @Sendable (any Store) async throws -> [String]
     ) -> CompletionKind {

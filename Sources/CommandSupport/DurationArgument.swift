@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import CameoModel
 internal import Foundation
 
-/// A length of time on the command line, as `250ms`, `30s`, `1.5h`, `7d`; a plain number means seconds.
+/// A duration on the command line, such as `250ms`, `30s`, `1.5h` or `7d`; a plain number means seconds.
 package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
-    /// For the help of every command that takes durations.
+    /// The explanation in the help of every command that takes durations.
     package static let explanation =
-        "A duration is a number with a unit, as 250ms, 30s, 10m, 1.5h or 7d; without a unit it is in seconds."
+        "A duration is a number with a unit, such as 250ms, 30s, 10m, 1.5h or 7d; without a unit it is in seconds."
 
     package let duration: Duration
 
-    /// In seconds, as whoever typed it would write it: 4.35 and not 4.3499999999999996.
+    /// The duration in seconds as it was typed: 4.35 and not 4.3499999999999996.
     package var seconds: Double { Double(duration.milliseconds) / 1_000 }
 
     package init(_ duration: Duration) {
@@ -26,20 +26,20 @@ package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
 }
 
 extension Duration {
-    /// Units in seconds, the largest first. No month or year: they have no fixed length.
+    /// The units in seconds, largest first. There is no month or year, which have no fixed length.
     private static let units: [(suffix: String, seconds: Double)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 0.001),
     ]
 
-    /// A hundred years: beyond any use, and far from where milliseconds overflow.
+    /// A hundred years: beyond any use, and far below an overflow of milliseconds.
     private static let longestSeconds = 3_153_600_000.0
 
-    /// A decimal number that is not negative and a unit (`ms`, `s`, `m`, `h`, `d`); without a unit seconds, also with an
-    /// exponent. Nil for all else.
+    /// Parses a non-negative decimal number with a unit (`ms`, `s`, `m`, `h`, `d`). Without a unit it is in seconds and
+    /// may have an exponent. Nil for anything else.
     package init?(parsing text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = Self.units.first { $0.suffix == text[number.endIndex...] }?.seconds
-        // Without a unit what `Double` reads, but for hexadecimal: some options took plain numbers before they knew units.
+        // Without a unit, accept what `Double` reads except hexadecimal, as some options did before they had units.
         guard unit != nil || !text.contains(where: { $0 == "x" || $0 == "X" }),
             let amount = Double(unit == nil ? text : String(number)), amount >= 0
         else { return nil }

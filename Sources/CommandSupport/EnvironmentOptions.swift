@@ -1,18 +1,18 @@
 package import ArgumentParser
 internal import Foundation
 
-/// Lets every option come from the environment, as service managers and containers like it.
+/// Sets options from environment variables, for service managers and containers.
 package struct EnvironmentOptions {
-    /// What to put in front of the arguments for those options that the environment sets and the command line does not.
+    /// The arguments to prepend for options that the environment sets and the command line does not.
     package private(set) var arguments: [String] = []
-    /// Variables by the options that they set.
+    /// The variables by the options that they set.
     private var variables: [String: String] = [:]
 
-    /// What is set by no variable.
+    /// Sets no option.
     package init() {}
 
-    /// `CAMEO_FETCH_CONCURRENCY=4` becomes `--fetch-concurrency 4`; a repeatable option takes values with commas between
-    /// them; a flag is set by `1`, `true`, `yes` or `on` and left alone by their opposites.
+    /// Reads the options from variables: `CAMEO_FETCH_CONCURRENCY=4` becomes `--fetch-concurrency 4`. A repeatable
+    /// option takes comma-separated values; a flag is set by `1`, `true`, `yes` or `on` and ignored by their opposites.
     /// The command must have no subcommands and no positional arguments.
     package init(
         for type: (some ParsableCommand).Type,
@@ -42,12 +42,12 @@ package struct EnvironmentOptions {
         }
     }
 
-    /// A message about what was set, by the names under which it was.
+    /// The message with options replaced by the variables that set them.
     func named(in message: String) -> String {
         message.replacing(#/--[a-z][a-z-]*/#) { match in variables[String(match.output)] ?? String(match.output) }
     }
 
-    /// What the command's options are called in the environment.
+    /// The names of a command's options as variables.
     package static func variables(of type: (some ParsableCommand).Type, prefix: String) throws -> [String] {
         try ListedOptions(of: type).options.compactMap { option in
             option.names.first { $0.hasPrefix("--") }.map { variable(String($0.dropFirst(2)), prefix) }

@@ -1,17 +1,17 @@
-/// What a command's exit code says. Scripts may rely on it.
+/// The exit codes of the commands, on which scripts may rely.
 package enum ExitStatus: Int32, Sendable {
     case done = 0
-    /// A job failed, or something asked for was not there.
+    /// A job failed, or something requested does not exist.
     case failed = 1
     case usage = 2
-    /// Not finished in the time that was given.
+    /// The work did not finish in the given time.
     case timedOut = 3
     /// The store cannot be opened or written.
     case store = 4
 }
 
-/// What a command explains, a line for each thing that is wrong, before it exits. A command line that is written wrong is
-/// a `ValidationError`, which has the usage behind it.
+/// An error that a command reports before it exits, one line per fault. A malformed command line is a `ValidationError`
+/// instead, which is reported with the usage.
 package struct CommandFailure: Error {
     package let messages: [String]
     package let status: ExitStatus

@@ -1,8 +1,8 @@
 package import CameoModel
 package import Foundation
 
-/// A file that is read to its end, whatever it is: a regular file, `/dev/stdin`, or the pipe that a shell makes of
-/// `<(…)`, which has no size and cannot be read twice.
+/// Reads a file of any kind to its end: a regular file, `/dev/stdin`, or a shell's `<(…)` pipe, which has no size and
+/// cannot be read twice.
 package enum InputFile {
     private static let chunk = 65_536
 

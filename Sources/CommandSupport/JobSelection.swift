@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CameoModel
 package import CameoStore
 
-/// Options that choose jobs by what they are, not by their numbers.
+/// Options that select jobs by their properties instead of their ids.
 package struct JobSelection: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only jobs in this state. Repeatable.", valueName: "state"),
@@ -12,36 +12,35 @@ package struct JobSelection: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only jobs that failed last with this code, as source.timeout. Repeatable.",
+            "Only jobs whose last failure has this code, such as source.timeout. Repeatable.",
             valueName: "code"
         ),
         completion: .list(JobFailure.Code.allCases.map(\.rawValue))
     )
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name"), completion: .queues)
+    @Option(help: ArgumentHelp("Only jobs in this queue.", valueName: "name"), completion: .queues)
     var queue: String?
 
-    @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "label"))
+    @Option(help: ArgumentHelp("Only jobs in this batch.", valueName: "label"))
     var batch: String?
 
-    @Option(help: ArgumentHelp("Only jobs whose source begins so, as https://shop.example/.", valueName: "prefix"))
+    @Option(help: ArgumentHelp("Only jobs whose source starts with this: https://shop.example/.", valueName: "prefix"))
     var source: String?
 
     package init() {}
 
-    /// A batch that is not there would look like one in which nothing is to be seen.
+    /// Throws if the batch does not exist, which would otherwise look like an empty one.
     package func expectBatch(in store: any Store) async throws {
         if let batch { _ = try await store.batch(batch) }
     }
 
-    /// Whether nothing was chosen.
     package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }
 
     package func validate() throws {
         _ = try states()
         _ = try codes()
-        // Every source begins so: a script's empty variable would mean all jobs.
+        // The empty prefix matches every source: a script's empty variable would select all jobs.
         guard source != "" else { throw ValidationError("--source: must not be empty") }
     }
 

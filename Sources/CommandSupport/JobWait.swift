@@ -2,10 +2,10 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// Waits until jobs have ended, showing how far they are.
+/// Waits until jobs have ended, with a progress bar.
 package struct JobWait {
     let store: any Store
-    /// Nil: for ever.
+    /// The longest wait, or nil for no limit.
     let timeout: Duration?
 
     package init(store: any Store, timeout: Duration?) {
@@ -13,14 +13,14 @@ package struct JobWait {
         self.timeout = timeout
     }
 
-    /// - Returns: how many ended in each state.
+    /// - Returns: the number of jobs that ended in each state.
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out.
     package func untilFinished(_ ids: [Int64]) async throws -> [JobState: Int] {
         let started = ContinuousClock.now
         var progress = ProgressBar()
         defer { progress.finish() }
         var watched = WatchedJobs(ids)
-        // Before the first look: a change between the two is seen again rather than missed.
+        // Read before the first states, so that a change in between is seen twice rather than missed.
         var cursor = try await store.lastChange()
         try await watched.begin(store.places(of: ids))
         while true {
@@ -41,14 +41,14 @@ package struct JobWait {
         }
     }
 
-    /// Changes read at once.
+    /// The number of changes read at once.
     private static let page = 5_000
 }
 
-/// Jobs that somebody waits for, told by the feed of changes: what has not changed is not asked about.
+/// Jobs that somebody waits for, followed by the change feed: only changed jobs are queried.
 private struct WatchedJobs {
     private var waiting: Set<Int64>
-    /// By the job that stands in their place, usually themselves.
+    /// The waiting ids by the job that serves them, usually the job itself.
     private var waitingFor: [Int64: [Int64]] = [:]
     private(set) var ended: [JobState: Int] = [:]
     let count: Int
@@ -62,18 +62,18 @@ private struct WatchedJobs {
     var done: Int { count - waiting.count }
     var note: String { ended[.discarded].map { "\($0) discarded" } ?? "" }
 
-    /// Those that have to be asked about.
+    /// The waiting jobs whose state has to be queried after these changes.
     func touched(by changes: [JobChange]) -> [Int64] {
         changes.filter(\.state.isFinal).flatMap { waitingFor[$0.job] ?? [] }.filter(waiting.contains)
     }
 
-    /// Takes the first look at all of them: one that is not there any more has ended.
+    /// Records the first states. A job that no longer exists has ended.
     mutating func begin(_ places: [Int64: JobPlace]) {
         waiting.formIntersection(places.keys)
         note(places)
     }
 
-    /// Takes what became of jobs.
+    /// Records the states of jobs that changed.
     mutating func note(_ places: [Int64: JobPlace]) {
         for (id, place) in places {
             if place.state.isFinal {

@@ -1,10 +1,10 @@
 internal import ArgumentParser
 
-/// How lists of sources are written, for every command that reads them.
+/// The format of lists of sources, for every command that reads them.
 package struct ListOptions: ParsableArguments {
     @Flag(
         name: [.customShort("0"), .customLong("null")],
-        help: "The list on standard input has a NUL behind each entry, as find -print0 writes it, and not a line end."
+        help: "Read a list from standard input whose entries end with NUL (find -print0), not with a newline."
     )
     var null = false
 
@@ -12,10 +12,10 @@ package struct ListOptions: ParsableArguments {
 
     package var separator: ListSeparator { null ? .nul : .newline }
 
-    /// `-0` alone means a list.
+    /// The arguments; `-0` alone implies a list.
     package func sources(_ arguments: [String]) throws -> [String] {
         guard null, !arguments.contains("-") else { return arguments }
-        guard arguments.isEmpty else { throw ValidationError("-0 is for a list: give - among the sources") }
+        guard arguments.isEmpty else { throw ValidationError("-0 needs a list: give - as a SOURCE") }
         return ["-"]
     }
 }

@@ -1,9 +1,9 @@
-/// What stands between the entries of a list on standard input.
+/// The separator of entries in a list on standard input.
 package enum ListSeparator: Sendable {
     case newline, nul
 
     var byte: UInt8 { self == .nul ? 0 : 0x0A }
 
-    /// What an entry is called.
+    /// The name of an entry in messages.
     var unit: String { self == .nul ? "entry" : "line" }
 }

@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The options of a command and of its subcommands, as the parser itself lists them (`--experimental-dump-help`), so that
-/// no second list can go stale.
+/// The options of a command and its subcommands as the parser lists them (`--experimental-dump-help`), so that no
+/// second list can become outdated.
 struct ListedOptions {
     enum Kind { case flag, single, repeatable }
 
     struct Option {
-        /// With its dashes: `--grace`, `-o`.
+        /// The names with their dashes: `--grace`, `-o`.
         let names: [String]
         let kind: Kind
     }
@@ -19,7 +19,7 @@ struct ListedOptions {
         options = help.command.all
     }
 
-    /// Every long name.
+    /// All long names.
     var words: [String] { options.flatMap(\.names).filter { $0.hasPrefix("--") } }
 
     func takesValue(_ word: String) -> Bool {

@@ -1,4 +1,4 @@
-/// Whether files that are not there may be sources: they may yet come, or be on the worker's machine only.
+/// Whether missing files are accepted as sources: they may appear later, or exist on the worker's machine only.
 package enum MissingFiles: Sendable {
     case refused, allowed
 }

@@ -1,5 +1,5 @@
-/// How fast things have gone lately: over the last minute, as `cameo-status batch` reckons, and not counting what was done
-/// before anybody looked.
+/// The recent rate of progress: over the last minute, as in `cameo-status batch`, excluding what was done before the
+/// first observation.
 struct Pace {
     private static let window = Duration.seconds(60)
     private var looks: [(time: ContinuousClock.Instant, done: Int)] = []
@@ -10,7 +10,7 @@ struct Pace {
         while looks.count > 2, looks[1].time.duration(to: time) >= Self.window { looks.removeFirst() }
     }
 
-    /// A second.
+    /// Items per second.
     var rate: Double {
         guard let first = looks.first, let last = looks.last else { return 0 }
         let seconds = first.time.duration(to: last.time) / .seconds(1)

@@ -1,18 +1,18 @@
 internal import CameoReport
 
-/// What a progress bar shows.
+/// The text of a progress bar.
 struct ProgressLine {
     private static let widest = 30
     private static let narrowest = 5
 
     let done: Int
     let total: Int
-    /// A second.
+    /// Items per second.
     let rate: Double
     let secondsLeft: Double?
     let note: String
 
-    /// At most so many characters, each of them one column wide: first the bar gives way, then the end.
+    /// The text in at most `columns` characters, each one column wide. The bar is dropped first, then the end is cut.
     func text(columns: Int) -> String {
         var words = ["\(done)/\(total)", "\(AmountText.rate(rate))/s"]
         if let secondsLeft { words.append("about \(AmountText.duration(secondsLeft)) left") }

@@ -1,25 +1,25 @@
 internal import ArgumentParser
 package import CameoStore
 
-/// For how long finished jobs and unread thumbnails are kept, for the commands that remove them.
+/// How long finished jobs and unread thumbnails are kept, for the commands that remove them.
 package struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long completed jobs stay, or forever. Their thumbnails stay.",
+            "Keep completed jobs this long, or forever. Their thumbnails are kept.",
             valueName: "duration"
         )
     )
     var keepCompleted = KeepArgument(Retention().completed)
 
-    @Option(help: ArgumentHelp("How long cancelled jobs stay.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Keep cancelled jobs this long, or forever.", valueName: "duration"))
     var keepCancelled = KeepArgument(Retention().cancelled)
 
-    @Option(help: ArgumentHelp("How long discarded jobs stay.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Keep discarded jobs this long, or forever.", valueName: "duration"))
     var keepDiscarded = KeepArgument(Retention().discarded)
 
     @Option(
         help: ArgumentHelp(
-            "How long thumbnails stay that nobody reads or makes; at least "
+            "Keep thumbnails this long after they were last read or made, or forever; at least "
                 + "\(Retention.shortestForThumbnails.argument).",
             valueName: "duration"
         )
@@ -32,8 +32,8 @@ package struct RetentionOptions: ParsableArguments {
         let shortest = Retention.shortestForThumbnails
         guard let duration = keepThumbnails.duration, duration < shortest else { return }
         throw ValidationError(
-            "--keep-thumbnails must be at least \(shortest.argument), not \(duration.argument): when a thumbnail was "
-                + "last read is known to the hour"
+            "--keep-thumbnails must be at least \(shortest.argument), not \(duration.argument): the last read of a "
+                + "thumbnail is recorded only to the hour"
         )
     }
 
@@ -49,7 +49,7 @@ package struct RetentionOptions: ParsableArguments {
 
 /// A duration for which something is kept, or `forever`.
 package struct KeepArgument: Hashable, Sendable, ExpressibleByArgument {
-    /// Nil: for ever.
+    /// The duration, or nil for forever.
     package let duration: Duration?
 
     package init(_ duration: Duration?) {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A file of environment variables, as systemd's EnvironmentFile: a name, `=` and a value on each line, with or without
-/// quotes around the value; lines that are empty or begin with `#` or `;` say nothing.
+/// A file of environment variables in the format of systemd's EnvironmentFile: lines of `NAME=value`, with optional
+/// quotes around the value; empty lines and lines that begin with `#` or `;` are ignored.
 enum SettingsFile {
-    /// The environment with what the file sets that the option `--settings`, or else its variable, names. Only the
-    /// variable's may be missing: a unit names it for whichever instances want one.
+    /// Adds the variables of the settings file to the environment. The option `--settings` names the file, else its
+    /// variable. Only the variable's file may be missing: a service unit names it for instances that want one.
     static func environment(
         _ environment: [String: String],
         for arguments: [String],
@@ -27,11 +27,11 @@ enum SettingsFile {
         return arguments.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
-    /// Those whose names begin with the prefix.
+    /// The variables in the file whose names begin with the prefix.
     private static func variables(at path: String, prefix: String) throws -> [String: String] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw CommandFailure(
-                "--settings \(path): there is no such file, or none that is text and may be read",
+                "--settings \(path): there is no such file, or it is not readable text",
                 .usage
             )
         }
@@ -40,7 +40,7 @@ enum SettingsFile {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#"), !line.hasPrefix(";") else { continue }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                throw CommandFailure("--settings \(path): line \(index + 1) is no NAME=value", .usage)
+                throw CommandFailure("--settings \(path): line \(index + 1) is not NAME=value", .usage)
             }
             let name = String(line[..<equals])
             var value = line[line.index(after: equals)...]

@@ -1,18 +1,18 @@
 internal import CameoModel
 internal import Foundation
 
-/// What a person typed for a picture, and the source that it means. What is there as a path is a path; what then is a
-/// URI, or a picture in base64, is itself; all else is a path that is not there.
+/// A picture as typed on the command line, resolved to its source. An existing path is a path; otherwise a URI or a
+/// picture in base64 is itself, and anything else is the path of a missing file.
 ///
-/// Names of files are bytes. One that is no UTF-8 becomes a `file:` URI like any other, with its bytes percent-encoded.
+/// File names are bytes: one that is not UTF-8 becomes a percent-encoded `file:` URI like any other.
 package struct SourceArgument: Sendable {
-    /// A URI, or base64.
+    /// The URI or base64 text.
     package let source: String
     private let typed: String
-    /// In a list.
+    /// The position in a list.
     private let place: (unit: String, number: Int)?
 
-    /// As it was typed, with its place in a list, for messages.
+    /// The text as typed, with its position in a list, for messages.
     package var name: String {
         let text = InlinePicture.isIn(source) ? SourceName.of(source) : typed
         return place.map { "\($0.unit) \($0.number) of the list, \(text)" } ?? text
@@ -27,8 +27,8 @@ package struct SourceArgument: Sendable {
         }
     }
 
-    /// Those of a command line: `-` stands for the list on standard input, whose entries have the separator between them,
-    /// and a pattern for what matches it. What means no source at all is a ``CommandFailure``.
+    /// The sources of a command line. `-` is replaced by the list on standard input, whose entries end with the
+    /// separator, and a pattern by the files that match it. Throws if an argument yields no source.
     package static func all(
         _ arguments: [String],
         separator: ListSeparator
@@ -47,13 +47,13 @@ package struct SourceArgument: Sendable {
         return sources
     }
 
-    /// A path or a URI that stands for one picture; neither a pattern nor a list.
+    /// One picture by its path or URI; patterns and lists are not expanded.
     package static func one(_ argument: String) -> SourceArgument { SourceArgument(Array(argument.utf8)) }
 
     /// A file by its absolute path.
     package static func file(_ path: [UInt8]) -> SourceArgument { SourceArgument(path) }
 
-    /// Every entry is itself: none is an option, a pattern or another list.
+    /// The entries of the list, taken literally: none is an option, a pattern or another list.
     private static func list(_ separator: ListSeparator) throws(CommandFailure) -> [SourceArgument] {
         let data: Data
         do throws(Errno) {
@@ -72,13 +72,13 @@ package struct SourceArgument: Sendable {
 
     private static func isSource(_ text: String, _ bytes: [UInt8]) -> Bool {
         guard let scheme = URIScheme.of(text) else { return PlainBase64.matches(text) && !isThere(bytes) }
-        // A single letter is no scheme that Cameo knows.
+        // No scheme that Cameo knows is a single letter.
         return scheme.utf8.count > 1 && !isThere(bytes)
     }
 
     private static func isThere(_ path: [UInt8]) -> Bool { access(path.map(CChar.init(bitPattern:)) + [0], F_OK) == 0 }
 
-    /// A path that exists is itself, whatever characters it has; one that does not may be a pattern.
+    /// The argument's matches. An existing path is itself, whatever characters it has; a missing one may be a pattern.
     private static func matches(_ argument: String) throws(CommandFailure) -> [[UInt8]] {
         let bytes = Array(argument.utf8)
         let isPattern = argument.contains(where: { "*?[".contains($0) })

@@ -1,18 +1,18 @@
 internal import CameoModel
 internal import Foundation
 
-/// What can be seen to be wrong with a source before anything is enqueued. What cannot be seen, as a file that only the
-/// worker's user may look at, is the worker's to judge.
+/// Finds mistakes in a source before anything is enqueued. What this process cannot see, such as a file that only the
+/// worker's user may access, is left to the worker.
 package enum SourceFault {
-    /// The end of a sentence that the source's name begins; nil for what may work.
+    /// A predicate that completes a sentence beginning with the source's name; nil if the source may work.
     package static func of(_ source: String, missing: MissingFiles) -> String? {
         switch URIScheme.of(source) {
         case "http", "https", "data", "cameo", "initials": nil
         case "file": ofFile(source, missing)
         case nil where PlainBase64.matches(source): nil
-        case nil: "has no scheme; a file of this machine is written file:///folder/picture.jpg"
+        case nil: "has no scheme; write a local file as file:///folder/picture.jpg"
         case let scheme?:
-            "\(scheme): is no scheme that Cameo reads; it reads file:, http:, https:, data:, cameo: and initials:"
+            "uses the unknown scheme \(scheme):; known are file:, http:, https:, data:, cameo: and initials:"
         }
     }
 
@@ -26,12 +26,12 @@ package enum SourceFault {
         var status = stat()
         guard stat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR, missing == .refused else { return nil }
-            return "there is no such file (--allow-missing enqueues it all the same)"
+            return "there is no such file (--allow-missing enqueues it anyway)"
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return nil
-        case S_IFDIR: return "is a folder; name a picture in it, or give -r for all of them"
-        default: return "is no regular file"
+        case S_IFDIR: return "is a folder; name a picture in it, or add -r for all pictures in it"
+        default: return "is not a regular file"
         }
     }
 }

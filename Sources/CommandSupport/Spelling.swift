@@ -1,15 +1,15 @@
-/// Finds the word that somebody may have meant.
+/// Finds the word that was probably meant.
 enum Spelling {
-    /// The word that is spelled almost so: with at most a third of its letters, and at most three, wrong.
+    /// The closest word, with at most a third of its letters and at most three of them wrong.
     static func nearest(to word: some StringProtocol, of words: [String]) -> String? {
         let distances = words.sorted().map { ($0, distance(Array(word), Array($0))) }
         guard let (nearest, distance) = distances.min(by: { $0.1 < $1.1 }) else { return nil }
         return distance <= min(3, word.count / 3) ? nearest : nil
     }
 
-    /// Levenshtein's: letters to insert, remove or replace.
+    /// The Levenshtein distance: the number of letters to insert, remove or replace.
     private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-        // Of the beginning of `one` that was looked at, from each beginning of `other`.
+        // The distance of the examined prefix of `one` to each prefix of `other`.
         var row = Array(0...other.count)
         for (line, letter) in one.enumerated() {
             var diagonal = row[0]

@@ -1,6 +1,6 @@
-/// Text from outside, made safe to show on a terminal: sources and messages may carry escape sequences.
+/// Makes foreign text safe to show on a terminal: sources and messages may contain escape sequences.
 package enum TerminalText {
-    /// Control characters and characters that reorder or hide text are shown as `\u{…}`.
+    /// The text with control characters, and characters that reorder or hide text, shown as `\u{…}`.
     package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var safe = String.UnicodeScalarView()
@@ -14,7 +14,7 @@ package enum TerminalText {
         return String(safe)
     }
 
-    /// At most `limit` characters, with the end cut off visibly.
+    /// The text in at most `limit` characters; an ellipsis marks the cut.
     package static func escaped(_ text: String, limit: Int) -> String {
         let safe = escaped(text)
         return safe.count <= limit ? safe : safe.prefix(limit - 1) + "…"

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A command line that is being typed, as a completion script hands it over: with its quotes.
+/// The words of an unfinished command line, as a completion script passes them: with their quotes.
 package struct TypedWords {
     private let words: [String]
 
@@ -12,7 +12,7 @@ package struct TypedWords {
         if let word = words.last(where: { $0.hasPrefix("\(option)=") }) {
             return unquoted(word.dropFirst(option.count + 1))
         }
-        // bash makes `--store`, `=` and `DIR` of `--store=DIR`.
+        // bash splits `--store=DIR` into `--store`, `=` and `DIR`.
         return words.lastIndex(of: option).flatMap { index in
             words[(index + 1)...].first { $0 != "=" }.flatMap { unquoted($0[...]) }
         }

@@ -1,16 +1,16 @@
 internal import ArgumentParser
 
-/// Whether a command waits until what it is asked about, or does, has ended, and for how long.
+/// Whether, and for how long, a command waits for jobs or workers to end.
 package struct WaitOptions: ParsableArguments {
-    @Flag(help: "Waits until all has ended.")
+    @Flag(help: "Wait until all of them have ended.")
     package var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: for at most so long, as 90s or 10m, then exit 3.", valueName: "duration"))
+    @Option(help: ArgumentHelp("With --wait: give up after this time (90s, 10m) and exit 3.", valueName: "duration"))
     var waitTimeout: DurationArgument?
 
     package init() {}
 
-    /// Nil: for ever.
+    /// The longest wait, or nil for no limit.
     package var timeout: Duration? { waitTimeout?.duration }
 
     package func validate() throws {

@@ -9,28 +9,29 @@ internal import Foundation
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copies the store, as it is at this moment, while workers and producers go on.",
+        abstract: "Copy the store as it is now, while workers and producers go on.",
         discussion: """
-            The copy is a store: its database, and every blob that the database names, checked against its digest; jobs that \
-            ran wait in it, uncharged. Nothing of it is a link. It appears under its name when all of it is on the disk; one \
-            that is broken off leaves at most a folder DIR.partial-…, to be removed. Nothing is pruned meanwhile.
+            The copy is a complete store without links: the database and every blob it refers to, checked against its \
+            digest. Jobs that were running wait in the copy, and their attempts do not count. The copy appears under \
+            its name once it is durable on disk; an interrupted one leaves at most a folder DIR.partial-…, which can \
+            be removed. Nothing is pruned meanwhile.
 
             EXAMPLES
               cameo-admin backup /backups/cameo-monday
               cameo-admin backup /backups/cameo-monday && cameo-admin check --store /backups/cameo-monday
 
             EXIT CODES
-              0 done, 1 blobs of the store are damaged (the copy lacks them), or another process prunes or copies the store, \
-            2 bad usage, 4 the store cannot be read or the copy cannot be written
+              0 done, 1 blobs of the store are damaged (the copy lacks them), or another process prunes or copies the \
+            store, 2 bad usage, 4 the store cannot be read or the copy cannot be written
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The copy's folder: not there yet, or empty.", completion: .directory)
+    @Argument(help: "The folder of the copy; it must not exist or must be empty.", completion: .directory)
     var directory: String
 
-    @Flag(help: "Prints {\"jobs\":…,\"blobs\":…,\"bytes\":…,\"damaged\":[…]}.")
+    @Flag(help: "Print JSON: {\"jobs\":…,\"blobs\":…,\"bytes\":…,\"damaged\":[…]}.")
     var json = false
 
     func run() async throws {
@@ -49,8 +50,8 @@ struct BackupCommand: AsyncParsableCommand {
         }
         guard report.damaged.isEmpty else {
             throw CommandFailure(
-                "blobs of the store are damaged, and the copy lacks them: \(report.damaged.count), the first of them "
-                    + "\(report.damaged[0]); `cameo-admin check --repair` says more",
+                "the copy lacks \(AmountText.count(report.damaged.count, "damaged blob")) of the store, the first of them "
+                    + "\(report.damaged[0]); run `cameo-admin check --repair`",
                 .failed
             )
         }

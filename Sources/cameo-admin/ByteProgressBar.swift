@@ -2,7 +2,7 @@ internal import CameoStore
 internal import CommandSupport
 internal import Synchronization
 
-/// A progress bar that counts MiB, and hears of them from any thread.
+/// A progress bar in MiB that may be updated from any thread.
 final class ByteProgressBar: Sendable {
     private let bar = Mutex(ProgressBar())
 
@@ -10,7 +10,7 @@ final class ByteProgressBar: Sendable {
         bar.withLock { $0.show(done: progress.done >> 20, of: progress.total >> 20, note: "MiB") }
     }
 
-    /// Leaves the last line standing.
+    /// Leaves the last line on the terminal.
     func finish() {
         bar.withLock { $0.finish() }
     }

@@ -6,7 +6,7 @@ internal import CommandSupport
 struct CameoAdmin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-admin",
-        abstract: "Changes jobs and queues by hand, forgets cached originals, and checks the store.",
+        abstract: "Change jobs and queues, remove cached originals, and maintain the store.",
         discussion: """
             EXAMPLES
               cameo-admin retry 17 18
@@ -21,7 +21,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin check
 
             EXIT CODES
-              0 done, 1 what was named is not there, or a check failed, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 something named does not exist, or a check failed, 2 bad usage, 4 the store cannot be opened
             """,
         version: CameoVersion.current,
         subcommands: [

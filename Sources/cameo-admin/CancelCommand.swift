@@ -6,10 +6,10 @@ internal import CommandSupport
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Calls jobs off. A running one is stopped and leaves nothing.",
+        abstract: "Cancel jobs. A running job is stopped and leaves no thumbnails.",
         discussion: """
-            Many at once: those that the options choose, all that have not ended unless --state says otherwise, in small \
-            transactions that hold up nobody.
+            A selection matches all unfinished jobs, unless --state says otherwise, and is changed in small \
+            transactions that do not block others.
 
             EXAMPLES
               cameo-admin cancel 19
@@ -17,7 +17,7 @@ struct CancelCommand: AsyncParsableCommand {
               cameo-admin cancel --state retryable --code source.unreachable --dry-run
 
             EXIT CODES
-              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+              0 done, 1 a job does not exist, 2 bad usage, 4 the store cannot be opened or written
             """
     )
 
@@ -26,7 +26,7 @@ struct CancelCommand: AsyncParsableCommand {
     func run() async throws {
         try await jobs.change(by: .cancel, done: "cancelled") { store, id in
             let before = try await store.cancel(id)
-            return before.isFinal ? "job \(id) had ended already: \(before.rawValue)" : "job \(id) is cancelled"
+            return before.isFinal ? "job \(id) had already ended: \(before.rawValue)" : "job \(id) is cancelled"
         }
     }
 }

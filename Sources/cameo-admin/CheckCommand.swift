@@ -7,11 +7,30 @@ internal import Foundation
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Looks for damage, and mends what can be mended.",
+        abstract: "Check the store for damage, and repair it.",
         discussion: """
-            Looks at the database's pages, indexes, references, attempts, counters and limits, at every blob, every file and \
-            whatever else lies in blobs/, at workers that died, and at what this machine lacks: SQLite's version, the disk, \
-            the layers of the renderers' sandbox. Each finding says how to mend it.
+            Checks the database, every blob and file in the store, the workers and this machine, and prints one \
+            finding per subject:
+
+              sqlite      the version of SQLite
+              journal     the write-ahead log
+              database    the database's pages, indexes and constraints
+              references  rows that refer to missing rows
+              counters    the counts of jobs and totals
+              limits      the counts of concurrency keys
+              jobs        jobs in the queue and in the history
+              attempts    running jobs and their workers
+              schema      Cameo's tables, indexes, triggers and views
+              guests      tables and triggers of other programs
+              blobs       the bytes of every blob
+              files       files that belong to no blob
+              unexpected  anything else in blobs/
+              access      permissions, if a group shares the store
+              workers     dead workers that still hold jobs
+              disk        free space
+              sandbox     the kernel's support for the renderers' sandbox
+
+            A finding that is not ok says how to repair it. --repair also reports uniqueness: duplicate jobs that it cancelled.
 
             EXAMPLES
               cameo-admin check
@@ -19,7 +38,7 @@ struct CheckCommand: AsyncParsableCommand {
               cameo-admin check --json --store /backups/cameo-monday
 
             EXIT CODES
-              0 sound, perhaps with warnings, 1 damaged, 2 bad usage, 4 the store cannot be opened
+              0 sound, possibly with warnings, 1 damaged, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -27,13 +46,17 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Rebuilds damaged indexes, puts back blobs that lie in a wrong folder, removes dangling rows, thumbnails whose \
-            bytes are damaged (they are made anew) and files that nothing names, counts counters anew, says so, and checks then.
+            Repair before checking: rebuild damaged indexes, move misplaced blobs back, remove dangling rows, \
+            thumbnails with damaged bytes (they are made again) and orphaned files, and recount the counters. Prints \
+            each repair.
             """
     )
     var repair = false
 
-    @Flag(help: "Prints one {\"subject\":…,\"severity\":…,\"message\":…} a line; severity: ok, warning, error, mended.")
+    @Flag(
+        help:
+            "Print JSON, one {\"subject\":…,\"severity\":…,\"message\":…} per line; severity: ok, warning, error, mended."
+    )
     var json = false
 
     func run() async throws {
@@ -63,7 +86,7 @@ struct CheckCommand: AsyncParsableCommand {
         return try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
     }
 
-    /// Opens the store for writing where it may, so that a copy without its shared memory file becomes readable again.
+    /// Opens the store for writing if possible, so that a copy without its shared memory file becomes readable again.
     private func check() async throws -> [CheckFinding] {
         let bar = ByteProgressBar()
         defer { bar.finish() }

@@ -7,32 +7,32 @@ internal import CommandSupport
 struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Removes cached originals, so that the next job fetches them anew.",
+        abstract: "Remove cached originals, so that the next job fetches them again.",
         discussion: """
-            All that is kept of each SOURCE goes: answers to requests with any credentials, the memory of a failure, \
-            bytes that a program handed over under this name.
+            Removes everything stored for each SOURCE: responses to requests with any credentials, remembered \
+            failures, and bytes that a program uploaded under this name.
 
             EXAMPLES
               cameo-admin forget https://example.com/picture.png
               cameo-admin forget --thumbnails photo.jpg 'holiday/*.jpg'
 
             EXIT CODES
-              0 done, 1 nothing was there of a source, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 nothing was stored for a source, 2 bad usage, 4 the store cannot be opened
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Flag(help: "Also removes every thumbnail made of it. Their URIs name nothing until they are made anew.")
+    @Flag(help: "Remove the thumbnails made from it too. Their URIs resolve to nothing until they are made again.")
     var thumbnails = false
 
-    @Flag(help: "Prints one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} a line.")
+    @Flag(help: "Print JSON, one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} per line.")
     var json = false
 
     @OptionGroup var list: ListOptions
 
     @Argument(
-        help: "Paths, patterns or URIs, as cameo-enqueue takes them; - for a list on standard input.",
+        help: "Paths, patterns or URIs, as for cameo-enqueue; - reads a list from standard input.",
         completion: .file()
     )
     var source: [String] = []
@@ -51,7 +51,7 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
             if json {
                 try Output.message(Line(source, forgotten))
             } else if forgotten.isNothing {
-                Output.error("cameo-admin: nothing is kept of \(TerminalText.escaped(SourceName.of(source)))")
+                Output.error("cameo-admin: nothing is stored for \(TerminalText.escaped(SourceName.of(source)))")
             } else {
                 Output.line(Self.text(source, forgotten))
             }

@@ -4,25 +4,26 @@ internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 
-/// Which jobs of which store a command changes: those that are numbered, or all that a selection meets.
+/// The jobs that a command changes: those with given ids, or all that a selection matches.
 struct ChosenJobs: ParsableArguments {
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Numbers of jobs.")
+    @Argument(help: "The ids of jobs.")
     var id: [Int64] = []
 
-    @OptionGroup(title: "Many At Once") var selection: JobSelection
+    @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))
+    @Option(help: ArgumentHelp("Change at most this many jobs, the oldest first.", valueName: "number"))
     var limit: Int?
 
-    @Flag(help: "Counts the jobs and changes none.")
+    @Flag(help: "Count the jobs without changing any.")
     var dryRun = false
 
     @Flag(
         help: """
-            Prints each numbered job (JSON) as it then is, one a line; of many at once {"matched":…,"changed":…,"passed":…}, \
-            where passed had gone on before their turn came.
+            Print JSON: for ids each job after the change, one per line; for a selection \
+            {"matched":…,"changed":…,"passed":…}, where passed counts jobs that changed by themselves before their \
+            turn.
             """
     )
     var json = false
@@ -30,25 +31,25 @@ struct ChosenJobs: ParsableArguments {
     func validate() throws {
         guard id.isEmpty != selection.isEmpty else {
             throw ValidationError(
-                "name jobs by their numbers, or many at once by --state, --code, --queue, --batch, --source"
+                "name jobs by their ids, or select them by --state, --code, --queue, --batch or --source"
             )
         }
         guard id.isEmpty || (limit == nil && !dryRun) else {
-            throw ValidationError("--limit and --dry-run are for many jobs at once")
+            throw ValidationError("--limit and --dry-run need a selection, not ids")
         }
         if let limit, limit < 1 { throw ValidationError("--limit \(limit): must be at least 1") }
     }
 }
 
 extension ChosenJobs {
-    /// Changes the numbered jobs by `one`, which says what became of it, or together all that the selection meets.
+    /// Changes each job by its id with `one`, which returns the message, or all jobs of the selection together.
     func change(by change: BulkChange, done: String, one: (any Store, Int64) async throws -> String) async throws {
         let store = try storeOptions.open(creating: false)
         guard !id.isEmpty else { return try await changeMany(in: store, by: change, done: done) }
         try await store.changeEach(id, answering: json ? .json : .text) { id in try await one(store, id) }
     }
 
-    /// To meet none is no failure.
+    /// Changes all jobs of the selection. Matching none is no failure.
     private func changeMany(in store: any Store, by change: BulkChange, done: String) async throws {
         let chosen = try selection.filter()
         var filter: JobFilter
@@ -68,7 +69,7 @@ extension ChosenJobs {
             let done = progress.changed + progress.passed
             bar.show(done: done, of: max(progress.matched, done))
         }
-        let passed = progress.passed > 0 ? "; \(progress.passed) had gone on before their turn came" : ""
+        let passed = progress.passed > 0 ? "; \(progress.passed) changed by themselves before their turn" : ""
         try tell(
             progress,
             "\(AmountText.count(progress.changed, "job")) \(progress.changed == 1 ? "is" : "are") \(done)\(passed)"
@@ -80,14 +81,14 @@ extension ChosenJobs {
     }
 }
 
-/// How a command says what it did.
+/// How a command prints its results.
 enum AnswerForm {
     case text, json
 }
 
 extension ReaderStore {
-    /// Changes every job of a list of numbers, and fails at the end if one was not there. Each is answered for by what
-    /// `change` says, or as the job that it then is.
+    /// Changes every job of a list of ids, and fails at the end if one does not exist. Prints what `change` returns, or
+    /// the job after the change.
     func changeEach(
         _ ids: [Int64],
         answering form: AnswerForm,

@@ -6,12 +6,12 @@ internal import CommandSupport
 struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Sets how many jobs of a concurrency key run at once, and start within a time, over all workers.",
+        abstract: "Limit how many jobs of a concurrency key run at once or start within a time, over all workers.",
         discussion: """
-            What runs goes on; the next claim keeps to the new limit. A key's limit that is set here stands whatever requests \
-            say (--concurrency-limit), until --max-running none gives it back to them. By a rate of 300/m 300 jobs may start at once, then \
-            five a second; requests say nothing of rates. Without an option, lists the keys in use. A queue's limits are set \
-            by `cameo-admin queue`.
+            Running jobs go on; the next claim applies the new limit. --max-running overrides the --concurrency-limit \
+            of requests until it is set to none. A rate of 300/m lets 300 jobs start at once, then five per second; \
+            requests cannot set rates. Without options, the command lists the keys in use. `cameo-admin queue` limits \
+            queues.
 
             EXAMPLES
               cameo-admin limit --key example.com --max-running 8
@@ -33,7 +33,7 @@ struct LimitCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Jobs that may run at once, 1 to 10000, or none for no limit of an operator's.",
+            "Jobs that may run at once, 1 to 10000, or none to remove this limit.",
             valueName: "number"
         )
     )
@@ -44,18 +44,18 @@ struct LimitCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Prints {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if it has one, of the list \
-            one a line.
+            Print JSON: {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if there is one; the \
+            list has one key per line.
             """
     )
     var json = false
 
     func validate() throws {
         guard let key else {
-            guard maxRunning == nil, rate == nil else { throw ValidationError("of what? give --key") }
+            guard maxRunning == nil, rate == nil else { throw ValidationError("--max-running and --rate need --key") }
             return
         }
-        guard maxRunning != nil || rate != nil else { throw ValidationError("give --max-running or --rate") }
+        guard maxRunning != nil || rate != nil else { throw ValidationError("--key needs --max-running or --rate") }
         guard ThumbnailRequest.isName(key) else {
             throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
         }
@@ -72,9 +72,9 @@ struct LimitCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         var lines: [String] = []
         if let maxRunning {
-            let isNews = try await store.limit(key: key, to: maxRunning.limit)
+            let hasChanged = try await store.limit(key: key, to: maxRunning.limit)
             let limit = maxRunning.limit.map { "at most \($0) at once" } ?? "without an operator's limit"
-            lines.append(isNews ? "runs \(limit)" : "had no operator's limit")
+            lines.append(hasChanged ? "runs \(limit)" : "had no operator's limit")
         }
         if let rate {
             try await store.limit(key: key, toRate: rate.rate)

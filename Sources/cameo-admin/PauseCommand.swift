@@ -5,10 +5,10 @@ internal import CommandSupport
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Keeps a queue's waiting jobs from the workers. What runs goes on.",
+        abstract: "Pause a queue: its waiting jobs are not claimed, its running jobs go on.",
         discussion: """
-            Holds from the next claim on, for every worker, and until `cameo-admin resume`, also over restarts. Requests are \
-            accepted meanwhile. `cameo-worker --drain` does not wait for jobs of paused queues.
+            Applies to every worker from its next claim until `cameo-admin resume`, across restarts. Requests are \
+            still accepted. `cameo-worker --drain` does not wait for jobs of paused queues.
 
             EXAMPLES
               cameo-admin pause imports
@@ -33,16 +33,16 @@ struct PauseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.open(creating: false)
-        let isNews = try await store.pause(queue, unknown: naming.unknown)
+        let hasChanged = try await store.pause(queue, unknown: naming.unknown)
         guard !json else { return try Output.message(try await store.queue(queue)) }
-        Output.line(isNews ? "queue \(queue) is paused" : "queue \(queue) was paused already")
+        Output.line(hasChanged ? "queue \(queue) is paused" : "queue \(queue) was already paused")
     }
 }
 
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Lets the workers have a paused queue's jobs again, at once.",
+        abstract: "Resume a paused queue.",
         discussion: """
             EXAMPLES
               cameo-admin resume imports
@@ -62,8 +62,8 @@ struct ResumeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.open(creating: false)
-        let isNews = try await store.resume(queue)
+        let hasChanged = try await store.resume(queue)
         guard !json else { return try Output.message(try await store.queue(queue)) }
-        Output.line(isNews ? "queue \(queue) is resumed" : "queue \(queue) was not paused")
+        Output.line(hasChanged ? "queue \(queue) is resumed" : "queue \(queue) was not paused")
     }
 }

@@ -7,12 +7,13 @@ internal import CommandSupport
 struct PruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Removes jobs that ended long ago and bytes that nothing names. Workers do so by themselves.",
+        abstract: "Remove jobs that ended long ago and unreferenced blobs, as workers do by themselves.",
         discussion: """
-            In small transactions: workers and producers go on meanwhile. Thumbnails outlive the jobs that made them, and \
-            stay for ever unless --keep-thumbnails says for how long they may be unread; one that a job is yet to be made \
-            of stays too. Bytes go an hour after the last thumbnail that names them. The database's file does not \
-            shrink; its free pages are used again (`cameo-admin vacuum` gives them back). \(DurationArgument.explanation)
+            Uses small transactions, so that workers and producers go on. Thumbnails outlive their jobs and are kept \
+            forever unless --keep-thumbnails limits how long they may go unread; a thumbnail that an unfinished job \
+            needs is kept too. A blob is removed an hour after the last thumbnail that refers to it. The database file \
+            does not shrink, because its free pages are reused (`cameo-admin vacuum` returns them). \
+            \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin prune --dry-run
@@ -27,11 +28,12 @@ struct PruneCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var options: RetentionOptions
 
-    @Flag(help: "Counts what would be removed and removes nothing.")
+    @Flag(help: "Count what would be removed without removing it.")
     var dryRun = false
 
     @Flag(
-        help: "Prints {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…,…}."
+        help:
+            "Print JSON: {\"completed\":…,\"cancelled\":…,\"discarded\":…,\"thumbnails\":…,\"blobs\":…,\"blobBytes\":…,…}."
     )
     var json = false
 

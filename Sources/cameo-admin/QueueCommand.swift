@@ -7,10 +7,10 @@ internal import CommandSupport
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "Lists queues, or sets how many jobs of one may run at once, and start within a time.",
+        abstract: "List queues, or limit how many jobs of one run at once or start within a time.",
         discussion: """
-            A limit counts the jobs of all workers together; what runs above a lower one goes on. By a rate of 300/m 300 jobs \
-            may start at once, then five a second. Attempts count, first ones and others.
+            A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m \
+            lets 300 jobs start at once, then five per second; retries count too.
 
             EXAMPLES
               cameo-admin queue
@@ -26,12 +26,12 @@ struct QueueCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Only this queue.", completion: .queues)
+    @Argument(help: "The queue; all if omitted.", completion: .queues)
     var name: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Jobs of it that may run at once, 1 or more, or none for no limit.", valueName: "number")
+        help: ArgumentHelp("Jobs that may run at once, 1 or more, or none for no limit.", valueName: "number")
     )
     var maxRunning: RunningLimit?
 
@@ -40,7 +40,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     @OptionGroup var naming: QueueNaming
 
-    @Flag(help: "Prints one queue a line, as the queues of a status-report (JSON).")
+    @Flag(help: "Print each queue as JSON, one per line, as in a status-report.")
     var json = false
 
     func validate() throws {

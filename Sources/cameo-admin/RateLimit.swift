@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import CameoStore
 
-/// Jobs that may start within a time, or `none`.
+/// The number of jobs that may start within a time, or `none`.
 struct RateLimit: ExpressibleByArgument {
-    /// Nil: as many as there is room for.
+    /// The rate, or nil for no limit.
     let rate: StartRate?
 
     static let help = ArgumentHelp(
-        "Jobs of it that may start within a time, as 10/s, 300/m or 5/30s, or none.",
+        "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit.",
         valueName: "rate"
     )
 

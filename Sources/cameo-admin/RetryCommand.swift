@@ -6,10 +6,10 @@ internal import CommandSupport
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Makes jobs available at once, with all their attempts before them again.",
+        abstract: "Make jobs available again, with all their attempts.",
         discussion: """
-            Their earlier attempts stay readable (`cameo-status job ID`). Many at once: those that the options choose, the \
-            discarded ones unless --state says otherwise, in small transactions that hold up nobody.
+            Earlier attempts stay in the history (`cameo-status job ID`). A selection matches discarded jobs only, \
+            unless --state says otherwise, and is changed in small transactions that do not block others.
 
             EXAMPLES
               cameo-admin retry 17 18
@@ -17,7 +17,7 @@ struct RetryCommand: AsyncParsableCommand {
               cameo-admin retry --code source.httpStatus --source https://shop.example/ --limit 1000 --dry-run
 
             EXIT CODES
-              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+              0 done, 1 a job does not exist, 2 bad usage, 4 the store cannot be opened or written
             """
     )
 
@@ -31,7 +31,7 @@ struct RetryCommand: AsyncParsableCommand {
                 return "job \(id) was \(before.rawValue), is cancelled: job \(duplicate) waits for the same thumbnails"
             }
             return BulkChange.retry.applies(to: before)
-                ? "job \(id) was \(before.rawValue), is available" : "job \(id) is \(before.rawValue) already"
+                ? "job \(id) was \(before.rawValue), is available" : "job \(id) is already \(before.rawValue)"
         }
     }
 }

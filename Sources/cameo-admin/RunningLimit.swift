@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// A number of jobs that may run at once, or `none`.
+/// The number of jobs that may run at once, or `none`.
 struct RunningLimit: ExpressibleByArgument {
-    /// Nil: no limit.
+    /// The number, or nil for no limit.
     let limit: Int?
 
     init?(argument: String) {

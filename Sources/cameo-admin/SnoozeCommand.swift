@@ -7,9 +7,9 @@ internal import Foundation
 struct SnoozeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snooze",
-        abstract: "Lets waiting jobs wait for longer.",
+        abstract: "Delay waiting jobs.",
         discussion: """
-            A job that runs or has ended stays as it is. A new request for the same thumbnails ends the snooze. \
+            Jobs that run or have ended are left alone. A new request for the same thumbnails ends the delay. \
             \(DurationArgument.explanation)
 
             EXAMPLES
@@ -17,26 +17,26 @@ struct SnoozeCommand: AsyncParsableCommand {
               cameo-admin snooze 17 --until 2030-01-31T12:00:00Z --json
 
             EXIT CODES
-              0 done, 1 a job is not there, 2 bad usage, 4 the store cannot be opened or written
+              0 done, 1 a job does not exist, 2 bad usage, 4 the store cannot be opened or written
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Numbers of jobs.")
+    @Argument(help: "The ids of jobs.")
     var id: [Int64]
 
     @Option(
         name: .customLong("for"),
         parsing: .unconditional,
-        help: ArgumentHelp("So long from now: 10m, 2h, 1d; at most 36500d.", valueName: "duration")
+        help: ArgumentHelp("Delay by this time from now (10m, 2h, 1d; at most 36500d).", valueName: "duration")
     )
     var duration: DurationArgument?
 
-    @Option(help: ArgumentHelp("Until this time: 2030-01-31T12:00:00Z.", valueName: "time"))
+    @Option(help: ArgumentHelp("Delay until this time (2030-01-31T12:00:00Z).", valueName: "time"))
     var until: String?
 
-    @Flag(help: "Prints each job (JSON) as it then is, one a line.")
+    @Flag(help: "Print each job after the change as JSON, one per line.")
     var json = false
 
     func validate() throws {
@@ -53,7 +53,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         try await store.changeEach(id, answering: json ? .json : .text) { id in
             let before = try await store.snooze(id, until: time)
             return before.isFinal || before == .running
-                ? "job \(id) is \(before.rawValue): it does not wait"
+                ? "job \(id) is \(before.rawValue): only a waiting job can be snoozed"
                 : "job \(id) was \(before.rawValue), is scheduled for \(WireFormat.text(of: time))"
         }
     }

@@ -9,27 +9,28 @@ internal import Foundation
 struct VacuumCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vacuum",
-        abstract: "Gives the free pages of the database back to the disk.",
+        abstract: "Return the database's free pages to the file system.",
         discussion: """
-            Seldom needed: new rows take free pages first. It writes the database anew, needs room for two more copies of what \
-            is in use, and every other writer waits for as long, so it refuses while workers live, unless told otherwise.
+            Seldom needed, because new rows reuse free pages. Vacuuming rewrites the database, needs disk space for \
+            two copies of the pages in use and blocks all other writers meanwhile, so it is refused while workers are \
+            alive.
 
             EXAMPLES
               cameo-admin vacuum
               cameo-admin vacuum --while-workers-wait
 
             EXIT CODES
-              0 done, 1 workers live, or another process prunes or copies the store, 2 bad usage, 4 the store cannot be \
-            opened or written, or the disk has no room
+              0 done, 1 workers are alive, or another process prunes or copies the store, 2 bad usage, 4 the store \
+            cannot be opened or written, or the disk is too full
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Flag(help: "Goes ahead beside live workers, whose claims and settlements wait until it is done.")
+    @Flag(help: "Go ahead while workers are alive; their claims and settlements wait until it is done.")
     var whileWorkersWait = false
 
-    @Flag(help: "Prints {\"before\":{\"bytes\":…,\"freeBytes\":…},\"after\":{…}}.")
+    @Flag(help: "Print JSON: {\"before\":{\"bytes\":…,\"freeBytes\":…},\"after\":{…}}.")
     var json = false
 
     private struct Result: Encodable {
@@ -43,12 +44,12 @@ struct VacuumCommand: AsyncParsableCommand {
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(
                 "\(AmountText.count(live.count, "worker")) would have to wait (\(live.map(\.id).joined(separator: " "))); stop them "
-                    + "(`cameo-admin worker stop --all`), or say --while-workers-wait",
+                    + "(`cameo-admin worker stop --all`) or add --while-workers-wait",
                 .failed
             )
         }
         let turn = try await MaintenanceTurn.ofCommand(in: store)
-        // SQLite makes its copy there instead of in /var/tmp, so that one disk has to have the room.
+        // SQLite then makes its copy here instead of in /var/tmp, so that only one disk needs the space.
         setenv("SQLITE_TMPDIR", store.location, 1)
         let before = try await store.databaseSize()
         try await store.vacuum(in: turn)
@@ -58,7 +59,7 @@ struct VacuumCommand: AsyncParsableCommand {
             try Output.message(Result(before: before, after: after))
         } else {
             Output.line(
-                "the database had \(AmountText.count(before.bytes, "byte")), \(before.freeBytes) of them free; it has "
+                "the database had \(AmountText.count(before.bytes, "byte")), \(before.freeBytes) of them free; it now has "
                     + "\(after.bytes)"
             )
         }

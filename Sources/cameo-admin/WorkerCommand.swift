@@ -7,7 +7,7 @@ internal import CommandSupport
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker",
-        abstract: "Lists the workers of a store, and ends them.",
+        abstract: "List the workers of a store, or stop them.",
         subcommands: [WorkerListCommand.self, WorkerStopCommand.self],
         defaultSubcommand: WorkerListCommand.self
     )
@@ -16,7 +16,7 @@ struct WorkerCommand: AsyncParsableCommand {
 struct WorkerListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the workers, with what they run. (default)",
+        abstract: "List the workers and their running jobs. (default)",
         discussion: """
             EXAMPLES
               cameo-admin worker list
@@ -29,7 +29,7 @@ struct WorkerListCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Flag(help: "Prints one worker a line, as the workers of a status-report (JSON).")
+    @Flag(help: "Print each worker as JSON, one per line, as in a status-report.")
     var json = false
 
     func run() async throws {

@@ -6,10 +6,10 @@ internal import CommandSupport
 struct WorkerStopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Ends workers from outside: they claim nothing more, and exit with 0.",
+        abstract: "Stop workers through the store; they claim no more jobs and exit with 0.",
         discussion: """
-            Through the store, so that it needs neither the worker's machine nor its user. A worker sees it within a second. \
-            Under a service manager that restarts whatever ends, stop it there instead. \(DurationArgument.explanation)
+            Works from any machine and user that can write the store; a worker reacts within a second. If a service \
+            manager restarts workers, stop them there instead. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c
@@ -17,8 +17,8 @@ struct WorkerStopCommand: AsyncParsableCommand {
               cameo-admin worker stop --all --json
 
             EXIT CODES
-              0 done, 1 there is no such worker, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be opened \
-            or written
+              0 done, 1 a worker does not exist, 2 bad usage, 3 with --wait: not ended in time, 4 the store cannot be \
+            opened or written
             """
     )
 
@@ -29,17 +29,17 @@ struct WorkerStopCommand: AsyncParsableCommand {
 
         static func help(for value: Mode) -> ArgumentHelp? {
             value == .drain
-                ? "Finishes the jobs that it has begun, however long they take."
-                : "Gives the jobs that it has begun back at once, uncharged."
+                ? "Finish the running jobs first, however long they take. (default)"
+                : "Return the running jobs to the queue at once; their attempts do not count."
         }
     }
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "Ids of workers, as `worker list` shows them.", completion: .workers)
+    @Argument(help: "The ids of workers, as listed by `worker list`.", completion: .workers)
     var id: [String] = []
 
-    @Flag(help: "All workers that live.")
+    @Flag(help: "Stop all living workers.")
     var all = false
 
     @Flag(exclusivity: .exclusive)
@@ -47,11 +47,11 @@ struct WorkerStopCommand: AsyncParsableCommand {
 
     @OptionGroup var waiting: WaitOptions
 
-    @Flag(help: "Prints one worker that was asked a line, as the workers of a status-report (JSON).")
+    @Flag(help: "Print each stopped worker as JSON, one per line, as in a status-report.")
     var json = false
 
     func validate() throws {
-        guard id.isEmpty == all else { throw ValidationError("name workers by their ids, or --all") }
+        guard id.isEmpty == all else { throw ValidationError("name workers by their ids, or give --all") }
     }
 
     func run() async throws {
@@ -62,7 +62,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
             do {
                 try tell(try await store.stopWorker(id, mode.stop))
             } catch let error as StoreError where error == .noSuch(.worker, id) {
-                if all { continue }  // it has ended by itself since they were listed
+                if all { continue }  // it ended by itself after the list was read
                 Output.error("cameo-admin: \(TerminalText.escaped(error.description))")
                 missing += 1
             }
@@ -74,11 +74,11 @@ struct WorkerStopCommand: AsyncParsableCommand {
     private func tell(_ worker: StatusReport.Worker) throws {
         guard !json else { return try Output.message(worker) }
         let ending =
-            // By what the store says: a drain does not overrule an earlier now.
+            // The store decides: a drain does not override an earlier now.
             switch worker.stopping {
-            case _ where !worker.isAlive: "has died already; another takes its jobs back"
-            case .drain, nil: "finishes what it runs and ends"
-            case .now: "gives back what it runs and ends"
+            case _ where !worker.isAlive: "has already died; another worker takes its jobs back"
+            case .drain, nil: "finishes its running jobs and ends"
+            case .now: "returns its running jobs and ends"
             }
         Output.line("worker \(worker.id) \(ending)")
     }

@@ -9,18 +9,18 @@ internal import Foundation
 struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     static let configuration = CommandConfiguration(
         commandName: "cameo-enqueue",
-        abstract: "Puts thumbnail jobs into the queue.",
+        abstract: "Enqueue thumbnail jobs.",
         discussion: """
-            Prints one line a request: the job's id, its state and the URIs that its thumbnails will have. A worker \
-            (cameo-worker) makes them. A request for the same thumbnails as a job that still waits joins that job; one \
-            whose thumbnails are made and fresh needs none, and has - for an id (see --refresh); in a batch it has \
-            that of a job that is completed already.
+            Prints one line per request: the job's id, its state and the URIs of its future thumbnails, which a worker \
+            (cameo-worker) makes. A request for the same thumbnails as a waiting job joins that job. If fresh \
+            thumbnails already exist, no job is created and the id is - (see --refresh); in a batch, a completed job \
+            is recorded.
 
-            A SOURCE that cannot work, as a file that is not there, is refused before anything is enqueued. What stands \
-            behind -- and what comes in a list is never an option.
+            A SOURCE that cannot work, such as a missing file, is refused before anything is enqueued. Words after -- \
+            and entries of a list are never options.
 
-            An option of a rendition holds for every --size. One that only some formats have, such as --quality, \
-            passes by the sizes of other formats; if no size takes it, it is refused. \(DurationArgument.explanation) \
+            Rendition options apply to every --size. An option that only some formats support, such as --quality, is \
+            skipped for sizes of other formats, but refused if it applies to none. \(DurationArgument.explanation) \
             \(ByteCount.explanation)
 
             EXAMPLES
@@ -44,7 +44,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
               cameo-enqueue --concurrency-key example.com --concurrency-limit 2 https://example.com/1.jpg
 
             EXIT CODES
-              0 done, 1 a job failed (with --wait), 2 bad usage, or a source that cannot work, 3 not finished in time, \
+              0 done, 1 a job failed (with --wait), 2 bad usage or a source that cannot work, 3 not finished in time, \
             4 the store cannot be opened
             """,
         version: CameoVersion.current
@@ -54,14 +54,14 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     @OptionGroup var renditions: RenditionOptions
     @OptionGroup(title: "Job Options") var job: JobOptions
 
-    @Flag(help: "The picture's bytes come on standard input; there is no SOURCE.")
+    @Flag(help: "Read the picture itself from standard input; no SOURCE is given.")
     var data = false
 
     @Option(
         help: ArgumentHelp(
             """
-            With --data: a name of yours for the picture, from which its thumbnails' URIs follow. Other bytes under the \
-            same name are newer ones of the same picture.
+            With --data: your name for the picture, from which the URIs of its thumbnails are derived. Other bytes \
+            under the same name are a newer version of the picture.
             """,
             valueName: "name"
         )
@@ -70,7 +70,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     @Option(
         help: ArgumentHelp(
-            "Enqueues the request in a JSON file (see proto-json/); - for standard input. Repeatable.",
+            "Enqueue the request in this JSON file (see proto-json/); - for standard input. Repeatable.",
             valueName: "file.json"
         ),
         completion: .file()
@@ -79,10 +79,10 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     @OptionGroup var waiting: WaitOptions
 
-    @Flag(help: "Prints one enqueue-receipt (JSON) a line.")
+    @Flag(help: "Print an enqueue-receipt as JSON, one per line.")
     var json = false
 
-    @Flag(help: "Enqueues files that are not there: they may come, or be on the worker's machine only.")
+    @Flag(help: "Enqueue missing files, which may appear later or exist on the worker's machine only.")
     var allowMissing = false
 
     @OptionGroup var list: ListOptions
@@ -90,8 +90,9 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     @Argument(
         help: """
-            Pictures: paths, patterns such as '*.jpg', folders (with -r), URLs (file:, http:, https:, data:, cameo:, and initials:JD for a \
-            letter avatar), or a picture itself in base64. - reads a list from standard input, one a line.
+            Pictures: paths, patterns ('*.jpg'), folders (with -r), URLs (file:, http:, https:, data:, cameo:, or \
+            initials:JD for a letter avatar) or a picture itself in base64; - reads a list from standard input, one per \
+            line.
             """,
         completion: .file()
     )
@@ -100,7 +101,9 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     func validate() throws {
         guard !renditions.presets.listPresets else {
             guard !data, request.isEmpty, source.isEmpty else {
-                throw ValidationError("--list-presets enqueues nothing: give no SOURCE, --data or --request with it")
+                throw ValidationError(
+                    "--list-presets enqueues nothing: do not combine it with a SOURCE, --data or --request"
+                )
             }
             guard cacheKey == nil else { throw ValidationError("--cache-key: --list-presets enqueues nothing") }
             if let option = (renditions.allGiven + job.given).first(where: { $0 != "--presets" }) {
@@ -114,28 +117,28 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         }
         guard !data || (source.isEmpty && request.isEmpty) else {
             throw ValidationError(
-                "--data takes the picture from standard input: give no SOURCE and no --request with it"
+                "--data reads the picture from standard input: do not combine it with a SOURCE or --request"
             )
         }
         guard request.isEmpty || source.isEmpty else {
-            throw ValidationError("--request says what to enqueue: give no SOURCE with it")
+            throw ValidationError("--request contains what to enqueue: do not combine it with a SOURCE")
         }
         if folders.watch {
             guard !source.isEmpty else { throw ValidationError("--watch needs a folder: give it as a SOURCE") }
             guard !waiting.wait else { throw ValidationError("--watch never ends: give no --wait with it") }
         }
         if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
-            throw ValidationError("\(option): --request says itself what to make, and how")
+            throw ValidationError("\(option): cannot be combined with --request, which contains all options")
         }
         guard cacheKey == nil || data else { throw ValidationError("--cache-key needs --data") }
     }
 
     func run() async throws {
         if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
-        // All that can be wrong with the request is found before a store is made or a job accepted.
+        // All mistakes in the requests are found before a store is created or a job accepted.
         let renditions = request.isEmpty ? try renditions.renditions() : []
         let sources = try readSources()
-        // Watched before it is walked: no picture comes between the two.
+        // Watched before it is walked, so that no picture that arrives in between is missed.
         let watch =
             folders.watch ? try FolderWatch(folders.watched(sources), folders.depth, leavingOut: storePath) : nil
         let requests = try readRequests(sources, renditions)
@@ -183,7 +186,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     private func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> [ThumbnailRequest] {
         guard request.isEmpty else { return try request.map(readRequest) }
-        // The picture of --data comes later. What is wrong with an option is wrong with every source.
+        // The bytes of --data come later. A mistake in an option is a mistake for every source.
         let template = try prototype(source: "data:,", made)
         guard !data else {
             try job.expectUse(of: [template.source])
@@ -219,7 +222,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         return request
     }
 
-    /// - Throws: ``InvalidRequest`` for the source, ``ValidationError`` for all else.
+    /// - Throws: ``InvalidRequest`` for the source, ``ValidationError`` for anything else.
     private func prototype(source: String, _ renditions: [Rendition]) throws -> ThumbnailRequest {
         var request = ThumbnailRequest(source: source, renditions: renditions)
         try job.apply(to: &request)
@@ -231,13 +234,13 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         return request
     }
 
-    // MARK: - What cannot work
+    // MARK: - Refusals
 
     private func fault(of source: String) -> String? {
         SourceFault.of(source, missing: allowMissing ? .allowed : .refused)
     }
 
-    /// Looks at pictures whose `role` in their request is told.
+    /// Refuses bad sources of request files; `role` names them in the message.
     private func check(_ sources: some Sequence<String>, as role: String) throws(CommandFailure) {
         try refuse(
             Set(sources).sorted().compactMap { source in
@@ -246,7 +249,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         )
     }
 
-    /// Names them all, or the first of very many.
+    /// Reports all faults, or the first of very many.
     private func refuse(_ faults: [String]) throws(CommandFailure) {
         guard !faults.isEmpty else { return }
         let rest = faults.count - Self.namedFaults
@@ -280,12 +283,12 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         return receipt
     }
 
-    /// What is accepted is said at once: should a later part be refused, nobody need enqueue all of it again.
+    /// Prints accepted jobs at once, so that if a later chunk is refused, only the rest has to be enqueued again.
     private func enqueue(_ requests: [ThumbnailRequest], in store: any Store) async throws -> [EnqueueReceipt] {
         var receipts: [EnqueueReceipt] = []
         var prepared = try await CheckedRequest.all(requests.prefix(StoreLimits.enqueueChunk))
         for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
-            // While these are written, the next are prepared.
+            // The next chunk is prepared while this one is written.
             async let next = CheckedRequest.all(requests.dropFirst(end).prefix(StoreLimits.enqueueChunk))
             let accepted = try await store.enqueue(prepared)
             try print(accepted)
@@ -309,14 +312,14 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     private func finish(_ receipts: [EnqueueReceipt], in store: any Store) async throws {
         let wait = JobWait(store: store, timeout: waiting.timeout)
-        // Several requests may have joined one job.
+        // Several requests may have joined the same job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
             let job = try await store.jobInPlace(of: id)
-            let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "called off"
+            let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "by request"
             Output.error("cameo-enqueue: job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }
         throw CommandFailure("\(failed) of \(AmountText.count(ids.count, "job")) made no thumbnails", .failed)

@@ -3,36 +3,36 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-/// How and when a job runs.
+/// When and how a job runs.
 struct JobOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The queue's name.", valueName: "name"), completion: .queues)
+    @Option(help: ArgumentHelp("The queue.", valueName: "name"), completion: .queues)
     var queue: String = ThumbnailRequest.defaultQueue
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("-100 to 100, higher first.", valueName: "number")
+        help: ArgumentHelp("The priority, -100 to 100; higher runs first.", valueName: "number")
     )
     var priority: Int = 0
 
-    @Option(help: ArgumentHelp("Not before this time: 2030-01-31T12:00:00Z.", valueName: "time"))
+    @Option(help: ArgumentHelp("Run no earlier than this time (2030-01-31T12:00:00Z).", valueName: "time"))
     var at: String?
 
     @Option(
         name: .customLong("in"),
         parsing: .unconditional,
-        help: ArgumentHelp("Not before so much time has passed: 10m; at most 36500d.", valueName: "duration")
+        help: ArgumentHelp("Run no earlier than this time from now (10m; at most 36500d).", valueName: "duration")
     )
     var delay: DurationArgument?
 
-    @Option(help: ArgumentHelp("A label to ask for these jobs together.", valueName: "label"))
+    @Option(help: ArgumentHelp("A label by which these jobs can be reported together.", valueName: "label"))
     var batch: String?
 
-    @Option(help: ArgumentHelp("Attempts before a job is given up, 1 to 25.", valueName: "number"))
+    @Option(help: ArgumentHelp("Attempts before a job is discarded, 1 to 25.", valueName: "number"))
     var maxAttempts: Int = ThumbnailRequest.defaultMaxAttempts
 
     @Option(
         help: ArgumentHelp(
-            "The wait before the second attempt; each further one is twice as long. (default: the worker's)",
+            "The wait before the second attempt; doubled before each further one. (default: the worker's)",
             valueName: "duration"
         )
     )
@@ -43,21 +43,21 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Which part of a wait is left to chance, 0 to 1. (default: the worker's)",
+            "The random share of each wait, 0 to 1. (default: the worker's)",
             valueName: "number"
         )
     )
     var retryJitter: Double?
 
     @Option(
-        help: ArgumentHelp("How long one attempt may take, 1s to 1h. (default: the worker's)", valueName: "duration")
+        help: ArgumentHelp("The time limit of one attempt, 1s to 1h. (default: the worker's)", valueName: "duration")
     )
     var timeout: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
             """
-            When thumbnails that exist already are made anew: never, if-changed (the source's bytes have changed), or \
+            When to make existing thumbnails again: never, if-changed (if the source's bytes have changed) or \
             always.
             """,
             valueName: "when"
@@ -67,7 +67,7 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Requests of one queue and key are one job while it waits. (default: those for the same thumbnails are)",
+            "Join a waiting job with this key in the queue. (default: join one for the same thumbnails)",
             valueName: "key"
         )
     )
@@ -75,30 +75,30 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Jobs of one key, as a tenant or a host, share a limit of running at once.",
+            "Jobs with the same key (a tenant, a host) share a limit of running jobs.",
             valueName: "key"
         )
     )
     var concurrencyKey: String?
 
     @Option(
-        help: ArgumentHelp("The key's limit from now on. A new key has 1.", valueName: "number")
+        help: ArgumentHelp("Set the concurrency key's limit; a new key has 1.", valueName: "number")
     )
     var concurrencyLimit: Int?
 
     @Option(
         name: .customLong("header"),
         help: ArgumentHelp(
-            "Sent with the request for an http(s) source: 'Name: value'. Repeatable.",
+            "Send this header with requests to http(s) sources: 'Name: value'. Repeatable.",
             valueName: "header"
         )
     )
     var headers: [String] = []
 
-    @Option(help: ArgumentHelp("A JSON object that comes back in every report on the job.", valueName: "json"))
+    @Option(help: ArgumentHelp("A JSON object that every report on the job repeats.", valueName: "json"))
     var metadata: String?
 
-    /// Those that were typed with another value than their default.
+    /// The options given with a value other than their default.
     var given: [String] {
         [
             ("--queue", queue != ThumbnailRequest.defaultQueue), ("--priority", priority != 0), ("--at", at != nil),
@@ -132,12 +132,12 @@ struct JobOptions: ParsableArguments {
         if let delay { request.runAt = Date.now.addingTimeInterval(delay.duration.seconds) }
         if let at { request.runAt = WireFormat.date(from: at) }
         request.metadata = try members()
-        // Of other sources nothing but their URIs would change.
+        // For other sources, headers would change nothing but the thumbnails' URIs.
         if Self.isFetched(request.source) { request.headers = try fields() }
     }
 
     func validate() throws {
-        guard at == nil || delay == nil else { throw ValidationError("--at and --in: give one of them") }
+        guard at == nil || delay == nil else { throw ValidationError("--at and --in cannot be combined") }
         if let at, WireFormat.date(from: at) == nil {
             throw ValidationError("--at \(at): must be a time such as 2030-01-31T12:00:00Z")
         }
@@ -145,11 +145,11 @@ struct JobOptions: ParsableArguments {
         _ = try members()
     }
 
-    /// Headers go with the requests of those sources that are fetched; at least one has to be.
+    /// Throws if there are headers but no source to which they could be sent.
     func expectUse(of sources: [String]) throws {
         guard let header = headers.first, !sources.contains(where: Self.isFetched) else { return }
         throw ValidationError(
-            "--header \(header.prefix { $0 != ":" }): is sent to http: and https: sources, and there is none"
+            "--header \(header.prefix { $0 != ":" }): is only sent to http: and https: sources, but there is none"
         )
     }
 
@@ -166,7 +166,7 @@ struct JobOptions: ParsableArguments {
             let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             let name = String(header[..<colon])
             guard fields.updateValue(value, forKey: name) == nil else {
-                throw ValidationError("--header \(name): is there twice")
+                throw ValidationError("--header \(name): is given twice")
             }
         }
         return fields

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import CameoModel
 
-/// The options of the command line by the fields of a request that they set.
+/// Maps fields of a request to the options that set them.
 enum TypedOption {
-    /// What is wrong with a field, by the name that was typed: `maxAttempts` is `--max-attempts`, `overlay.margin` is
+    /// The mistake in a field under the name of its option: `maxAttempts` is `--max-attempts`, `overlay.margin` is
     /// `--overlay-margin`.
     static func mistake(_ error: InvalidRequest) -> ValidationError {
         let path = error.path.split(separator: ".").map(String.init)

@@ -7,10 +7,10 @@ internal import CommandSupport
 struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
-        abstract: "How far the jobs of a batch are, and why some of them failed.",
+        abstract: "Show the progress of a batch and why jobs failed.",
         discussion: """
-            A batch is the jobs whose requests carry its label (`cameo-enqueue --batch`). The time that is left is reckoned at \
-            the rate of the last minute. Jobs that retention has taken are no longer counted. \
+            A batch is all jobs whose requests carry its label (`cameo-enqueue --batch`). The remaining time is \
+            estimated from the rate of the last minute. Jobs removed by retention are not counted. \
             \(DurationArgument.explanation)
 
             EXAMPLES
@@ -19,8 +19,8 @@ struct BatchCommand: AsyncParsableCommand {
               cameo-status batch holiday --json
 
             EXIT CODES
-              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in time, \
-            4 the store cannot be opened
+              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in \
+            time, 4 the store cannot be opened
             """
     )
 
@@ -31,7 +31,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     @OptionGroup var waiting: WaitOptions
 
-    @Flag(help: "Prints a batch-report (JSON).")
+    @Flag(help: "Print a batch-report as JSON.")
     var json = false
 
     func run() async throws {

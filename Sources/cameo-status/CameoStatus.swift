@@ -8,7 +8,7 @@ internal import CommandSupport
 struct CameoStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-status",
-        abstract: "Reports on the queue, its jobs and their thumbnails. Changes nothing.",
+        abstract: "Report on the queue, its jobs and their thumbnails, read-only.",
         discussion: """
             EXAMPLES
               cameo-status
@@ -23,7 +23,7 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status health --max-lag 5m
 
             EXIT CODES
-              0 done, 1 a job failed or is not there, 2 bad usage, 3 not finished in time, 4 the store cannot be opened
+              0 done, 1 a job failed or does not exist, 2 bad usage, 3 not finished in time, 4 the store cannot be opened
             """,
         version: CameoVersion.current,
         subcommands: [
@@ -42,12 +42,12 @@ struct CameoStatus: AsyncParsableCommand {
 struct SummaryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "summary",
-        abstract: "Counts by state and queue, the oldest waiting job, the rate, the workers. (default)"
+        abstract: "Show counts by state and queue, the oldest waiting job, the rate and the workers. (default)"
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Flag(help: "Prints a status-report (JSON).")
+    @Flag(help: "Print a status-report as JSON.")
     var json = false
 
     func run() async throws {

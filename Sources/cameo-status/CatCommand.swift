@@ -7,26 +7,26 @@ internal import Foundation
 struct CatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
-        abstract: "Writes the bytes that a cameo: URI names to standard output or a file.",
+        abstract: "Write the bytes of a cameo: URI to standard output or a file.",
         discussion: """
             EXAMPLES
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
               cameo-status cat cameo://source/https%3A%2F%2Fexample.com%2Fcat.jpg --output cat.jpg
 
             EXIT CODES
-              0 done, 1 nothing is there, or its bytes are damaged, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 the URI resolves to nothing, or its bytes are damaged, 2 bad usage, 4 the store cannot be opened
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "cameo://thumb/…, cameo://blob/sha256-… or cameo://source/…")
+    @Argument(help: "A URI: cameo://thumb/…, cameo://blob/sha256-… or cameo://source/…")
     var uri: CameoURI
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Writes into this file, which must not exist; - is standard output. (default: -)",
+            "Write to this file, which must not exist; - for standard output. (default: -)",
             valueName: "file"
         ),
         completion: .file()
@@ -35,7 +35,7 @@ struct CatCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard output != "-" || !Output.outputIsTerminal else {
-            throw ValidationError("a picture would garble the terminal: redirect it, or use --output FILE")
+            throw ValidationError("refusing to write a picture to a terminal: redirect it, or use --output FILE")
         }
     }
 
@@ -51,6 +51,6 @@ struct CatCommand: AsyncParsableCommand {
 }
 
 extension CameoURI: ExpressibleByArgument {
-    /// As it is written in JSON and in URLs.
+    /// Parses the URI as it is written in JSON and in URLs.
     public init?(argument: String) { self.init(argument) }
 }

@@ -7,30 +7,30 @@ internal import CommandSupport
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes thumbnails into a folder as SOURCE.RENDITION.EXT. Overwrites no picture.",
+        abstract: "Write thumbnails into a folder as SOURCE.RENDITION.EXT, without overwriting pictures.",
         discussion: """
-            manifest.json in the folder says of each file of this and of earlier exports of which source it is, and under \
-            which URI: [{"file":…,"source":…,"uri":…}]. Goes on when a thumbnail cannot be read or its name is taken, and \
-            names it.
+            manifest.json in the folder lists every file of this and earlier exports with its source and URI: \
+            [{"file":…,"source":…,"uri":…}]. Thumbnails that cannot be read, or whose file name is taken, are reported \
+            and skipped.
 
             EXAMPLES
               cameo-status export thumbnails --batch holiday
               cameo-status export all --json
 
             EXIT CODES
-              0 done, 1 one could not be read or written, or there is no such batch, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 a thumbnail was skipped, or there is no such batch, 2 bad usage, 4 the store cannot be opened
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The folder; made if it is missing.", completion: .directory)
+    @Argument(help: "The folder; created if it does not exist.", completion: .directory)
     var directory: String
 
-    @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
+    @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
     var batch: String?
 
-    @Flag(help: "Prints {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}: file names, and URIs.")
+    @Flag(help: "Print JSON: {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}, with file names and URIs.")
     var json = false
 
     func run() async throws {
@@ -39,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
         if json {
             try Output.message(summary)
         } else {
-            let kept = summary.kept > 0 ? ", \(summary.kept) there already" : ""
+            let kept = summary.kept > 0 ? ", \(summary.kept) already there" : ""
             let written = AmountText.count(summary.written, "thumbnail")
             Output.line("\(written) written to \(TerminalText.escaped(directory))\(kept)")
             for name in summary.skipped {

@@ -7,28 +7,28 @@ internal import CommandSupport
 struct JobCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job",
-        abstract: "Everything about one job: its state, its failure, its thumbnails, each attempt.",
+        abstract: "Show one job: its state, failure, thumbnails and attempts.",
         discussion: """
-            With --wait it shows the job that took its place, if one did. \(DurationArgument.explanation)
+            If another job superseded it, --wait shows that job. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-status job 17
               cameo-status job 17 --wait --wait-timeout 60 --json
 
             EXIT CODES
-              0 done, 1 the job was discarded or cancelled, or is not there, 2 bad usage, 3 not finished in time, 4 the \
-            store cannot be opened
+              0 done, 1 the job was discarded or cancelled, or does not exist, 2 bad usage, 3 not finished in time, 4 \
+            the store cannot be opened
             """
     )
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The job's number.")
+    @Argument(help: "The job's id.")
     var id: Int64
 
     @OptionGroup var waiting: WaitOptions
 
-    @Flag(help: "Prints a job (JSON).")
+    @Flag(help: "Print the job as JSON.")
     var json = false
 
     func run() async throws {

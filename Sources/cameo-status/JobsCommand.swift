@@ -7,7 +7,7 @@ internal import CommandSupport
 struct JobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "Lists jobs with the reasons of their failures, newest first.",
+        abstract: "List jobs and the reasons of their failures, newest first.",
         discussion: """
             EXAMPLES
               cameo-status jobs --state discarded
@@ -20,15 +20,15 @@ struct JobsCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var storeOptions: StoreOptions
-    @OptionGroup(title: "Which Jobs") var selection: JobSelection
+    @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: ArgumentHelp("Only jobs before this one: the last of the page before.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only jobs before this one, the last of the previous page.", valueName: "id"))
     var before: Int64?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("At most so many.", valueName: "number"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("List at most this many jobs.", valueName: "number"))
     var limit = 50
 
-    @Flag(help: "Prints one job (JSON) a line.")
+    @Flag(help: "Print each job as JSON, one per line.")
     var json = false
 
     func validate() throws {

@@ -7,15 +7,15 @@ internal import CommandSupport
 struct SheetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sheet",
-        abstract: "Writes a contact sheet: one HTML file with the thumbnails inside.",
+        abstract: "Write a contact sheet: one HTML file with the thumbnails embedded.",
         discussion: """
-            A thumbnail that cannot be read has a tile that says so.
+            Thumbnails that cannot be read are shown as placeholders.
 
             EXAMPLES
               cameo-status sheet holiday.html --batch holiday
 
             EXIT CODES
-              0 done, 1 one could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 a thumbnail could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -24,10 +24,10 @@ struct SheetCommand: AsyncParsableCommand {
     @Argument(help: "The HTML file, replaced if it exists; - for standard output.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("Only this batch. (default: all)", valueName: "label"))
+    @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
     var batch: String?
 
-    @Flag(help: "Prints {\"file\":…,\"unreadable\":[…]}: the file's path, and URIs.")
+    @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")
     var json = false
 
     private struct Summary: Encodable {
@@ -36,7 +36,9 @@ struct SheetCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard file != "-" || !json else { throw ValidationError("--json: the sheet itself goes to standard output") }
+        guard file != "-" || !json else {
+            throw ValidationError("--json needs a file, because - writes the sheet itself")
+        }
     }
 
     func run() async throws {

@@ -2,13 +2,13 @@ internal import ArgumentParser
 internal import CameoFetch
 internal import CommandSupport
 
-/// What is kept of sources that were fetched over HTTP, and for how long.
+/// The cache of sources fetched over HTTP.
 struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Bytes of originals kept in the store for the next who want them: 500M, 2G; the least recently used go first. \
-            0 keeps none and serves none.
+            The most bytes of originals cached in the store (500M, 2G); the least recently used are evicted first. 0 \
+            disables the cache.
             """,
             valueName: "size"
         )
@@ -18,8 +18,8 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long an answer is fresh whose server says nothing of caching: 1d, or example.com=12h for one host. \
-            Repeatable. (default: what RFC 9111 lets its Last-Modified imply)
+            How long a response without caching headers stays fresh: 1d, or example.com=12h for one host. Repeatable. \
+            (default: what RFC 9111 derives from Last-Modified)
             """,
             valueName: "[host=]duration"
         )
@@ -29,8 +29,8 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long past its freshness an answer may stand in for a server that answers 500, 502, 503 or 504, where the \
-            answer itself does not allow it. One that cannot be reached at all needs no such leave.
+            How long a stale response may be served when the server answers 500, 502, 503 or 504, unless the response \
+            sets this itself. An unreachable server needs no such permission.
             """,
             valueName: "duration"
         )
@@ -40,15 +40,15 @@ struct CacheOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a source's failure answers the first attempts of other jobs for it. A Retry-After, or the max-age of \
-            a 404, counts instead, up to 5m. 0 asks every time.
+            How long a source's failure is reused for the first attempts of other jobs. A Retry-After, or the max-age \
+            of a 404, takes precedence, up to 5m. 0 disables this.
             """,
             valueName: "duration"
         )
     )
     var rememberFailures = DurationArgument(.seconds(10))
 
-    /// Nil when nothing is to be cached.
+    /// The cache's budget in bytes, or nil if the cache is disabled.
     var budget: Int? { maxCache.bytes == 0 ? nil : maxCache.bytes }
 
     func configure(_ configuration: inout FetchConfiguration) {
@@ -58,7 +58,7 @@ struct CacheOptions: ParsableArguments {
     }
 }
 
-/// A time for all hosts, or for one: `1d`, `example.com=1d`.
+/// A duration for all hosts or for one: `1d`, `example.com=1d`.
 struct CacheTime: ExpressibleByArgument {
     let host: String?
     let time: DurationArgument

@@ -6,13 +6,15 @@ internal import CommandSupport
 struct CameoWorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-worker",
-        abstract: "Makes the thumbnails that were enqueued.",
+        abstract: "Make the thumbnails of enqueued jobs.",
         discussion: """
-            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes what it has begun; what does not finish within the grace, \
-            or by a second signal, is given back to the queue unharmed. SIGHUP reads --settings and --host-headers again. Every option can come from the environment instead: --fetch-concurrency from \
-            CAMEO_FETCH_CONCURRENCY, and so on; repeatable ones with commas between the values, flags as 1. A variable that \
-            begins so and is no option's is named in a warning. \(DurationArgument.explanation) \
-            \(ByteCount.explanation)
+            Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs. Jobs that still run after the grace \
+            period, or at a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and \
+            --host-headers again.
+
+            Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so \
+            on; repeatable options take comma-separated values, flags take 1. The worker warns of CAMEO_ variables \
+            that are no options. \(DurationArgument.explanation) \(ByteCount.explanation)
 
             EXAMPLES
               cameo-worker --allow-root /srv/pictures
@@ -20,7 +22,8 @@ struct CameoWorkerCommand: AsyncParsableCommand {
               CAMEO_STORE=/var/lib/cameo CAMEO_LOG_FORMAT=json cameo-worker
 
             EXIT CODES
-              0 done, 1 a drain discarded a job or no renderer can be started, 2 bad usage, 3 a drain was stopped before its end, 4 the store cannot be opened or written
+              0 done, 1 a drain discarded a job or no renderer can be started, 2 bad usage, 3 a drain was stopped \
+            early, 4 the store cannot be opened or written
             """,
         version: CameoVersion.current
     )

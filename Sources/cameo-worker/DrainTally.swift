@@ -5,7 +5,7 @@ internal import CommandSupport
 internal import Foundation
 internal import Synchronization
 
-/// Counts what a drain does, draws its progress, and sums it up in one line.
+/// Counts the outcomes of a drain, draws its progress, and prints a one-line summary.
 final class DrainTally: Sendable {
     private struct State {
         var total = 0
@@ -26,7 +26,7 @@ final class DrainTally: Sendable {
         self.state = Mutex(state)
     }
 
-    /// - Parameter total: jobs that wait at the beginning; more may come.
+    /// - Parameter total: the jobs waiting at the beginning; more may arrive.
     func start(with total: Int) {
         state.withLock { $0.total = total }
     }
@@ -50,7 +50,7 @@ final class DrainTally: Sendable {
 
     /// Prints the summary.
     ///
-    /// - Throws: ``CommandFailure`` if a job was discarded, or its end could not be recorded.
+    /// - Throws: ``CommandFailure`` if a job was discarded, or if its outcome could not be recorded.
     func finish(isDrained: Bool) throws {
         let final = state.withLock { state in
             state.progress?.finish()
@@ -70,7 +70,7 @@ final class DrainTally: Sendable {
         guard isDrained else { throw CommandFailure("stopped before the queue was drained", .timedOut) }
         if discarded > 0 {
             throw CommandFailure(
-                "\(AmountText.count(discarded, "job")) \(discarded == 1 ? "was" : "were") discarded; `cameo-status jobs --state discarded` names the reasons",
+                "\(AmountText.count(discarded, "job")) \(discarded == 1 ? "was" : "were") discarded; `cameo-status jobs --state discarded` shows the reasons",
                 .failed
             )
         }

@@ -2,7 +2,7 @@ internal import CameoFetch
 internal import CommandSupport
 
 extension FetchConfigurationError {
-    /// The failure by the name of the option that is wrong.
+    /// The failure, naming the option at fault.
     func failure(of command: CameoWorkerCommand) -> CommandFailure {
         let option: String? =
             switch self {

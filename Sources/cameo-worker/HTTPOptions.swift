@@ -4,9 +4,9 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-/// What goes out with HTTP requests, and where they go instead of where their sources say.
+/// The headers and destinations of HTTP requests.
 struct HTTPOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("HTTP connections open at once, idle ones included.", valueName: "number"))
+    @Option(help: ArgumentHelp("The most open HTTP connections, including idle ones.", valueName: "number"))
     var maxConnections = 32
 
     @Option(help: ArgumentHelp("The User-Agent of requests. (default: Cameo and its version)", valueName: "text"))
@@ -15,10 +15,10 @@ struct HTTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A header for every request to one host, such as 'example.com: Authorization: Bearer …'. Repeatable. The host \
-            stands for https and port 443; write host:port, or http://host for plain HTTP. It is not sent on by \
-            redirects, and a request's own header of the name replaces it. Everybody can see arguments in ps: secrets \
-            belong into CAMEO_HOST_HEADER or --host-headers.
+            Send a header with every request to one host: 'example.com: Authorization: Bearer …'. Repeatable. The host \
+            means https and port 443; write host:port for another port or http://host for plain HTTP. Redirects do not \
+            forward it, and a request's own header of the same name replaces it. Arguments are visible in ps: pass \
+            secrets in CAMEO_HOST_HEADER or --host-headers.
             """,
             valueName: "host: name: value"
         )
@@ -27,7 +27,7 @@ struct HTTPOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A JSON file of such headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)",
+            "A JSON file of host headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)",
             valueName: "file"
         ),
         completion: .file()
@@ -37,9 +37,9 @@ struct HTTPOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Fetches sources and overlays that begin with the first prefix from the second instead, such as \
+            Fetch sources and overlays that begin with the first prefix from the second instead: \
             http://img.example/=https://mirror.internal/img/. Repeatable; the longest prefix wins, once. The request's \
-            headers go there too; --allow-host and --allow-root hold for where it leads.
+            headers are sent there too; --allow-host and --allow-root apply to the destination.
             """,
             valueName: "prefix=prefix"
         )

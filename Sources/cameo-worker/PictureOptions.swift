@@ -3,17 +3,17 @@ internal import CameoModel
 internal import CameoRenderer
 internal import CommandSupport
 
-/// What a source may be: its format, its size, its faults.
+/// The sources that may be rendered: their format, size and faults.
 struct PictureOptions: ParsableArguments {
-    /// What a source may lack.
+    /// A tolerable fault of a source.
     enum Fault: String, CaseIterable, ExpressibleByArgument {
-        /// Its end: the thumbnail shows what there is.
+        /// The end is missing; the thumbnail shows the rest.
         case truncated
     }
 
     @Option(
         help: ArgumentHelp(
-            "Formats whose decoders libvips does not vouch for: jxl, pdf, with commas between them. Repeatable. (default: none)",
+            "Decode these formats too, whose decoders libvips does not trust: jxl, pdf, comma-separated. Repeatable. (default: none)",
             valueName: "formats"
         )
     )
@@ -21,22 +21,22 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Makes a thumbnail of a source that has this fault, marked so: truncated. Repeatable. (default: none)",
+            "Render sources with this fault, and mark their thumbnails: truncated. Repeatable. (default: none)",
             valueName: "fault"
         )
     )
     var tolerate: [Fault] = []
 
-    @Option(help: ArgumentHelp("Pixels of a source, width times height.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The most pixels of a source, width times height.", valueName: "pixels"))
     var maxPixels = RenderLimits().pixels
 
-    @Option(help: ArgumentHelp("Pixels of a source's width or height.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The largest width or height of a source.", valueName: "pixels"))
     var maxEdge = RenderLimits().edge
 
-    @Option(help: ArgumentHelp("Frames of an animation that is to stay one.", valueName: "number"))
+    @Option(help: ArgumentHelp("The most frames of an animation for animated thumbnails.", valueName: "number"))
     var maxFrames = RenderLimits().frames
 
-    @Option(help: ArgumentHelp("Pixels of all frames of an animation that is to stay one.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The most pixels of all frames for animated thumbnails.", valueName: "pixels"))
     var maxAnimatedPixels = RenderLimits().animatedPixels
 
     func validate() throws {
@@ -47,7 +47,7 @@ struct PictureOptions: ParsableArguments {
         try require(maxAnimatedPixels, atLeast: 1, "--max-animated-pixels")
     }
 
-    /// Sets what concerns pictures.
+    /// Applies the options for pictures.
     func configure(_ configuration: inout RendererConfiguration) throws {
         configuration.allowedFormats = try allowedFormats()
         configuration.toleratesTruncation = tolerate.contains(.truncated)

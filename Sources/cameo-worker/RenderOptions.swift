@@ -3,43 +3,46 @@ internal import CameoRenderer
 internal import CommandSupport
 internal import Foundation
 
-/// How pictures are rendered, and what one of them may cost.
+/// How pictures are rendered, and the limits of a renderer.
 struct RenderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Pictures rendered at once, each in a process of its own. (default: cores)",
+            "Renderer processes, each rendering one picture at a time. (default: the number of cores)",
             valueName: "number"
         )
     )
     var renderConcurrency: Int?
 
-    @Option(help: ArgumentHelp("How long a picture may take before its renderer is killed.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The time limit of one picture; its renderer is then killed.", valueName: "duration"))
     var renderTimeout = DurationArgument(.seconds(20))
 
-    @Option(help: ArgumentHelp("Address space of a renderer, 512M at least.", valueName: "size"))
+    @Option(help: ArgumentHelp("The address space of a renderer, at least 512M.", valueName: "size"))
     var memoryLimit = ByteCount(1_536 << 20)
 
     @Option(
-        help: ArgumentHelp("Pictures after which a renderer is replaced; 1 gives each its own.", valueName: "number")
+        help: ArgumentHelp(
+            "Replace a renderer after this many pictures; 1 uses a new one for each.",
+            valueName: "number"
+        )
     )
     var recycleAfter = 500
 
-    @Option(help: ArgumentHelp("Resident memory after which a renderer is replaced.", valueName: "size"))
+    @Option(help: ArgumentHelp("Replace a renderer whose resident memory exceeds this.", valueName: "size"))
     var recycleResident = ByteCount(256 << 20)
 
     @Option(
-        help: ArgumentHelp("The program that renders. (default: cameo-renderer beside this one)", valueName: "path"),
+        help: ArgumentHelp("The renderer program. (default: cameo-renderer beside this program)", valueName: "path"),
         completion: .file()
     )
     var renderer: String?
 
-    @Flag(help: "Refuses to start where the kernel lacks a layer of the renderers' sandbox, instead of a warning.")
+    @Flag(help: "Refuse to start, instead of warning, if the kernel lacks a layer of the renderers' sandbox.")
     var requireSandbox = false
 
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: .milliseconds(100), "--render-timeout")
-        // A renderer has 0.2 GiB of address space before its first picture.
+        // A renderer uses 0.2 GiB of address space before its first picture.
         try require(memoryLimit, atLeast: ByteCount(512 << 20), "--memory-limit")
         try require(recycleAfter, atLeast: 1, "--recycle-after")
         try require(recycleResident, atLeast: ByteCount(1 << 20), "--recycle-resident")

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 
-/// Refuses a number out of its range, by the name of its option.
+/// Refuses a number out of its range, naming the option.
 func require<Number: Comparable & ExpressibleByIntegerLiteral>(
     _ number: Number,
     atLeast least: Number,
@@ -13,14 +13,14 @@ func require<Number: Comparable & ExpressibleByIntegerLiteral>(
     }
 }
 
-/// Refuses a duration that is too short, by the name of its option.
+/// Refuses a duration that is too short, naming the option.
 func require(_ time: DurationArgument, atLeast least: Duration, _ option: String) throws {
     guard time.duration >= least else {
         throw ValidationError("\(option) \(time.duration.argument): must be at least \(least.argument)")
     }
 }
 
-/// Refuses a size that is too small, or too large for any machine, by the name of its option.
+/// Refuses a size that is too small, or too large for any machine, naming the option.
 func require(_ size: ByteCount, atLeast least: ByteCount, _ option: String) throws {
     let most = ByteCount(1 << 40)
     guard size >= least, size <= most else {

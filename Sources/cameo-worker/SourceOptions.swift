@@ -3,11 +3,11 @@ internal import CameoFetch
 internal import CommandSupport
 internal import Foundation
 
-/// Which sources may be read, and within which limits.
+/// The sources that may be read, and the limits.
 struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Folders below which file: sources may be read. Repeatable. (default: the working directory unless that is /)",
+            "Allow file: sources below this folder. Repeatable. (default: the working directory unless that is /)",
             valueName: "dir"
         ),
         completion: .directory
@@ -16,7 +16,7 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A host that may be fetched from although its address is private, with or without :port. Repeatable.",
+            "Allow this host, with or without :port, even if its address is private. Repeatable.",
             valueName: "host"
         )
     )
@@ -24,48 +24,51 @@ struct SourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A private network that may be fetched from: 10.1.0.0/16. Repeatable.",
+            "Allow this private network (10.1.0.0/16). Repeatable.",
             valueName: "network"
         )
     )
     var allowNetwork: [String] = []
 
-    @Option(help: ArgumentHelp("Transfers at once; and reads of files and of the store.", valueName: "number"))
+    @Option(help: ArgumentHelp("Concurrent transfers, and reads of files and of the store.", valueName: "number"))
     var fetchConcurrency = 8
 
-    @Option(help: ArgumentHelp("Transfers at once from one host.", valueName: "number"))
+    @Option(help: ArgumentHelp("Concurrent transfers from one host.", valueName: "number"))
     var hostConcurrency = 6
 
-    @Option(help: ArgumentHelp("Bytes of one source, after content decoding.", valueName: "size"))
+    @Option(help: ArgumentHelp("The largest source in bytes, after content decoding.", valueName: "size"))
     var maxSourceBytes = ByteCount(100 << 20)
 
     @Option(
         help: ArgumentHelp(
             """
-            Bytes of sources in memory at once, fetched or from the store: 500M, 2G; more wait. A larger one goes alone. \
-            (default: an eighth of the memory)
+            The most bytes of sources in memory at once (500M, 2G), fetched or from the store; further ones wait, and \
+            a larger one is fetched alone. (default: an eighth of the memory)
             """,
             valueName: "size"
         )
     )
     var maxBytesInFlight: ByteCount?
 
-    @Option(help: ArgumentHelp("How long one fetch with all its redirects may take.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The time limit of one fetch with all its redirects.", valueName: "duration"))
     var fetchTimeout = DurationArgument(.seconds(30))
 
-    @Option(help: ArgumentHelp("How long it may take to reach a server.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The time limit of connecting to a server.", valueName: "duration"))
     var connectTimeout = DurationArgument(.seconds(5))
 
     @Option(
-        help: ArgumentHelp("Bytes a second below which a transfer is given up after 10 seconds.", valueName: "size")
+        help: ArgumentHelp(
+            "Give up a transfer that is slower than this, in bytes per second, for 10 seconds.",
+            valueName: "size"
+        )
     )
     var lowSpeed = ByteCount(1_024)
 
-    @Option(help: ArgumentHelp("Redirects of one fetch.", valueName: "number"))
+    @Option(help: ArgumentHelp("The most redirects of one fetch.", valueName: "number"))
     var maxRedirects = 5
 
     @Option(
-        help: ArgumentHelp("A proxy's URL; the address guard cannot see behind it. (default: none)", valueName: "url")
+        help: ArgumentHelp("Use this proxy; the address guard cannot see behind it. (default: none)", valueName: "url")
     )
     var proxy: String?
 
@@ -99,7 +102,7 @@ struct SourceOptions: ParsableArguments {
         return configuration
     }
 
-    /// How many bytes of sources may be in memory.
+    /// The most bytes of sources in memory.
     var bytesInFlight: Int { maxBytesInFlight?.bytes ?? MachineMemory.bytes / 8 }
 
     private func networks() throws -> [AddressRange] {
@@ -111,7 +114,7 @@ struct SourceOptions: ParsableArguments {
         }
     }
 
-    /// A service manager starts programs in `/`: that is nobody's choice of what may be read.
+    /// The allowed folders. A service manager starts programs in `/`, which nobody chose as a folder to read from.
     private var roots: [String] {
         guard allowRoot.isEmpty else { return allowRoot }
         let here = FileManager.default.currentDirectoryPath

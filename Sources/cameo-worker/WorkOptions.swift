@@ -4,31 +4,31 @@ internal import CameoWorker
 internal import CommandSupport
 internal import Foundation
 
-/// What is claimed, and when it ends.
+/// Which jobs are claimed, and when the worker ends.
 struct WorkOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Jobs worked on at once. (default: renderers + 10)", valueName: "number"))
+    @Option(help: ArgumentHelp("Concurrent jobs. (default: renderers + 10)", valueName: "number"))
     var concurrency: Int?
 
     @Option(
-        help: ArgumentHelp("Only these queues, with commas between them. (default: all)", valueName: "names"),
+        help: ArgumentHelp("Only these queues, comma-separated. (default: all)", valueName: "names"),
         completion: .queues
     )
     var queues: String?
 
     @Flag(
         help:
-            "Ends when nothing waits any more; waits for retries, not for jobs scheduled later. Exit 1 if any was discarded."
+            "Exit when no job is left, waiting for retries but not for jobs scheduled later; exit 1 if any was discarded."
     )
     var drain = false
 
     @Option(
-        help: ArgumentHelp("How long running jobs may go on after a shutdown was asked for.", valueName: "duration")
+        help: ArgumentHelp("How long running jobs may go on after a shutdown request.", valueName: "duration")
     )
     var grace = DurationArgument(.seconds(25))
 
     @Option(
         help: ArgumentHelp(
-            "How long one attempt may work, unless its request says otherwise; what it waits for does not count.",
+            "The time limit of one attempt, unless its request sets one; waiting does not count.",
             valueName: "duration"
         )
     )
@@ -36,7 +36,7 @@ struct WorkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The wait before the second attempt; twice as long before each further one.",
+            "The wait before the second attempt; doubled before each further one.",
             valueName: "duration"
         )
     )
@@ -48,9 +48,9 @@ struct WorkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file of variables such as CAMEO_LOG_LEVEL=debug, which count over those of the environment. SIGHUP reads it again: \
-            the log level and what concerns sources, HTTP and its cache change at once, all else with the next start. \
-            (default: none)
+            A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
+            the log level and the options for sources, HTTP and its cache change at once, all others at the next \
+            start. (default: none)
             """,
             valueName: "file"
         )
@@ -75,7 +75,7 @@ struct WorkOptions: ParsableArguments {
         return configuration
     }
 
-    /// Nil: all.
+    /// The queues to claim from, or nil for all.
     var chosenQueues: [String]? { queues.map(queueNames) }
 
     private func queueNames(_ text: String) -> [String] {

@@ -5,16 +5,16 @@ internal import CommandSupport
 internal import Logging
 
 extension WorkerApp {
-    /// A mistyped name would be a worker that never has anything to do.
+    /// Warns of queues that do not exist: with a mistyped name, the worker would never have anything to do.
     func warnOfUnknownQueues(_ store: any Store) async throws {
         guard let chosen = command.work.chosenQueues else { return }
         let known = Set(try await store.queues().map(\.name))
         for name in chosen where !known.contains(name) {
-            warnings.warning("there is no queue \(name) so far; --queues waits for it")
+            warnings.warning("there is no queue \(name) yet; --queues waits for it")
         }
     }
 
-    /// A drain does not wait for what it leaves behind there.
+    /// Warns of paused queues with jobs, which a drain leaves behind.
     func warnOfPausedQueues(_ store: any Store) async throws {
         let states = JobState.allCases.filter { !$0.isFinal }
         for queue in try await store.queues() where queue.paused && isChosen(queue.name) {

@@ -10,7 +10,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Builds a worker from its options and runs it to its end.
+/// Builds a worker from its options and runs it.
 struct WorkerApp {
     let command: CameoWorkerCommand
     private let budget: ByteBudget
@@ -23,7 +23,7 @@ struct WorkerApp {
         level = LiveLevel(command.log.level(quiet: Self.showsProgress(command)))
     }
 
-    /// The same worker by other options.
+    /// The same worker with other options.
     private init(_ command: CameoWorkerCommand, like app: WorkerApp) {
         (self.command, budget, level) = (command, app.budget, app.level)
     }
@@ -33,8 +33,8 @@ struct WorkerApp {
     }
 
     func run() async throws {
-        signal(SIGPIPE, SIG_IGN)  // a reader of the log that goes away must not take the worker with it
-        signal(SIGHUP, SIG_IGN)  // until it is listened to
+        signal(SIGPIPE, SIG_IGN)  // a log reader that exits must not take the worker with it
+        signal(SIGHUP, SIG_IGN)  // until the listener runs
         let drains = command.work.drain
         let logger = command.log.logger(level)
         try warnOfUnknownVariables()
@@ -89,7 +89,7 @@ struct WorkerApp {
         return configuration
     }
 
-    /// What was read last stays in force where the settings cannot be.
+    /// Reads the settings again; if that fails, the previous settings stay in force.
     private func reload(_ worker: Worker, _ store: any Store, _ logger: Logger) async {
         do {
             let fresh = try await CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
@@ -99,7 +99,7 @@ struct WorkerApp {
         } catch {
             let reason =
                 (error as? CommandFailure)?.messages.joined(separator: "; ") ?? CameoWorkerCommand.message(for: error)
-            logger.error("cannot reload: all stays as it was", metadata: ["reason": "\(reason)"])
+            logger.error("cannot reload; the settings stay unchanged", metadata: ["reason": "\(reason)"])
         }
     }
 
@@ -108,7 +108,7 @@ struct WorkerApp {
         _ logger: Logger,
         reload: @escaping @Sendable () async -> Void
     ) async throws {
-        // The group's own log lines say nothing that ours do not.
+        // The group's own log lines add nothing to ours.
         var quiet = logger
         quiet.logLevel = .error
         let group = ServiceGroup(
@@ -144,7 +144,7 @@ struct WorkerApp {
         }
     }
 
-    /// A renderer that cannot start at all is found before a job is claimed, and no job is charged for it.
+    /// Detects a renderer that cannot start before a job is claimed, so that no job loses an attempt to it.
     private func probe(_ renderer: RendererPool) async throws {
         do throws(RendererUnavailable) {
             try await renderer.waitUntilReady()
@@ -154,13 +154,13 @@ struct WorkerApp {
         }
     }
 
-    /// Not quiet: what it tells comes before the progress bar.
+    /// A logger that is never quiet: warnings come before the progress bar.
     var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false))) }
 
     private func warnOfUnknownVariables() throws {
         let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)
         for name in CameoVariables.unknown(in: ProcessInfo.processInfo.environment, options: options) {
-            warnings.warning("the environment's \(name) has no effect: there is no such variable")
+            warnings.warning("the environment variable \(name) has no effect: no option has this name")
         }
     }
 
@@ -168,7 +168,7 @@ struct WorkerApp {
         let missing = renderer.missingSandboxLayers
         guard !missing.isEmpty else { return }
         logger.warning(
-            "the renderers' sandbox is incomplete: this kernel does not grant \(missing.joined(separator: " and "))",
+            "the renderers' sandbox is incomplete: this kernel lacks \(missing.joined(separator: " and "))",
             metadata: ["missing": "\(missing.joined(separator: ","))"]
         )
     }
@@ -183,7 +183,7 @@ struct WorkerApp {
         }
     }
 
-    /// Sortable by start, unique among all workers that a store ever had.
+    /// An id that sorts by start time and is unique among all workers that the store ever had.
     private static func freshID() -> String {
         let random = (0..<4).map { _ in UInt8.random(in: 0...255) }
         return

@@ -3,18 +3,18 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// What a running worker makes of signals: SIGTERM and SIGINT let it finish what runs, a second one makes it give that
-/// back. SIGHUP, which is also the end of a terminal, makes it read its settings again.
+/// The signals of a running worker. SIGTERM and SIGINT let running jobs finish; a second one returns them to the queue.
+/// SIGHUP, which a closing terminal sends too, makes the worker read its settings again.
 struct WorkerSignals {
     let worker: Worker
     let group: ServiceGroup
     let logger: Logger
     let reload: @Sendable () async -> Void
 
-    /// A stop often arrives twice: `timeout`, for one, signals its child and then the group that the child is in.
+    /// A stop often arrives twice: `timeout`, for example, signals its child and then the child's process group.
     private static let echo = Duration.milliseconds(250)
 
-    /// Ends with its task only.
+    /// Listens until its task is cancelled.
     func listen(to signals: UnixSignalsSequence) async {
         var stoppedAt: ContinuousClock.Instant?
         for await signal in signals {
@@ -27,7 +27,7 @@ struct WorkerSignals {
                 stoppedAt = .now
                 await group.triggerGracefulShutdown()
             case .some(let time) where time.duration(to: .now) > Self.echo:
-                logger.info("gives back what runs")
+                logger.info("returning running jobs")
                 worker.giveBack()
             case .some: break
             }

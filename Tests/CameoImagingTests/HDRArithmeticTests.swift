@@ -3,13 +3,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct HDRArithmeticTests {
-    /// ITU-R BT.2408, table 1 (to its whole percents), and the ends.
+    /// ITU-R BT.2408, table 1 (rounded to whole per cent), and the end points.
     @Test(arguments: [(0.0, 0.0, 0.0), (0.38, 26, 0.5), (0.58, 203, 3), (0.752, 1_000, 3), (1, 10_000, 1e-6)])
     func pqIsSMPTEs(_ encoded: Double, luminance: Double, tolerance: Double) {
         #expect(abs(PerceptualQuantizer.luminance(encoded) - luminance) <= tolerance)
     }
 
-    /// BT.2100: a half is a twelfth of the scene's light, 1 all of it; BT.2408: 75 % is the reference white.
+    /// BT.2100: 0.5 encodes a twelfth of the scene light, 1 all of it. BT.2408: 75 % is the reference white.
     @Test func hlgIsARIBs() {
         #expect(HybridLogGamma.sceneLight(0) == 0)
         #expect(abs(HybridLogGamma.sceneLight(0.5) - 1.0 / 12) < 1e-12)
@@ -32,7 +32,7 @@ struct HDRArithmeticTests {
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }, "what is brighter stays brighter")
     }
 
-    /// Chromaticities of red, green and blue (H.273, table 2): each primary alone must land where CIE XYZ says.
+    /// Chromaticities of red, green and blue (H.273, table 2): each primary must map to its CIE XYZ value.
     private static let chromaticities: [(CodedColor.Primaries, [(x: Double, y: Double)])] = [
         (.bt709, [(0.64, 0.33), (0.30, 0.60), (0.15, 0.06)]),
         (.displayP3, [(0.68, 0.32), (0.265, 0.69), (0.15, 0.06)]),

@@ -4,14 +4,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct LookArithmeticTests {
-    /// Brightness, contrast and saturation; what they make of the pixel 200, 100, 50.
+    /// Brightness, contrast and saturation, and the resulting pixel for 200, 100, 50.
     private static let filters: [(factors: [Double], expected: [Double])] = [
         ([1, 1, 0], [117.7, 117.7, 117.7]), ([1, 1, 2], [282.3, 82.3, -17.7]), ([0.5, 1, 1], [100, 50, 25]),
         ([1, 2, 1], [272.5, 72.5, -27.5]), ([2, 0.5, 1], [263.75, 163.75, 113.75]),
         ([1, 0, 1], [127.5, 127.5, 127.5]),
     ]
 
-    /// By hand from the matrices of Filter Effects Module Level 1, section 9.
+    /// Computed by hand from the matrices of Filter Effects Module Level 1, section 9.
     @Test(arguments: filters)
     func matricesAreThoseOfCSS(_ factors: [Double], expected: [Double]) {
         let matrix = ColorMatrix(brightness: factors[0], contrast: factors[1], saturation: factors[2])
@@ -52,7 +52,7 @@ struct LookArithmeticTests {
         }
     }
 
-    /// The area that corners take away is what is left of a square without its quarter circle.
+    /// The area that rounding removes is a square minus its quarter circle.
     @Test(arguments: [0.3, 1, 1.5, 4, 7.25, 40, 100.5])
     func cornerAreaIsExact(_ radius: Double) {
         let mask = CornerCoverage.mask(radius: radius)
@@ -69,7 +69,7 @@ struct LookArithmeticTests {
         }
     }
 
-    /// What an overlay of a size becomes on 200 × 100 pixels.
+    /// The size and place of an overlay on 200 × 100 pixels.
     struct OverlayCase: Sendable {
         let scale: Double?
         let margin: Int

@@ -3,8 +3,8 @@ import CameoModel
 import Foundation
 import Testing
 
-/// Vectors made by transcriptions of the published algorithms (ThumbHash's JavaScript, BlurHash's `C/encode.c` in double
-/// precision) that share no line with ours, from the pixels of ``SmallPicture/pattern(_:_:hasAlpha:)``.
+/// Vectors from transcriptions of the published algorithms (ThumbHash's JavaScript, BlurHash's `C/encode.c` in double
+/// precision) that share no code with Cameo's, for the pixels of ``SmallPicture/pattern(_:_:hasAlpha:)``.
 @Suite(.timeLimit(.minutes(10)))
 struct PlaceholderHashTests {
     @Test(arguments: [
@@ -34,7 +34,7 @@ struct PlaceholderHashTests {
             #expect(ThumbHashReader(ThumbHash.bytes(of: picture)).scales.allSatisfy { $0 == 0 }, "\(size): not flat")
             let text = BlurHash.text(of: picture)
             #expect(BlurHashReader(text).mean == color.prefix(3).map(Int.init), "\(size): \(text)")
-            // BlurHash's waves do not quite vanish over a plain picture: by 2 of its number of pixels an edge.
+            // BlurHash's waves do not quite cancel over a plain picture: they leave 2 divided by its pixels per edge.
             if min(size.width, size.height) * 2 > max(size.width, size.height) {
                 #expect(BlurHashReader(text).largestAmplitude < 0.08, "\(size): \(text)")
             }
@@ -65,7 +65,7 @@ struct PlaceholderHashTests {
 }
 
 extension SmallPicture {
-    /// Every channel another polynomial of the place, modulo 256.
+    /// Every channel is another polynomial of the position, modulo 256.
     static func pattern(_ width: Int, _ height: Int, hasAlpha: Bool) -> SmallPicture {
         var rgba: [UInt8] = []
         for y in 0..<height {

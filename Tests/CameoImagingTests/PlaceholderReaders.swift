@@ -1,4 +1,4 @@
-/// The constants of a ThumbHash, by its description (https://evanw.github.io/thumbhash/, "Details").
+/// The constants of a ThumbHash, read by its specification (https://evanw.github.io/thumbhash/, "Details").
 struct ThumbHashReader {
     /// Red, green, blue, 0…255.
     let mean: [Double]
@@ -26,11 +26,11 @@ struct ThumbHashReader {
     }
 }
 
-/// The constants of a BlurHash, by `Algorithm.md` of woltapp/blurhash.
+/// The constants of a BlurHash, read by `Algorithm.md` of woltapp/blurhash.
 struct BlurHashReader {
     /// Red, green, blue, 0…255.
     let mean: [Int]
-    /// Of light, 0…1.
+    /// Linear light, 0…1.
     let largestAmplitude: Double
 
     init(_ text: String) {

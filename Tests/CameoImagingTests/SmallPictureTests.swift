@@ -46,7 +46,7 @@ struct SmallPictureTests {
     @Test func dominantColorIsTheMeanOfTheFullestBox() {
         var rgba: [UInt8] = []
         for index in 0..<64 * 4 {
-            // Four tenths of two like blues, the rest scattered greys and an invisible majority.
+            // Four tenths are two similar blues; the rest is scattered greys and an invisible majority.
             switch index % 10 {
             case 0, 1: rgba += [16, 32, 200, 255]
             case 2, 3: rgba += [18, 34, 204, 255]

@@ -3,7 +3,7 @@ import CameoRenderer
 import TestSupport
 import Testing
 
-/// A red disc of radius 70 in the middle of 240 × 160 transparent pixels.
+/// Resizing, padding and filters around a red disc of radius 70 in the middle of 240 × 160 transparent pixels.
 @Suite(.timeLimit(.minutes(10)))
 struct AlphaTests {
     private func specimen(_ rendition: Rendition, of path: String) async throws -> Specimen {
@@ -25,7 +25,7 @@ struct AlphaTests {
             let pixel = try await specimen.pixel(x, 20)
             guard pixel[3] > 20, pixel[3] < 235 else { continue }
             edges += 1
-            // Red itself, thinner: black must not have bled in from the transparent pixels.
+            // Pure red, only thinner: no black may bleed in from transparent pixels.
             #expect(pixel[0] > 245 && pixel[1] < 10, "\(pixel)")
         }
         #expect(edges > 0)
@@ -88,7 +88,7 @@ struct AlphaTests {
 
     @Test(arguments: [Rendition.Gravity.entropy, .attention])
     func smartGravityFindsTheDisc(_ gravity: Rendition.Gravity) async throws {
-        // The disc at the right end of a long empty strip.
+        // The disc at the right end of a long transparent strip.
         let strip = try await Pictures.discInStrip()
         let rendition = Rendition(width: 80, height: 80, fit: .cover, gravity: gravity, format: .png)
         let specimen = try await specimen(rendition, of: strip)
@@ -97,7 +97,7 @@ struct AlphaTests {
         #expect(middle[0] > 200 && middle[1] < 60, "\(middle)")
     }
 
-    /// What is padded shows a translucent background once, as transparent pixels of the picture do.
+    /// Padding shows a translucent background exactly once, like transparent pixels of the picture.
     @Test(arguments: [(Rendition.Format.png, [255.0, 0, 0, 128]), (.jpeg, [255, 127, 127])])
     func translucentBackgroundIsShownOnce(_ format: Rendition.Format, expected: [Double]) async throws {
         let background = Color(red: 255, green: 0, blue: 0, alpha: 128)
@@ -123,7 +123,7 @@ struct AlphaTests {
         let (photo, grey, path) = (try await Pictures.photo("png"), folder.path("grey.v"), folder.path("six.tif"))
         try await Pictures.vips("extract_band", photo, grey, "0")
         try await Pictures.vips("bandjoin", "\(photo) \(grey) \(grey) \(grey)", path)
-        // Sharpening asks for a known kind of pixels, which libvips does not call these.
+        // Sharpening needs a known interpretation, which libvips does not give these pixels.
         for sharpen in [nil, 1.5] {
             var rendition = Rendition(width: 40, height: 40, format: format)
             rendition.look.sharpen = sharpen

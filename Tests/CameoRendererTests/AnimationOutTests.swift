@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Times and loops as they stand in the files, read by our own eyes: what libvips writes wrong it might read wrong too.
+/// Delays and loops in the output files, parsed here: libvips could misread what it miswrites.
 @Suite(.timeLimit(.minutes(10)))
 struct AnimationOutTests {
     private func rendered(_ format: Rendition.Format, of path: String) async throws -> EncodedRendition {
@@ -13,7 +13,7 @@ struct AnimationOutTests {
         return try await Renderers.shared.get().render(rendition, of: path).renditions[0]
     }
 
-    /// A time of 10 ms or less is none to browsers, which take 100, and libvips reads it as they do.
+    /// Browsers treat a delay of 10 ms or less as 100 ms, and so does libvips.
     @Test(arguments: [
         ([50, 120, 300], [50, 120, 300]), ([11, 17, 65_000], [11, 17, 65_000]), ([0, 10, 40], [100, 100, 40]),
     ])
@@ -33,7 +33,7 @@ struct AnimationOutTests {
         #expect(made.loop == 0)
     }
 
-    /// GIF counts repetitions after the first showing, WebP showings; a GIF without the count is shown once.
+    /// GIF counts repetitions after the first showing, WebP counts showings; a GIF without a count is shown once.
     @Test(arguments: [(0, 0), (1, nil), (2, 1), (5, 4)] as [(Int, Int?)])
     func loopsMeanTheSameInBothFormats(_ showings: Int, repetitions: Int?) async throws {
         let source = try await timedWebP([50, 120, 300], loop: showings)
@@ -89,7 +89,7 @@ private struct AnimatedWebP {
     var loop: Int { Self.number(bytes[loopAt..<loopAt + 2]) }
     var delays: [Int] { delaysAt.map { Self.number(bytes[$0..<$0 + 3]) } }
 
-    /// The same file with other times.
+    /// The same file with other delays.
     func timed(_ delays: [Int], loop: Int) -> [UInt8] {
         var bytes = bytes
         for index in 0..<2 { bytes[loopAt + index] = UInt8(truncatingIfNeeded: loop >> (index * 8)) }
@@ -100,11 +100,11 @@ private struct AnimatedWebP {
     }
 }
 
-/// Graphic control extensions, and Netscape's application extension, which counts.
+/// Graphic control extensions, and Netscape's application extension with the loop count.
 private struct AnimatedGIF {
-    /// Hundredths of a second.
+    /// The delays in hundredths of a second.
     private(set) var delays: [Int] = []
-    /// Repetitions, 0 for ever; nil if there is no count.
+    /// The repetitions, 0 for forever; nil if there is no count.
     private(set) var loop: Int?
 
     init?(_ data: Data) {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Animations: one frame unless all are asked for; then each goes through the same steps, with its time.
+/// Animations: one frame unless all are requested; then each goes through the same steps and keeps its delay.
 @Suite(.timeLimit(.minutes(10)))
 struct AnimationTests {
     private func animated(_ width: Int, _ format: Rendition.Format, fit: Rendition.Fit = .inside) -> Rendition {
@@ -26,7 +26,7 @@ struct AnimationTests {
         let specimen = try await Specimen(made)
         #expect(specimen.header["n-pages"] == "3")
         #expect(specimen.header["delay"] == "50 120 300 ")
-        // Shown once and twice again.
+        // Shown once, then twice more.
         #expect(specimen.header["loop"] == "3")
     }
 
@@ -49,7 +49,7 @@ struct AnimationTests {
         #expect(try await specimen.pixel(20, 15).prefix(3).map { $0 > 127 } == [false, false, true])
     }
 
-    /// Red, green and blue frames: a colour that bled from one into the next would show at its edges.
+    /// Red, green and blue frames: bleeding between them would show at the edges.
     @Test(arguments: [Rendition.Fit.inside, .cover, .contain, .fill])
     func framesDoNotBleedIntoOneAnother(_ fit: Rendition.Fit) async throws {
         let made = try await rendered(animated(37, .gif, fit: fit), of: Pictures.timedAnimation("gif"))
@@ -59,7 +59,7 @@ struct AnimationTests {
                 try await Pictures.vips("gifload", specimen.path, $0, "--page", "\(frame)")
             }
             let middle = made.width / 2
-            // What contain adds above and below is transparent.
+            // The padding of contain above and below is transparent.
             let rows = fit == .contain ? [made.height / 2] : [0, made.height / 2, made.height - 1]
             for row in rows {
                 let pixel = try await Pictures.vips("getpoint", still, "\(middle)", "\(row)")
@@ -101,7 +101,7 @@ struct AnimationTests {
             let failure = await failure { try await pool.render(animated(40, .webp), of: path) }
             #expect(failure?.code == .imageTooManyFrames)
             #expect(failure?.message.contains("3 frames, more than the limit of 2") == true)
-            // One frame of it is no animation.
+            // A single frame is no animation.
             let still = try await pool.render(Rendition(width: 40), of: path)
             #expect(still.renditions[0].frames == 1)
         }
@@ -116,7 +116,7 @@ struct AnimationTests {
             large.withoutEnlargement = false
             let failure = await failure { try await pool.render(large, of: path) }
             #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("360000 pixels together") == true)
+            #expect(failure?.message.contains("360000 pixels in total") == true)
         }
     }
 
@@ -127,7 +127,7 @@ struct AnimationTests {
         try await Renderers.withPool(configuration) { pool in
             let failure = await failure { try await pool.render(animated(40, .webp), of: path) }
             #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("14400 pixels together") == true)
+            #expect(failure?.message.contains("14400 pixels in total") == true)
         }
     }
 }

@@ -10,7 +10,7 @@ struct ColorTests {
         try await Specimen(Renderers.shared.get().render(rendition, of: path).renditions[0])
     }
 
-    /// What the photo looks like at 240 × 160 when nothing has to be converted.
+    /// The photo at 240 × 160 without any colour conversion.
     private func reference(beside specimen: Specimen) async throws -> String {
         let photo = try await Pictures.photo()
         return try await specimen.beside("reference.png") {
@@ -51,7 +51,7 @@ struct ColorTests {
         }
     }
 
-    /// The lossy ones lose what they lose.
+    /// The tolerance of lossy formats.
     @Test(arguments: [("png", 1.0), ("tif", 1.0), ("jpg", 4.0), ("webp", 4.0)])
     func displayP3IsConvertedBySourceProfile(_ ending: String, tolerance: Double) async throws {
         let specimen = try await specimen(Rendition(width: 240, format: .png), of: Pictures.displayP3(ending))
@@ -74,7 +74,7 @@ struct ColorTests {
         let path = try await Pictures.cmyk(withProfile: profile)
         let specimen = try await specimen(Rendition(width: 240, format: .png), of: path)
         #expect(specimen.summary.contains("3 bands, srgb"))
-        // CMYK holds fewer colours and JPEG loses some, so this is wide; inverted or unconverted inks give 40 and more.
+        // Wide, because CMYK has fewer colours and JPEG loses some; inverted or unconverted inks differ by 40 and more.
         #expect(try await specimen.difference(to: reference(beside: specimen)) < 8)
     }
 

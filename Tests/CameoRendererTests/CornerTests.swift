@@ -3,7 +3,7 @@ import CameoRenderer
 import TestSupport
 import Testing
 
-/// On a plain picture of 60 × 40.
+/// Rounded corners on a plain picture of 60 × 40.
 @Suite(.timeLimit(.minutes(10)))
 struct CornerTests {
     private typealias Corner = Rendition.Look.Corner
@@ -32,7 +32,7 @@ struct CornerTests {
         return try await PixelGrid(of: Renderers.shared.get().render(rendition, of: path).renditions[0])
     }
 
-    /// The share of a pixel inside, by 16 × 16 points, 0…255.
+    /// The share of a pixel inside the shape, sampled at 16 × 16 points, 0…255.
     private func share(_ x: Int, _ y: Int, radius: Double, _ corners: Set<Rendition.Look.Corner>) -> Double {
         var inside = 0
         for step in 0..<256 {
@@ -56,7 +56,7 @@ struct CornerTests {
             let pixel = result[x, y]
             let expected = share(x, y, radius: 12, Set(Corner.allCases)) * whole
             #expect(abs(Double(pixel[pixel.count - 1]) - expected) <= 4, "\(x) \(y): \(pixel), not \(expected)")
-            // The colour stays whole where anything is seen.
+            // The colour is unchanged wherever anything is visible.
             #expect(pixel.dropLast() == (kind.isGrey ? [255] : [255, 200, 100]))
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The same job gives the same bytes, whichever process does it and whatever it did before.
+/// The same job gives the same bytes in any process, whatever it rendered before.
 @Suite(.timeLimit(.minutes(10)))
 struct DeterminismTests {
     static let jobs: [(String, [Rendition])] = {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A renderer that was taken over by a picture can say what it wants; the worker believes none of it.
+/// A renderer compromised by a picture can answer anything; the worker believes none of it.
 @Suite(.timeLimit(.minutes(10)))
 struct DistrustTests {
     private func render(_ script: String) async throws -> (JobFailure?, RendererStatistics) {
@@ -44,7 +44,7 @@ struct DistrustTests {
         "picture(rendition(width=2)); s.sendall(PNG)",
         "picture(rendition(height=2)); s.sendall(PNG)",
         "picture(rendition()); s.sendall(PNG[:12] + b'IDAT' + PNG[16:])",
-        // More than the box; not what such a source becomes; another size than it says; what hides behind the end.
+        // Larger than the box; wrong for such a source; a size other than announced; bytes hidden behind the end.
         "data = png(9, 9); picture(rendition(width=9, height=9, bytes=len(data)), width=99, height=99); s.sendall(data)",
         "data = png(8, 9); picture(rendition(width=8, height=9, bytes=len(data)), width=30, height=20); s.sendall(data)",
         "data = png(16383, 16383); picture(rendition(bytes=len(data))); s.sendall(data)",
@@ -59,7 +59,7 @@ struct DistrustTests {
         #expect(statistics.killed == 1)
     }
 
-    /// What the queue's tables would not take, or a terminal would obey.
+    /// Values that the queue's tables would refuse or a terminal would obey.
     @Test(arguments: [
         ("thumbHash", ""), ("thumbHash", "abc"), ("thumbHash", "===="), ("thumbHash", "abc="), ("thumbHash", "abcd==="),
         ("thumbHash", "abc\\0d"), ("thumbHash", "ab\\x1b[2Jd"), ("thumbHash", "a" + String(repeating: "b", count: 36)),
@@ -79,7 +79,7 @@ struct DistrustTests {
         #expect(statistics.killed == 1)
     }
 
-    /// Control characters, bidirectional marks, separators of lines; and no end of it.
+    /// Control characters, bidirectional marks, line separators; and endless text.
     @Test(arguments: [
         "say('REF1', {'reason': 'failed', 'predicate': TEXT})",
         "sys.stderr.write(TEXT); sys.stderr.flush(); os._exit(9)",
@@ -114,7 +114,7 @@ struct DistrustTests {
         }
     }
 
-    /// `source` is written as what the source is: what the child says of that has to agree with the file.
+    /// `source` is the source's actual format, with which the child's claim has to agree.
     @Test(arguments: [
         ("jpg", "jpeg", "jpeg", "JPEG", true), ("png", "png", "png", "PNG", true), ("tif", "tiff", "png", "PNG", true),
         ("gif", "gif", "gif", "GIF", true), ("jpg", "png", "png", "PNG", false), ("jpg", "jpeg", "png", "PNG", false),
@@ -163,7 +163,8 @@ struct DistrustTests {
         }
     }
 
-    /// A data: URI can be as long as a request; the renderer gets a short name for it, in the job and its renditions.
+    /// A data: URI can be as long as a request, so the renderer gets a short name for it, in the job and its
+    /// renditions.
     @Test func overlaysTravelInTheirOrderWithTheirNames() async throws {
         let renderer = try FalseRenderer(
             """
@@ -173,7 +174,7 @@ struct DistrustTests {
             say("REF1", {"reason": "failed", "predicate": json.dumps([job["overlays"], drawn, texts])}); wait()
             """
         )
-        // Of the scheme in capital letters, which is the same one.
+        // The scheme in capital letters is the same one.
         let long = "DATA:image/png;base64," + String(repeating: "A", count: 900_000)
         let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index in
             RenderOverlay(
@@ -214,7 +215,7 @@ struct DistrustTests {
         #expect((failure?.message.utf8.count ?? 0) < 4_096)
     }
 
-    /// A child may not speak unasked: what it says then could be taken for the answer to the next job.
+    /// A child must not send anything unasked, because that could be taken for the answer to the next job.
     @Test func wordsBetweenJobsCostTheChildItsLife() async throws {
         let renderer = try FalseRenderer(
             "hello(); hear(); picture(rendition()); s.sendall(PNG); say('REF1', {'reason': 'failed', 'predicate': 'x'}); wait()"
@@ -224,7 +225,7 @@ struct DistrustTests {
             for round in 1...3 {
                 let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
                 #expect(picture.renditions.count == 1)
-                // Else the words could come after the next job was handed over, as its answer.
+                // Otherwise the text could arrive after the next job was sent, as its answer.
                 while pool.statistics.crashed < round { try await Task.sleep(for: .milliseconds(5)) }
             }
         }

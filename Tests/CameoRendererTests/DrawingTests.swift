@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// SVG: drawn at the size that is wanted, from its own text alone.
+/// SVG: drawn at the target size, from its own text alone.
 @Suite(.timeLimit(.minutes(10)))
 struct DrawingTests {
     private func drawing(_ name: String, _ body: String, size: String = "width='24' height='16'") async throws -> String
@@ -26,7 +26,7 @@ struct DrawingTests {
         #expect(picture.source.edges == [24, 16])
         #expect(picture.renditions[0].edges == [600, 400])
         let specimen = try await Specimen(picture.renditions[0])
-        // Enlarged from 24 pixels, the edge would be blurred over 25.
+        // Enlarged from 24 pixels, the edge would be blurred over 25 pixels.
         #expect(try await specimen.pixel(298, 200)[3] == 255)
         #expect(try await specimen.pixel(302, 200)[3] == 0)
     }
@@ -38,7 +38,7 @@ struct DrawingTests {
         #expect(edges == (fit == .outside ? [135, 90] : [100, 90]))
     }
 
-    /// In pixels of the drawing the square ends within one, which is 21 of the thumbnail.
+    /// The square ends within one pixel of the drawing, which is 21 pixels of the thumbnail.
     @Test(arguments: [4.55, 5.45])
     func bordersOfADrawingAreFoundToThePixel(_ start: Double) async throws {
         let edge = 24 - 2 * start
@@ -52,7 +52,7 @@ struct DrawingTests {
         var rendition = Rendition(width: 512, height: 512, format: .png)
         rendition.trim = 10
         let specimen = try await Specimen(render(rendition, of: path).renditions[0])
-        // Border would be white; blue and red meet in the middle.
+        // A border would be white; blue and red meet in the middle.
         for (x, isBlue) in [(2, true), (252, true), (260, false), (509, false)] {
             let pixel = try await specimen.pixel(x, 256)
             #expect(pixel[isBlue ? 2 : 0] > 200 && pixel[isBlue ? 0 : 2] < 60 && pixel[1] < 60, "\(x): \(pixel)")
@@ -130,7 +130,7 @@ struct DrawingTests {
             let picture = try await pool.render(Rendition(width: 64, format: .png), of: path)
             #expect(picture.source.format.rawValue == ending)
             #expect(picture.renditions[0].width == 64)
-            // A child that decoded one is not trusted with another picture.
+            // A child that has decoded one is not trusted with another picture.
             #expect(pool.statistics.recycled == 1)
         }
     }

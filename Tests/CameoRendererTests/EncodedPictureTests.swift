@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameoRenderer
 
-/// What the worker reads in a rendition, whatever its renderer says.
+/// What the worker itself reads from a rendition, whatever its renderer claims.
 @Suite(.timeLimit(.minutes(10)))
 struct EncodedPictureTests {
     private func made(_ format: Rendition.Format, animated: Bool = false) async throws -> EncodedRendition {
@@ -20,7 +20,7 @@ struct EncodedPictureTests {
         let rendition = try await made(format)
         let found = try #require(EncodedPicture(rendition.bytes, format))
         #expect((found.width, found.height, found.frames) == (64, 43, 1))
-        // Also where it is a part of other bytes.
+        // Also as a slice of other bytes.
         let within = (Data([0]) + rendition.bytes).dropFirst()
         #expect(EncodedPicture(within, format) == found)
     }
@@ -42,12 +42,12 @@ struct EncodedPictureTests {
     func framesAreCounted(_ format: Rendition.Format) async throws {
         let rendition = try await made(format, animated: true)
         let found = try #require(EncodedPicture(rendition.bytes, format))
-        // The three are alike, and libwebp makes one of them.
+        // The three frames are identical, and libwebp merges them.
         #expect(rendition.frames == 3)
         #expect(found.frames == (format == .gif ? 3 : 1))
     }
 
-    /// Whatever bytes come, they are refused or read, within their bounds.
+    /// Any bytes are refused or read within their bounds.
     @Test(arguments: [Rendition.Format.png, .jpeg, .gif, .webp, .avif])
     func damagedBytesAreReadWithinTheirBounds(_ format: Rendition.Format) async throws {
         let bytes = try await made(format).bytes

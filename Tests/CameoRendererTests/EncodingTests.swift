@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an option changes, read from the bytes that come out.
+/// The effect of each encoding option, read from the output bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct EncodingTests {
     private func rendered(
@@ -19,7 +19,7 @@ struct EncodingTests {
         return try await Renderers.shared.get().render(rendition, of: path).renditions[0]
     }
 
-    /// Start of frame: baseline or progressive, components, and the first's sampling factors. Nil if there is none.
+    /// The start of frame: baseline or progressive, components, and the first one's sampling factors. Nil if missing.
     private func frame(of jpeg: Data) -> (marker: UInt8, components: UInt8, sampling: UInt8)? {
         let bytes = Array(jpeg)
         var position = 2
@@ -106,7 +106,7 @@ struct EncodingTests {
         let made = try await rendered(format, of: path) { $0.lossless = true }
         let reference = try await Specimen(rendered(.png, of: path))
         let specimen = try await Specimen(made)
-        // What is behind transparent pixels is not seen, and not kept.
+        // Colours behind transparent pixels are invisible and not kept.
         let difference = try await specimen.flattened().worst(to: reference.flattened())
         // libvips before 8.15 converts to YCbCr for AVIF, which rounds.
         #expect(difference <= (format == .avif ? 2 : 0))
@@ -119,7 +119,8 @@ struct EncodingTests {
         let made = try await rendered(.auto, of: plain)
         #expect(contains(made, "VP8L"))
         #expect(made.bytes.count < lossy.bytes.count)
-        // What is no drawing is not worth the try: the photograph by its colours, the JPEG by its format.
+        // Lossless is not tried for anything but graphics: the photograph is ruled out by its colours, the JPEG by its
+        // format.
         #expect(try await rendered(.auto, of: Pictures.photo()).bytes == rendered(.webp, of: Pictures.photo()).bytes)
         let jpeg = try await Pictures.plain(400, 300, "jpg")
         #expect(contains(try await rendered(.auto, of: jpeg), "VP8 "))
@@ -148,7 +149,7 @@ struct EncodingTests {
 }
 
 extension Specimen {
-    /// Shown on white, so that nothing is compared that nobody sees.
+    /// The pixels on white, so that invisible differences do not count.
     fileprivate func flattened() async throws -> Specimen.Flat {
         guard summary.contains("4 bands") else { return Flat(path: path, owner: self) }
         let flat = try await beside("flat.png") {

@@ -2,13 +2,13 @@ import CameoRenderMessages
 import Foundation
 import TestSupport
 
-/// A program that a pool takes for `cameo-renderer` and that lies.
+/// A program that a pool takes for `cameo-renderer` and that misbehaves.
 struct FalseRenderer {
     private let folder: TemporaryFolder
     let path: String
 
-    /// The script is Python, run once the socket is there as `s`; `say(kind, object)` sends a message, `hear()` receives
-    /// a job and returns it with its files, `hello()` says a good hello.
+    /// The script is Python, run once the socket is available as `s`; `say(kind, object)` sends a message, `hear()`
+    /// receives a job and returns it with its files, `hello()` sends a valid hello.
     init(_ script: String) throws {
         folder = try TemporaryFolder()
         let program = """

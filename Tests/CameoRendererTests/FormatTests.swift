@@ -67,7 +67,7 @@ struct FormatTests {
         #expect(picture.renditions[0].edges == [40, 30])
     }
 
-    /// As a downloaded source arrives: its offset stands at its end.
+    /// The file offset is at the end, as for a downloaded source.
     @Test func sealedMemoryFileIsASource() async throws {
         let bytes = try Data(contentsOf: URL(filePath: await Pictures.photo("jpg")))
         let source = try OpenFile.memory(containing: bytes)

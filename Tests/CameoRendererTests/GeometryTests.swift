@@ -3,7 +3,7 @@ import CameoRenderer
 import TestSupport
 import Testing
 
-/// Sizes as sharp 0.33 and vipsthumbnail give them.
+/// Sizes, as sharp 0.33 and vipsthumbnail compute them.
 @Suite(.timeLimit(.minutes(10)))
 struct GeometryTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -25,7 +25,7 @@ struct GeometryTests {
     }
 
     static let cases: [Case] = [
-        // inside: as large as fits; never larger than it is, unless told.
+        // inside: as large as fits, but not enlarged unless requested.
         Case([300, 200], (100, 100), .inside, [100, 67]),
         Case([200, 300], (100, 100), .inside, [67, 100]),
         Case([300, 200], (150, 50), .inside, [75, 50]),
@@ -43,7 +43,8 @@ struct GeometryTests {
         Case([4, 2], (1, 1), .inside, [1, 1]),
         Case([5, 3], (3, 3), .inside, [3, 2]),
         Case([333, 777], (100, 100), .inside, [43, 100]),
-        // cover: fills the box, the rest cut; what is too small stays and is cut only where it juts out.
+        // cover: fills the box and is cut to it; a smaller picture keeps its size and is cut only where it extends
+        // beyond the box.
         Case([300, 200], (100, 100), .cover, [100, 100]),
         Case([200, 300], (100, 50), .cover, [100, 50]),
         Case([300, 200], (250, 250), .cover, [250, 200]),
@@ -62,7 +63,7 @@ struct GeometryTests {
         Case([300, 200], (400, nil), .contain, [400, 200]),
         Case([300, 200], (400, nil), .contain, enlarges: true, [400, 267]),
         Case([300, 200], (100, nil), .contain, [100, 67]),
-        // fill: the box, distorted; each axis by itself refuses to grow.
+        // fill: the box, distorted; neither axis is enlarged.
         Case([300, 200], (100, 100), .fill, [100, 100]),
         Case([300, 200], (400, 100), .fill, [300, 100]),
         Case([300, 200], (400, 100), .fill, enlarges: true, [400, 100]),
@@ -107,7 +108,7 @@ struct GeometryTests {
         #expect(picture.source.edges == item.source)
     }
 
-    /// All of one source's cases as one job: sizes must not depend on the siblings of a shared decode.
+    /// All cases of one source as one job: sizes must not depend on other renditions of a shared decode.
     @Test func sizesDoNotDependOnSiblings() async throws {
         let cases = Self.cases.filter { $0.source == [300, 200] }.prefix(ThumbnailRequest.maximumRenditions)
         let path = try await Pictures.plain(300, 200)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Colours of sRGB written by the code points of ITU-T H.273, computed forwards and by other ways than the product's:
-/// each standard's encoding function, and ITU-R BT.2087's and SMPTE EG 432-1's matrices from BT.709.
+/// sRGB colours written by the code points of ITU-T H.273, computed forwards and differently from the product: with
+/// each standard's encoding function, and with the matrices from BT.709 of ITU-R BT.2087 and SMPTE EG 432-1.
 enum HDRColors {
     enum Space: CaseIterable, Sendable {
         case bt2020PQ, bt2020HLG, displayP3PQ, displayP3HLG, bt709PQ, displayP3, bt2020
@@ -30,7 +30,7 @@ enum HDRColors {
             }
         }
 
-        /// Of linear light in BT.709's primaries, 1 being white at 203 cd/m².
+        /// Encodes linear light in BT.709's primaries, where 1 is white at 203 cd/m².
         func encoded(_ light: [Double]) -> [Double] {
             let own = fromBT709.map { row in zip(row, light).reduce(0) { $0 + $1.0 * $1.1 } }
             switch self {
@@ -42,13 +42,13 @@ enum HDRColors {
         }
     }
 
-    /// The inverse EOTF of SMPTE ST 2084, of cd/m².
+    /// The inverse EOTF of SMPTE ST 2084, from cd/m².
     static func pq(_ luminance: Double) -> Double {
         let power = pow(max(0, luminance) / 10_000, 0.1593017578125)
         return pow((0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power), 78.84375)
     }
 
-    /// The inverse OOTF and the OETF of BT.2100 for a display of 1000 cd/m², of light where 203 cd/m² is 1.
+    /// The inverse OOTF and the OETF of BT.2100 for a display of 1000 cd/m², from light where 203 cd/m² is 1.
     static func hlg(_ light: [Double], shares: [Double]) -> [Double] {
         let display = light.map { max(0, $0) * 0.203 }
         let luminance = zip(display, shares).reduce(0) { $0 + $1.0 * $1.1 }
@@ -62,13 +62,13 @@ enum HDRColors {
         light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 
-    /// Light, of a byte of sRGB.
+    /// The light of an sRGB byte.
     static func light(_ byte: Int) -> Double {
         let encoded = Double(byte) / 255
         return encoded <= 0.04045 ? encoded / 12.92 : pow((encoded + 0.055) / 1.055, 2.4)
     }
 
-    /// One square after another, of numbers 0…1: grey or RGB, with alpha behind it or without.
+    /// A row of squares from values 0…1: grey or RGB, with or without alpha.
     static func squares(_ colors: [[Double]], edge: Int = 4, bits: Int = 16) -> PixelFile {
         let bands = colors[0].count
         let row = colors.flatMap { color in

@@ -4,10 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// PNGs whose cICP chunk says what their numbers are.
+/// PNGs whose cICP chunk declares their colour space.
 @Suite(.timeLimit(.minutes(10)))
 struct HDRTests {
-    /// Bytes of sRGB that are no brighter than the tone curve's knee (0.75 of white's light is 225).
+    /// sRGB values that are no brighter than the tone curve's knee (0.75 of white's light is 225).
     private static let colors = [
         [0, 0, 0], [128, 128, 128], [220, 220, 220], [220, 30, 20], [20, 200, 40], [30, 40, 210], [200, 150, 120],
         [10, 10, 12], [60, 120, 180],
@@ -36,13 +36,13 @@ struct HDRTests {
         #expect(grid.bands == 3)
         for (index, color) in Self.colors.enumerated() {
             let pixel = grid[index * 4 + 2, 2]
-            // Eight bits of PQ or HLG are as coarse as that.
+            // This coarse because PQ and HLG have only eight bits here.
             #expect(zip(pixel, color).allSatisfy { abs($0 - $1) <= depth.tolerance }, "\(color) became \(pixel)")
         }
     }
 
-    /// What a grey of so many cd/m² becomes, by hand from the tone curve: the identity up to 152, white at 240, then
-    /// closer and closer to 255.
+    /// The result for a grey of some cd/m², computed by hand from the tone curve: the identity up to 152, white at 240,
+    /// then approaching 255.
     private static let ramp = [
         (0.0, 0), (1, 15), (20.3, 89), (101.5, 188), (150, 223), (203, 240), (406, 250), (1_000, 254), (10_000, 255),
     ]
@@ -58,7 +58,7 @@ struct HDRTests {
         }
     }
 
-    /// 203 cd/m² are 75 % in HLG; all of it are 1000.
+    /// 203 cd/m² is 75 % in HLG; 100 % is 1000.
     @Test(arguments: [1, 3])
     func whiteOfHLGIsThatOfPQ(_ bands: Int) async throws {
         let encoded = [0.75, 1].map { Array(repeating: $0, count: bands) }
@@ -67,7 +67,7 @@ struct HDRTests {
         #expect(grid[6, 2].allSatisfy { $0 == 255 }, "\(grid[6, 2])")
     }
 
-    /// A light four times as bright as white keeps its hue, where clipping would make an orange yellow.
+    /// Light four times as bright as white keeps its hue; clipping would turn orange into yellow.
     @Test func brightColorsKeepTheirHue() async throws {
         let light = [4.0, 1.6, 0.4]
         let pixels = HDRColors.squares([HDRColors.Space.bt2020PQ.encoded(light)])
@@ -96,7 +96,7 @@ struct HDRTests {
         #expect(grid.places.allSatisfy { zip(grid[$0.x, $0.y], [200, 60, 40]).allSatisfy { abs($0 - $1) <= 1 } })
     }
 
-    /// What a cICP chunk says that is not one, and where none may be.
+    /// Invalid contents of a cICP chunk, and places where none may be.
     @Test(arguments: [
         ([9, 16, 0], Pictures.ChunkPlace.beforePixels), ([9, 16, 0, 1, 0], .beforePixels),
         ([9, 16, 0, 0], .beforePixels),
@@ -112,7 +112,7 @@ struct HDRTests {
         #expect(right.bytes != plain.bytes)
     }
 
-    /// Here the profile says Display P3 and the chunk sRGB.
+    /// Here the profile declares Display P3, the chunk sRGB.
     @Test(arguments: [false, true])
     func codePointsOutrankAProfile(keepProfile: Bool) async throws {
         let folder = try TemporaryFolder()

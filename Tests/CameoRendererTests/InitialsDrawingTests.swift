@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Letter avatars, drawn by real renderers in their jail.
+/// Letter avatars, drawn by real renderers in their sandbox.
 @Suite(.timeLimit(.minutes(10)))
 struct InitialsDrawingTests {
     private func picture(
@@ -25,7 +25,7 @@ struct InitialsDrawingTests {
         try await PixelGrid(of: picture(uri, Rendition(width: edge, height: edge, format: .png)).renditions[0])
     }
 
-    /// Left, top, right and bottom of what is not the background, inclusive.
+    /// The inclusive box of all pixels that differ from the background: left, top, right, bottom.
     private func ink(_ grid: PixelGrid) throws -> [Int] {
         let places = grid.places.filter { grid[$0.x, $0.y] != grid[0, 0] }
         return [
@@ -61,7 +61,7 @@ struct InitialsDrawingTests {
             let box = try ink(try await grid("initials:\(PercentEncoding.encoded(name))\(options)"))
             #expect(box[2] - box[0] > 20, "\(name): \(box)")
         }
-        // As an entity it would be one character, and as wide as that.
+        // As an entity it would be one character, and as wide as one.
         let one = try ink(try await grid("initials:%3C\(options)"))
         let two = try ink(try await grid("initials:%26l\(options)"))
         #expect(one != two)
@@ -94,7 +94,7 @@ struct InitialsDrawingTests {
         #expect(picture.source.format == .initials)
         #expect(picture.source.edges == [size, size])
         #expect(picture.renditions[0].edges == [edge, edge])
-        // Enlarged from 16 pixels, the stem's edges would be blurred over a hundred.
+        // Enlarged from 16 pixels, the stem's edges would be blurred over a hundred pixels.
         let grid = try await PixelGrid(of: picture.renditions[0])
         let row = (0..<edge).map { grid[$0, edge / 2][0] }
         #expect(row.filter { (1...254).contains($0) }.count <= 4)
@@ -144,7 +144,7 @@ struct InitialsDrawingTests {
         }
     }
 
-    /// Whoever can hand in a file must not get it drawn, and the worker's text is never taken for a file.
+    /// A file must not be drawn as initials, and the worker's initials are never taken for a file.
     @Test func fileThatReadsLikeInitialsIsNotDrawn() async throws {
         let failure = await failure { try await picture("initials:JD", Rendition(width: 64), holding: .file) }
         #expect(failure?.code == .imageUnsupportedFormat)
@@ -153,21 +153,24 @@ struct InitialsDrawingTests {
         #expect(refused?.code == .renderFailed)
     }
 
-    /// A letter that no font here has, by a scalar that Unicode gave out long ago: Linear A.
+    /// A letter that no font here has, assigned by Unicode long ago: Linear A.
     @Test func letterThatNoFontHasIsANamedFailure() async throws {
         let failure = await failure { try await picture("initials:%F0%90%98%80", Rendition(width: 64)) }
         #expect(failure?.code == .renderFailed)
-        #expect(failure?.message.contains("no font") == true, "\(failure?.message ?? "")")
+        #expect(failure?.message.contains("no installed font") == true, "\(failure?.message ?? "")")
     }
 
-    /// Drawn or refused by name, as the machine's fonts are; never a crash.
+    /// Drawn or refused with a message, depending on the fonts; never a crash.
     @Test(arguments: ["李", "👩‍👩‍👧‍👦", "🇩🇪", "नमस्ते जी", "محمد علي", "ก็", "a\u{301}\u{302}\u{303}"])
     func anyScriptIsDrawnOrRefusedByName(_ name: String) async throws {
         do {
             let grid = try await grid("initials:\(PercentEncoding.encoded(name))", edge: 64)
             #expect(try ink(grid)[2] > 0)
         } catch let failure as JobFailure {
-            #expect(failure.code == .renderFailed && failure.message.contains("no font"), "\(failure.message)")
+            #expect(
+                failure.code == .renderFailed && failure.message.contains("no installed font"),
+                "\(failure.message)"
+            )
         }
     }
 }

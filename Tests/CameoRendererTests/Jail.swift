@@ -4,13 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pools of real renderers, and what a renderer reports that tried to break out of its walls.
+/// Pools of real renderers that try to break out of their sandbox, and report the result.
 struct Jail {
     let pool: RendererPool
     private let folder: TemporaryFolder
 
-    /// Renderers that run as they would on a kernel without some layers (`no_new_privs`, `Landlock`, `seccomp`), which
-    /// only debug builds can be told.
+    /// Renderers that run as if the kernel lacked some layers (`no_new_privs`, `Landlock`, `seccomp`), which only debug
+    /// builds can simulate.
     ///
     /// - Returns: the path of a program that starts one.
     static func rendererWithout(_ layers: String, in folder: TemporaryFolder) throws -> String {
@@ -35,7 +35,7 @@ struct Jail {
         }
     }
 
-    /// What became of an attempt, in the words of `BreakOut`; then a picture is rendered as if nothing had happened.
+    /// The result of an attempt, in the words of `BreakOut`; then a picture is rendered as if nothing had happened.
     func attempt(_ words: String, by source: OpenFile? = nil) async throws -> String {
         let file = try source ?? OpenFile.memory(containing: Data("CAMEO-TEST-TRY \(words)".utf8))
         let failure = await failure { try await pool.render([Rendition(width: 8)], of: file, named: "it") }
@@ -45,7 +45,7 @@ struct Jail {
         return failure.map { String($0.message.dropFirst("it ".count)) } ?? ""
     }
 
-    /// The numbers of the living renderers' processes, spares included.
+    /// The process ids of the living renderers, spares included.
     var processes: [Int32] { pool.statistics.residentBytes.keys.sorted() }
 
     /// A field of each living renderer's /proc/PID/status.

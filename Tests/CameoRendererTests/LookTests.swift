@@ -40,7 +40,7 @@ struct LookTests {
         }
     }
 
-    /// A disc of one colour, radius 20, in the middle of 64 × 64 invisible black pixels.
+    /// A plain disc of radius 20 in the middle of 64 × 64 invisible black pixels.
     private func disc(_ kind: PixelKind, _ color: [Int]) -> PixelGrid {
         PixelGrid(64, 64) { x, y in
             let isInside = (x - 32) * (x - 32) + (y - 32) * (y - 32) < 400
@@ -56,7 +56,7 @@ struct LookTests {
 
         var description: String { "\(brightness)/\(contrast)/\(saturation)" }
 
-        /// By the text of the specification, one function after the other, clipped only at the end.
+        /// Computed as the specification says, one function after the other, clipped only at the end.
         func applied(to pixel: [Int]) -> [Int] {
             var values = pixel.map { Double($0) / 255 * brightness }
             values = values.map { $0 * contrast + 0.5 - 0.5 * contrast }

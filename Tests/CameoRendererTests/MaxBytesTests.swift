@@ -26,7 +26,7 @@ struct MaxBytesTests {
     @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
     func theHighestQualityThatFitsIsTaken(_ format: Rendition.Format) async throws {
         let photo = try await Pictures.photo()
-        // Exactly what quality 37 makes: that must be found, or one beside it that the last of seven looks missed.
+        // Exactly the size at quality 37, which must be found, or a neighbour that the last of seven attempts missed.
         let wanted = try await rendered(rendition(format, quality: 37), of: photo).bytes
         let made = try await rendered(rendition(format, maxBytes: wanted.count), of: photo).bytes
         #expect(made.count <= wanted.count)
@@ -34,7 +34,7 @@ struct MaxBytesTests {
         #expect(made.count >= lower.count)
     }
 
-    /// Graphics that are smaller without loss at first still become lossy where only that fits.
+    /// Graphics that are smaller without loss at first still become lossy if only that fits.
     @Test func autoFindsAQualityWhereLosslessIsTooLarge() async throws {
         let folder = try TemporaryFolder()
         let (noise, path) = (folder.path("noise.v"), folder.path("three-colors.png"))
@@ -53,7 +53,7 @@ struct MaxBytesTests {
         let photo = try await Pictures.photo()
         let free = try await rendered(rendition(format), of: photo).bytes
         #expect(try await rendered(rendition(format, maxBytes: free.count), of: photo).bytes == free)
-        // The quality that was asked for is not exceeded, however much room there is.
+        // The requested quality is not exceeded, however much room there is.
         let asked = try await rendered(rendition(format, quality: 30), of: photo).bytes
         #expect(try await rendered(rendition(format, quality: 30, maxBytes: 1 << 20), of: photo).bytes == asked)
     }
@@ -76,11 +76,11 @@ struct MaxBytesTests {
         #expect(failure?.code == .renderTooManyBytes)
         #expect(failure?.message.contains("128 bytes") == true)
         #expect(failure?.message.contains("\(lowest)") == true)
-        // The limit itself is allowed.
+        // A file of exactly the limit is allowed.
         #expect(try await rendered(rendition(format, maxBytes: lowest), of: photo).bytes.count == lowest)
     }
 
-    /// `source` may turn out to be a format whose size nothing can lower.
+    /// `source` may turn out to be a format that has no quality to lower.
     @Test(arguments: ["png", "gif"])
     func whatHasNoQualityFitsOrFails(_ ending: String) async throws {
         let photo = try await Pictures.photo(ending)

@@ -4,15 +4,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pictures that are sound and small as files, and need more memory than there is: `render.outOfMemory`, whatever their
-/// decoders say of it.
+/// Pictures that are intact and small as files, but need more memory than is available: `render.outOfMemory`, whatever
+/// their decoders report.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct MemoryTests {
-    /// One colour in many pixels, each kind in the form that makes its decoder hold the most of them at once.
+    /// Many pixels of one colour, each in the form that makes its decoder hold the most of them at once.
     enum Bomb: String, CaseIterable {
         case interlacedPNG = "bomb.png"
         case progressiveJPEG = "bomb.jpg"
-        /// Of four tiles.
+        /// A file of four tiles.
         case tiff = "bomb.tif"
         case webp = "bomb.webp"
 
@@ -51,7 +51,7 @@ struct MemoryTests {
         }
     }
 
-    /// The same files are no bombs where there is room, so that the table above is about memory.
+    /// The same files render with enough memory, so the table above is about memory.
     @Test(arguments: Bomb.allCases)
     func theSamePictureIsRenderedWhereThereIsRoom(_ bomb: Bomb) async throws {
         let picture = try await Renderers.shared.get()
@@ -59,8 +59,8 @@ struct MemoryTests {
         #expect(picture.renditions[0].edges == [64, 64])
     }
 
-    /// What the child says counts less than what the worker reads of its memory: at three quarters of the limit, decoders
-    /// that failed for want of memory say anything.
+    /// The child's own report counts less than its memory as the worker reads it: from three quarters of the limit on,
+    /// a decoder that ran out of memory may report anything.
     @Test(arguments: [
         ("corrupt", 800, JobFailure.Code.renderOutOfMemory), ("corrupt", 100, .imageCorrupt),
         ("failed", 800, .renderOutOfMemory), ("failed", 100, .renderFailed),
@@ -83,7 +83,7 @@ struct MemoryTests {
         }
     }
 
-    /// A stack that overflowed has no room for the handler that tells how much memory there was.
+    /// After a stack overflow there is no stack for the handler that reports the memory.
     @Test func overflowOfTheStackLeavesItsNote() async throws {
         let path = try await Pictures.bytes("OVERFLOW.jpg", Array("CAMEO-TEST-OVERFLOW".utf8))
         try await Renderers.withPool { pool in
@@ -92,7 +92,7 @@ struct MemoryTests {
         }
     }
 
-    /// As by the kernel's OOM killer: what was resident is known all the same.
+    /// As by the kernel's OOM killer: the resident memory is known nevertheless.
     @Test(arguments: [(400, JobFailure.Code.renderOutOfMemory), (8, .renderCrashed)])
     func deathWithoutANoteIsJudgedByWhatWasResident(mebibytes: Int, code: JobFailure.Code) async throws {
         let renderer = try FalseRenderer(
@@ -106,7 +106,7 @@ struct MemoryTests {
         }
     }
 
-    /// A process's peak is for life: the picture after a large one must not be blamed for it.
+    /// A process's peak never falls, so the picture after a large one must not be blamed for it.
     @Test func pictureAfterALargeOneIsJudgedByItsOwnNeeds() async throws {
         let renderer = try FalseRenderer(
             """

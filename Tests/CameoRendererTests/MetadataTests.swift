@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What goes into a thumbnail besides pixels: nothing but what was asked for, read back from the file.
+/// The metadata of thumbnails: only what was requested, read back from the file.
 @Suite(.timeLimit(.minutes(10)))
 struct MetadataTests {
     typealias Kept = Rendition.Encoding.Metadata
@@ -116,7 +116,7 @@ struct MetadataTests {
         #expect(secrets(in: made) == ["PLACESECRET", "LATSECRET"])
     }
 
-    /// Where a place might be that is not cut out with certainty, all of it goes.
+    /// If a location cannot be cut out with certainty, the whole packet is dropped.
     @Test(arguments: [
         ("<!-- GPSLatitude 48 -->", ""), ("<dji:Note>GpsLongtitude 2.3</dji:Note>", ""),
         ("<geo:lat>48</geo:lat>", ""), ("<a:b c='<exif:GPSLatitude>'/>", ""), ("", "loc:Latitude='48'"),
@@ -185,7 +185,7 @@ struct MetadataTests {
         #expect([0xA002, 0xA003].map { EXIFFields.number(exif.camera[$0]) } == [64, 96])
     }
 
-    /// All words at once change no pixel and no size.
+    /// All kinds together change no pixel and no size.
     @Test(arguments: formats, ["jpg", "disc"])
     func metadataDoesNotTouchThePixels(_ format: Rendition.Format, source: String) async throws {
         let path = source == "jpg" ? try await Pictures.withMetadata() : try await Pictures.disc("png")
@@ -197,7 +197,7 @@ struct MetadataTests {
         #expect(try await Specimen(made).difference(to: other.path) == 0)
     }
 
-    /// Directories that point outside, to themselves, or promise more than there is.
+    /// Directories that point outside or to themselves, or declare more than there is.
     @Test(arguments: [
         [0x4D, 0x4D, 0, 0x2A, 0xFF, 0xFF, 0xFF, 0xFF], [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0xFF, 0xFF],
         [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x87, 0x69, 0, 4, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0],

@@ -44,7 +44,7 @@ struct OverlayTests {
         PixelGrid(width, height) { _, _ in PixelKind.colorWithAlpha.pixel(250, 0, 0, alpha: alpha) }
     }
 
-    /// Left, top, width and height of what is not as it was.
+    /// Left, top, width and height of the changed pixels.
     private func changed(_ grid: PixelGrid, from color: [Int] = [40, 80, 120]) -> [Int] {
         let places = grid.places.filter { grid[$0.x, $0.y] != color }
         guard let left = places.map(\.x).min(), let right = places.map(\.x).max(),
@@ -74,7 +74,7 @@ struct OverlayTests {
         #expect(changed(result) == [64, 34, 20, 10])
     }
 
-    /// A scale (0: none), a margin, the overlay's size, and where it is drawn.
+    /// A scale (0: none), a margin, the overlay's size, and its place.
     private static let sizes: [[Double]] = [
         [0.5, 0, 20, 10, 50, 35, 50, 25], [0.5, 10, 20, 10, 40, 25, 50, 25], [1, 0, 20, 10, 0, 10, 100, 50],
         [0.1, 0, 20, 10, 90, 55, 10, 5], [0, 0, 300, 90, 0, 30, 100, 30], [0, 10, 200, 200, 50, 10, 40, 40],
@@ -96,7 +96,7 @@ struct OverlayTests {
             let result = try await rendered(on: plain(kind, alpha: under), mark(alpha: strength.alpha)) {
                 $0.opacity = strength.opacity
             }
-            // The encoder leaves out an alpha that hides nothing.
+            // The encoder omits an alpha band that hides nothing.
             let hasAlpha = kind.hasAlpha && under < 255
             #expect(result.bands == (hasAlpha ? 4 : 3))
             // Porter and Duff's "over".
@@ -111,7 +111,7 @@ struct OverlayTests {
                 }
             }
             if hasAlpha { #expect(abs(Double(pixel[3]) - alpha * 255) <= 1, "\(under): \(pixel)") }
-            // Elsewhere nothing changes, not by a level.
+            // All other pixels stay exactly the same.
             let untouched = result[10, 10]
             #expect(Array(untouched.prefix(3)) == base.map { Int($0) })
             if hasAlpha { #expect(untouched[3] == under) }

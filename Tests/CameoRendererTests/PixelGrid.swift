@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import TestSupport
 
-/// All pixels of a picture, or the pixels of one that is to be made.
+/// All pixels of a picture, read or to be written.
 struct PixelGrid {
     let width: Int
     let height: Int
@@ -15,7 +15,7 @@ struct PixelGrid {
         return bytes[start..<start + bands].map(Int.init)
     }
 
-    /// The places of all pixels.
+    /// The positions of all pixels.
     var places: [(x: Int, y: Int)] { (0..<width * height).map { ($0 % width, $0 / width) } }
 
     init(_ width: Int, _ height: Int, pixel: (_ x: Int, _ y: Int) -> [UInt8]) {
@@ -34,7 +34,7 @@ struct PixelGrid {
         bands = bytes.count / (width * height)
     }
 
-    /// Writes an uncompressed TIFF: grey or RGB, the last band of an even number being alpha that is not premultiplied.
+    /// Writes an uncompressed TIFF, grey or RGB; with an even number of bands the last is alpha, not premultiplied.
     func write(to name: String, in folder: TemporaryFolder) throws -> String {
         let (isColored, hasAlpha) = (bands > 2, bands % 2 == 0)
         let entries: [(tag: UInt16, kind: UInt16, count: Int, value: Int)] = [
@@ -61,7 +61,7 @@ struct PixelGrid {
     }
 }
 
-/// How many bands a test picture has.
+/// The kinds of pixels of test pictures.
 enum PixelKind: CaseIterable, Sendable {
     case color, colorWithAlpha, grey, greyWithAlpha
 

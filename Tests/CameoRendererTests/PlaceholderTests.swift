@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Placeholders as they come with thumbnails; their letters are tested where they are made (CameoImagingTests).
+/// The placeholders that come with thumbnails; their algorithms are tested in CameoImagingTests.
 @Suite(.timeLimit(.minutes(10)))
 struct PlaceholderTests {
     private let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct PlaceholderTests {
         return try await Renderers.shared.get().render(rendition, of: path).renditions[0].placeholder
     }
 
-    /// Red, green, blue and alpha, 0…1, of a ThumbHash's mean.
+    /// The mean of a ThumbHash as red, green, blue and alpha, 0…1.
     private func mean(_ placeholder: Placeholder) throws -> [Double] {
         let hash = Array(try #require(Data(base64Encoded: placeholder.thumbHash)))
         try #require(hash.count > 5)

@@ -4,10 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-// Children as a terminal, a service manager and the kernel see them.
+// Children under signals from a terminal, a service manager and the kernel.
 extension PoolTests {
-    /// What a terminal, a service manager or a supervisor sends to every process: the first of two deadly signals would
-    /// be the one that its end shows.
+    /// Signals that a terminal, a service manager or a supervisor sends to every process; of two deadly signals, the
+    /// first would determine the end.
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func signalThatIsForTheWorkerDoesNothing(_ signal: Int32) async throws {
         let hang = try await hook("HANG")
@@ -24,7 +24,7 @@ extension PoolTests {
         }
     }
 
-    /// Whoever ends a worker with all its processes has not found fault with a picture.
+    /// Stopping a worker with all its processes does not blame a picture.
     @Test func deathByASignalWhileTheWorkerEndsIsNobodysFault() async throws {
         let hang = try await hook("HANG")
         try await Renderers.withPool { pool in
@@ -38,7 +38,7 @@ extension PoolTests {
         }
     }
 
-    /// Before its worker, which would take all that runs with it.
+    /// The kernel kills a renderer before its worker, which would take all running jobs with it.
     @Test func kernelTakesARendererFirst() async throws {
         try await Renderers.withPool { pool in
             try await expectHealthy(pool)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What happens to children, by sources that make a debug build's renderer die on purpose.
+/// What happens to children, with sources that make a debug build's renderer die on purpose.
 @Suite(.timeLimit(.minutes(10)))
 struct PoolTests {
     func hook(_ word: String) async throws -> String {
@@ -111,7 +111,7 @@ struct PoolTests {
         }
     }
 
-    /// Returns when a renderer has slept a hundred times: so often it has looked at a source that it has mapped.
+    /// Returns when a renderer has slept a hundred times, after which it has read a source that it mapped.
     private func somebodyLooksAgainAndAgain(_ pool: RendererPool) async throws {
         let before = sleeps(pool)
         while !sleeps(pool).contains(where: { $1 > before[$0, default: $1] + 100 }) {
@@ -119,7 +119,7 @@ struct PoolTests {
         }
     }
 
-    /// How often each renderer has waited for something; one that has ended is left out.
+    /// The number of sleeps of each renderer; those that have ended are skipped.
     private func sleeps(_ pool: RendererPool) -> [Int32: Int] {
         pool.statistics.residentBytes.keys.reduce(into: [:]) { sleeps, process in
             let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
@@ -128,7 +128,7 @@ struct PoolTests {
         }
     }
 
-    /// Of a file that is as it was, and of a sealed one: a bus error has other causes too.
+    /// An unchanged file, and a sealed one: a bus error has other causes too.
     @Test(arguments: [false, true])
     func busErrorOfAnUnchangedSourceIsACrash(isSealed: Bool) async throws {
         let bus = try await hook("BUS-ERROR")
@@ -142,7 +142,7 @@ struct PoolTests {
         }
     }
 
-    /// More than a renderer takes as one message: it is not bothered with it.
+    /// More than a renderer accepts as one message, which is not sent.
     @Test func jobThatIsTooLongToAskIsNamedAndCostsNoChild() async throws {
         let path = String(repeating: "a", count: 150_000)
         let source = try await OpenFile(reading: Pictures.photo("jpg"))
@@ -172,7 +172,7 @@ struct PoolTests {
         }
     }
 
-    /// Signals that come from outside: the kernel's processor limit, its OOM killer, an operator.
+    /// Signals from outside: the kernel's processor limit, its OOM killer, an operator.
     @Test(arguments: [
         (SIGXCPU, JobFailure.Code.renderTimedOut, "processor time"), (SIGKILL, .renderCrashed, "SIGKILL"),
         (SIGUSR1, .renderCrashed, "signal \(SIGUSR1)"),
@@ -273,7 +273,7 @@ struct PoolTests {
         }
     }
 
-    /// The pool has no event for the start of a render, so this looks again and again.
+    /// The pool reports no start of a render, so this polls.
     func expectBusy(_ pool: RendererPool) async throws {
         while pool.statistics.rendering == 0 { try await Task.sleep(for: .milliseconds(2)) }
     }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bad pictures: each is a named failure, quickly, and says what was wrong with which source.
+/// Bad pictures: each fails quickly with a named code and a message that names the source and the fault.
 @Suite(.timeLimit(.minutes(10)))
 struct RefusalTests {
     private func expect(
@@ -79,7 +79,7 @@ struct RefusalTests {
         )
     }
 
-    /// libvips would take a gigabyte to open it.
+    /// libvips would allocate a gigabyte to open it.
     @Test func hugeWebPIsRefusedByItsHeader() async throws {
         let canvas: [UInt8] = [0xFE, 0x3F, 0, 0xFE, 0x3F, 0]
         let chunk = Array("VP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0] + canvas
@@ -106,11 +106,11 @@ struct RefusalTests {
         #expect(failure?.code == .imageTooManyPixels)
     }
 
-    /// Cameras write EXIF that libvips warns about; that is no reason to refuse their pictures.
+    /// libvips warns about the EXIF of many cameras, which is no reason to refuse their pictures.
     @Test func oddEXIFIsNoDamage() async throws {
         let jpeg = try Data(contentsOf: URL(filePath: await Pictures.photo("jpg")))
         var odd = Pictures.withEXIF(jpeg, orientation: 99)
-        // The Make entry's type: one that TIFF does not know.
+        // The Make entry gets a type that TIFF does not define.
         odd[odd.startIndex + 25] = 77
         let path = try await Pictures.bytes("odd-exif.jpg", Array(odd))
         let picture = try await Renderers.shared.get().render(Rendition(width: 64), of: path)

@@ -4,10 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which part of the picture is worked on, and how it is turned: `trim`, `crop`, `rotate`, `flip`, focal points, `dpr`.
+/// The part of the picture that is used and its orientation: `trim`, `crop`, `rotate`, `flip`, focal points, `dpr`.
 ///
-/// The four tiles of ``Pictures/corners(orientation:)`` (30 × 20 each: red, green above; blue, white below) show by colour
-/// where each part went.
+/// The colours of the four tiles of ``Pictures/corners(orientation:)`` (30 × 20 each: red, green above; blue, white
+/// below) show where each part went.
 @Suite(.timeLimit(.minutes(10)))
 struct RegionTests {
     enum Tile: String, Sendable { case red, green, blue, white, grey }
@@ -27,7 +27,7 @@ struct RegionTests {
         }
     }
 
-    /// The colours at the middles of the four quarters: left and right above, left and right below.
+    /// The colours at the centres of the four quarters: top left and right, bottom left and right.
     private func quarters(_ rendition: EncodedRendition) async throws -> [Tile] {
         let specimen = try await Specimen(rendition)
         let (width, height) = (specimen.edges[0], specimen.edges[1])
@@ -85,7 +85,8 @@ struct RegionTests {
         #expect(try await tile(specimen, crop.1[0] / 2, crop.1[1] / 2) == crop.2)
     }
 
-    /// The decoder shrinks only as far as the crop allows: 64 pixels out of a sixteenth of the picture are real ones.
+    /// The decoder shrinks only as far as the crop allows: 64 pixels from a sixteenth of the picture are original
+    /// pixels.
     @Test func cropIsAsSharpAsTheSource() async throws {
         var rendition = Rendition(width: 240, height: 160, format: .png)
         rendition.crop = Rendition.CropArea(left: 480, top: 320, width: 240, height: 160)
@@ -138,7 +139,8 @@ struct RegionTests {
         let specimen = try await Specimen(rendered(rendition, of: Pictures.corners(orientation: 1)))
         let left = try await tile(specimen, 2, 2)
         let right = try await tile(specimen, 17, 2)
-        // The box is two thirds of a tile wide in the resized picture (30 × 20), so a corner shows one tile on its side.
+        // The box is two thirds of a tile wide in the resized picture (30 × 20), so a corner shows one tile on its
+        // side.
         #expect(x < 0.5 ? left == expected : right == expected)
     }
 
@@ -178,7 +180,7 @@ struct RegionTests {
         #expect(try await rendered(rendition, of: Pictures.plain(300, 200)).edges == [50, 33])
     }
 
-    /// The borders of a large picture are searched in a smaller one; what they leave is decoded at its own size.
+    /// The borders of a large picture are searched in a smaller one; the remaining part is decoded at its own size.
     @Test func littleThatTrimmingLeavesIsAsSharpAsTheSource() async throws {
         let folder = try TemporaryFolder()
         let (noise, detail, path) = (folder.path("noise.v"), folder.path("detail.png"), folder.path("large.png"))
@@ -188,7 +190,7 @@ struct RegionTests {
         var rendition = Rendition(width: 400, height: 400, fit: .fill, format: .png)
         rendition.trim = 20
         let specimen = try await Specimen(rendered(rendition, of: path))
-        // Made of the 248 pixels that are left of it at 4,096, grain is smoothed to about two thirds.
+        // Made from the 248 pixels that are left at 4,096, the grain would be smoothed to about two thirds.
         let deviation = Double(try await Pictures.vips("deviate", specimen.path)) ?? 0
         #expect(deviation > 34, "\(deviation)")
     }
@@ -217,7 +219,7 @@ struct RegionTests {
         #expect(failure?.message.contains("3 pages") == true)
     }
 
-    /// Renditions that differ in everything come from one decode each of the pages that they name, in their order.
+    /// Renditions that differ in every field share one decode for each page that they name, and keep their order.
     @Test func renditionsOfSeveralPagesAndPartsKeepTheirOrder() async throws {
         let path = try await Pictures.pages()
         var renditions: [Rendition] = []

@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a renderer that was taken over takes of the worker: its time, its memory, threads, a place in the pool.
+/// A compromised renderer that uses up the worker's resources: time, memory, threads, a place in the pool.
 @Suite(.timeLimit(.minutes(10)))
 struct RendererGreedTests {
-    /// Refused on the announcement: the bytes are never sent here.
+    /// Refused by the announcement: the bytes are never sent here.
     @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {
         let renderer = try FalseRenderer(
             "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(600)"
@@ -20,7 +20,7 @@ struct RendererGreedTests {
             let failure = await failure {
                 try await pool.render(renditions, of: source, named: "it", timeout: .seconds(300))
             }
-            #expect(failure?.message.contains("\(3 * 45 << 20) bytes together") == true, "\(failure?.message ?? "")")
+            #expect(failure?.message.contains("\(3 * 45 << 20) bytes in total") == true, "\(failure?.message ?? "")")
         }
     }
 
@@ -58,7 +58,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// Runs with a child that says hello and reads nothing, and a job of more bytes than a socket holds.
+    /// Runs with a child that sends its hello and reads nothing, and a job of more bytes than a socket buffer holds.
     private static func withDeafRenderer(
         _ answer: String = "",
         _ body: (RendererPool, @escaping @Sendable (Duration) async throws -> RenderedPicture) async throws -> Void
@@ -76,7 +76,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// Threads that share a stack cost no address space. None is left to grow beyond a fraction of what it wants.
+    /// Threads that share a stack take no address space. None may grow beyond a fraction of what it wants.
     @Test func threadBombIsKilledWhileItGrows() async throws {
         let folder = try TemporaryFolder()
         let count = folder.path("count")
@@ -102,7 +102,7 @@ struct RendererGreedTests {
         #expect(try #require(made.flatMap { Int($0) }) < 8_000)
     }
 
-    /// Threads that share a stack cost no address space.
+    /// Threads that share a stack take no address space.
     @Test(arguments: ["wait()", "picture(rendition()); s.sendall(PNG); wait()"])
     func threadBombIsKilled(_ answer: String) async throws {
         let renderer = try FalseRenderer(
@@ -124,7 +124,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// Also while it has no picture.
+    /// The limit also applies while it has no picture.
     @Test func threadsOfAnIdleChildAreSeen() async throws {
         let renderer = try FalseRenderer(
             """
@@ -142,7 +142,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// What a picture has smuggled into a child must not go on computing when the picture is done.
+    /// Code that a picture smuggled into a child must not keep running after the picture.
     @Test func childThatIsBusyWithoutAJobIsKilled() async throws {
         let renderer = try FalseRenderer(
             "hello(); hear(); picture(rendition()); s.sendall(PNG)\nwhile True: pass"
@@ -159,7 +159,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// Its decoder is not vouched for: whatever it did to the child ends with the picture.
+    /// Optional decoders are not trusted: whatever one did to the child ends with the picture.
     @Test(arguments: [true, false])
     func childThatWasGivenAnOptionalFormatIsReplacedAtOnce(asOverlay: Bool) async throws {
         let renderer = try FalseRenderer(
@@ -182,8 +182,8 @@ struct RendererGreedTests {
         }
     }
 
-    /// A renderer that a picture has taken over could show a tenant's to the next who asks. Each child here answers with
-    /// its own number, in its version.
+    /// A compromised renderer could leak one tenant's picture to the next. Each child here reports its own number as
+    /// its version.
     @Test func childThatHasSeenATenantsPictureServesNobodyElse() async throws {
         let renderer = try FalseRenderer(
             """
@@ -209,7 +209,7 @@ struct RendererGreedTests {
         }
     }
 
-    /// The slot's thread reads them, and has other things to do.
+    /// The slot's thread reads the text, and has other work to do.
     @Test func wordsWithoutEndDoNotOutliveTheDeadline() async throws {
         let renderer = try FalseRenderer("hello(); hear()\nwhile True: os.write(2, b'x' * 65536)")
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)

@@ -6,12 +6,12 @@ import Testing
 
 /// Real pools of real `cameo-renderer` processes.
 enum Renderers {
-    /// The program that was built beside this test bundle.
+    /// The program built beside this test bundle.
     static let executable = Repository.builtProduct("cameo-renderer")
-    /// The same, but that some sources make it misbehave (`TestHook`).
+    /// The same program, which some sources make misbehave (`TestHook`).
     static let hooked = Repository.builtProduct("cameo-renderer-hooked")
 
-    /// For tests that do nothing to their renderer; lives as long as the process.
+    /// A pool for tests that do nothing to their renderer; lives as long as the process.
     static let shared = Result { try RendererPool(configuration(executable)) }
 
     static func configuration(_ executable: String = hooked, processes: Int = 2) -> RendererConfiguration {

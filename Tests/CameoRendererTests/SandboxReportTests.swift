@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which walls stand, as the kernel and the renderer tell it, and what becomes of a kernel that lacks one.
+/// The layers in force, as the kernel and the renderer report them, and the effect of a missing one.
 @Suite(.timeLimit(.minutes(10)))
 struct SandboxReportTests {
     private static var hardCoreLimit: Int {
@@ -25,7 +25,7 @@ struct SandboxReportTests {
             #expect(jail.pool.missingSandboxLayers.isEmpty)
             let process = try #require(jail.processes.first)
             let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8).split(separator: "\n")
-            // A core limit of 1 says "no core" to every kind of core_pattern; where the hard limit was 0, so it is still.
+            // A core limit of 1 disables dumps for every kind of core_pattern; a hard limit of 0 stays 0.
             let core = getuid() == 0 ? 1 : min(1, Self.hardCoreLimit)
             for (name, value) in [
                 ("Max address space", 1_536 << 20), ("Max file size", 0), ("Max open files", 32),
@@ -64,7 +64,7 @@ struct SandboxReportTests {
         }
     }
 
-    /// A folder that cannot be opened is left out: it must not cost the layer.
+    /// A folder that cannot be opened is skipped, and must not disable the layer.
     @Test func oddFontFolderLeavesTheFilesClosed() async throws {
         let folder = try TemporaryFolder()
         let (loop, secret) = (folder.path("loop"), try folder.write(Data("secret".utf8), to: "secret"))
@@ -81,7 +81,7 @@ struct SandboxReportTests {
         }
     }
 
-    /// Whatever else: its processor time has a limit, also where the worker's own is lower than what it may be given.
+    /// Processor time is always limited, even if the worker's own limit is lower than the renderer's.
     @Test func processorTimeIsLimitedToWhatTheWorkerMayGive() async throws {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 4_000, rlim_max: 5_000)

@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each wall of a renderer, tried from inside as a picture's smuggled code would. Every attempt is followed by a picture
-/// on the same slot (``Jail/attempt(_:by:)``).
+/// Each layer of a renderer's sandbox, attacked from inside as a picture's smuggled code would. Every attempt is
+/// followed by a picture on the same slot (``Jail/attempt(_:by:)``).
 @Suite(.timeLimit(.minutes(10)))
 struct SandboxTests {
     private static let denied = ["was refused: \(EPERM) \(Errno(EPERM))", "was refused: \(EACCES) \(Errno(EACCES))"]
@@ -22,7 +22,7 @@ struct SandboxTests {
 
     // MARK: - Files
 
-    /// By both layers, and by each alone: a mistake in one must not be the end.
+    /// Blocked by both layers and by each alone, so that a mistake in one is not fatal.
     @Test(arguments: ["", "Landlock", "seccomp"])
     func nothingIsWritten(without layer: String) async throws {
         let folder = try TemporaryFolder()
@@ -58,8 +58,8 @@ struct SandboxTests {
         }
     }
 
-    /// Size, owner and times of a file, and what lies where: without Landlock too, which has no right for them, they are had
-    /// by opening a file to read, or not at all.
+    /// Size, owner and times of a file, and the existence of files: even without Landlock, which does not restrict
+    /// them, they are available only by opening a file for reading.
     @Test func whatIsNotReadIsNotLookedAtEither() async throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Data("secret".utf8), to: "secret")
@@ -83,19 +83,19 @@ struct SandboxTests {
                     expectDenied(try await jail.attempt("look \(look) \(path)"), "\(look) \(path)")
                 }
             }
-            // Opened to look at alone, which is no reading to Landlock.
+            // O_PATH, which Landlock does not count as reading.
             expectDenied(try await jail.attempt("open \(0o10_000_000) \(secret)"), "O_PATH")
             for look in links {
                 let answer = try await jail.attempt("look \(look) \(link)")
                 expectAnswer(answer, "was refused: \(EINVAL) \(Errno(EINVAL))")
             }
-            // What is left: that there is nothing of a name.
+            // What remains visible: that a name does not exist.
             let missing = try await jail.attempt("look \(looks[0]) \(folder.path("none"))")
             expectAnswer(missing, "was refused: \(ENOENT) \(Errno(ENOENT))")
         }
     }
 
-    /// As fontconfig does, and glibc with an open file.
+    /// The calls that fontconfig makes, and glibc on an open file.
     @Test func whatIsReadIsLookedAt() async throws {
         try await Jail.with { jail in
             for path in ["/etc/fonts/fonts.conf", "/usr/share/fonts"] {
@@ -103,7 +103,7 @@ struct SandboxTests {
                 expectAnswer(try await jail.attempt("look faccessat \(AT_FDCWD) PATH \(R_OK) \(path)"), Self.done)
                 expectDenied(try await jail.attempt("look faccessat \(AT_FDCWD) PATH \(W_OK) \(path)"), path)
             }
-            // A source, by an empty path.
+            // A source, examined by an empty path.
             expectAnswer(try await jail.attempt("look newfstatat 5 0 BUFFER \(0x1000) x"), Self.done)
             expectAnswer(
                 try await jail.attempt("look newfstatat 999 0 BUFFER \(0x1000) x"),
@@ -112,7 +112,7 @@ struct SandboxTests {
         }
     }
 
-    /// So that the test above proves Landlock, and not that the file cannot be read anyway.
+    /// A control, so that the test above proves Landlock and not another reason.
     @Test func theSecretIsReadableWithoutLandlock() async throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Data("secret".utf8), to: "secret")
@@ -158,7 +158,7 @@ struct SandboxTests {
         }
     }
 
-    /// A kernel with Landlock 4 and 6 (Linux 6.7 and 6.12) forbids these by itself.
+    /// A kernel with Landlock 4 and 6 (Linux 6.7 and 6.12) forbids these itself.
     @Test func networkAndSignalsAreClosedByLandlockToo() async throws {
         try await Jail.with(without: "seccomp") { jail in
             _ = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
@@ -196,7 +196,7 @@ struct SandboxTests {
         }
     }
 
-    /// Also where Landlock, which keeps signals and tracing in by itself, is not there to help.
+    /// Blocked even without Landlock, which restricts signals and tracing itself.
     @Test(arguments: ["", "Landlock"])
     func noProcessIsTouched(without layer: String) async throws {
         let worker = getpid()
@@ -214,7 +214,7 @@ struct SandboxTests {
         }
     }
 
-    /// Ways out that need no file and no process.
+    /// Escapes that need no file and no process.
     @Test func theKernelHasNoOtherDoor() async throws {
         try await Jail.with { jail in
             for attempt in [
@@ -231,11 +231,11 @@ struct SandboxTests {
         }
     }
 
-    /// libvips 8.14 compiles loops at run time, into memory that was made for it; nothing else becomes code.
+    /// libvips 8.14 compiles loops at run time into memory mapped for that; nothing else may become executable.
     @Test func memoryDoesNotBecomeCode() async throws {
         try await Jail.with { jail in
             expectDenied(try await jail.attempt("code protected"), "mprotect")
-            // The source has the first number behind the descriptors that it always has.
+            // The source has the first number after the descriptors that are always open.
             let source = "call mmap 0 4096 \(PROT_READ | PROT_EXEC) \(MAP_PRIVATE) 5 0"
             expectDenied(try await jail.attempt(source), "mmap of the source")
             let picture = try await jail.pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
@@ -249,7 +249,7 @@ struct SandboxTests {
         }
     }
 
-    // MARK: - What it has
+    // MARK: - Resources of the process
 
     @Test func hasExactlyTheseDescriptorsAndThisEnvironment() async throws {
         try await Jail.with { jail in
@@ -267,7 +267,7 @@ struct SandboxTests {
         }
     }
 
-    /// The fonts are read through the walls: the drawing looks as libvips' own tool draws it outside.
+    /// Fonts are readable in the sandbox: the drawing looks like that of libvips' own tool outside.
     @Test func textInADrawingFindsItsFonts() async throws {
         let svg = """
             <svg xmlns="http://www.w3.org/2000/svg" width="320" height="120"><rect width="320" height="120" fill="white"/>

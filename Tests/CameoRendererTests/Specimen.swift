@@ -2,7 +2,7 @@ import CameoModel
 import Foundation
 import TestSupport
 
-/// A rendition on disk, looked at by libvips' own tools.
+/// A rendition on disk, examined with libvips' own tools.
 struct Specimen {
     private let folder: TemporaryFolder
     let path: String
@@ -10,7 +10,7 @@ struct Specimen {
     let header: [String: String]
     /// Width and height.
     let edges: [Int]
-    /// As in `96x64 uchar, 3 bands, srgb, webpload`.
+    /// The description, such as `96x64 uchar, 3 bands, srgb, webpload`.
     let summary: String
 
     init(_ rendition: EncodedRendition) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Renderers that do not start, and their end with their worker.
+/// Renderers that do not start, and that end with their worker.
 @Suite(.timeLimit(.minutes(10)))
 struct StartTests {
     @Test func missingExecutableIsNamed() throws {
@@ -16,8 +16,8 @@ struct StartTests {
     @Test(arguments: [
         ("sys.stderr.write('no such library'); sys.exit(127)", "no such library"),
         ("say('HEL1', {'protocolVersion': 99, 'rendererVersion': 'new', 'sandbox': SANDBOX}); wait()", "protocol 99"),
-        ("s.sendall(b'bash: bad substitution'); wait()", "no message has kind"),
-        ("picture(rendition()); wait()", "nobody asked for"),
+        ("s.sendall(b'bash: bad substitution'); wait()", "unknown message kind"),
+        ("picture(rendition()); wait()", "unrequested"),
     ])
     func rendererThatDoesNotStartFailsItsJobsAndSaysWhy(_ script: String, words: String) async throws {
         let renderer = try FalseRenderer(script)
@@ -29,7 +29,7 @@ struct StartTests {
             #expect(failure?.isRetryable == true)
             #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
             #expect(!pool.isReady)
-            // Each of two: at once, after 0.1 s, then after twice as long as the time before, up to 5 s.
+            // Two slots, each at once, after 0.1 s, then after twice the previous time, up to 5 s.
             let spawned = pool.statistics.spawned
             let most = 2 * (8 + Int(began.duration(to: .now) / .seconds(5)))
             #expect(spawned <= most, "it backs off")
@@ -39,7 +39,7 @@ struct StartTests {
     @Test func rendererIsNotForRunningByHand() async throws {
         let result = try await run(Renderers.executable)
         #expect(result.exitStatus == 2)
-        #expect(result.errorText == "cameo-renderer is started by cameo-worker\n")
+        #expect(result.errorText == "cameo-renderer must be started by cameo-worker\n")
         #expect(try await run(Renderers.executable, ["serve", "1", "1", "1000000000", "-"]).exitStatus == 2)
     }
 
@@ -64,7 +64,7 @@ struct StartTests {
         }
     }
 
-    /// The worker here is a copy of this test process that is killed as it would be by the OOM killer.
+    /// The worker here is a copy of this test process, killed as by the OOM killer.
     @Test func childrenDieWithTheirWorker() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardErrorContent]) {
             let pool = try RendererPool(Renderers.configuration(processes: 2))
@@ -80,7 +80,7 @@ struct StartTests {
         for child in children { try await Self.expectGone(child) }
     }
 
-    /// Whether a process has ended, given two minutes: the kernel's signal is sent at the parent's death, not before.
+    /// Whether a process ends within two minutes: the kernel sends the signal at the parent's death, not before.
     private static func expectGone(_ process: Int32) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while isRunning(process), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A worker that tolerates truncation makes thumbnails of beginnings, and says so.
+/// A worker that tolerates truncation renders the beginning of a picture, and reports that.
 @Suite(.timeLimit(.minutes(10)))
 struct ToleranceTests {
     private func tolerant(_ body: (RendererPool) async throws -> Void) async throws {
@@ -21,7 +21,7 @@ struct ToleranceTests {
             #expect(picture.isTruncated)
             let specimen = try await Specimen(picture.renditions[0])
             #expect(specimen.edges == [96, 64])
-            // The top is the photo's.
+            // The top is the photo's own.
             let whole = try await pool.render(Rendition(width: 96, format: .png), of: Pictures.photo(ending))
             #expect(!whole.isTruncated)
             let (top, expected) = try await (specimen.pixel(48, 8), Specimen(whole.renditions[0]).pixel(48, 8))
@@ -29,7 +29,7 @@ struct ToleranceTests {
         }
     }
 
-    /// What has its end but is damaged within is no beginning: it stays refused.
+    /// A picture that is complete but damaged inside is not truncated, and still refused.
     @Test func damageIsNotTolerated() async throws {
         var bytes = Array(try Data(contentsOf: URL(filePath: await Pictures.photo("png"))))
         for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }

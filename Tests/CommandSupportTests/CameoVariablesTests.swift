@@ -23,7 +23,7 @@ struct CameoVariablesTests {
         #expect(unknown(name).isEmpty)
     }
 
-    /// As service managers write a variable that is not to be set.
+    /// An empty value, by which service managers leave a variable unset.
     @Test func anEmptyVariableIsNone() {
         #expect(unknown("CAMEO_NONSENSE", value: "").isEmpty)
     }

@@ -25,7 +25,7 @@ struct DurationTests {
         #expect(Duration(parsing: text) == nil)
     }
 
-    /// What a request says of its times is what was typed.
+    /// The request carries durations as they were typed.
     @Test(arguments: ["1.118", "1.14", "0.1", "90"])
     func aNumberOfSecondsStaysTheNumberThatItWas(text: String) throws {
         let argument = try #require(DurationArgument(argument: text))

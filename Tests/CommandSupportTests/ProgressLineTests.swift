@@ -27,12 +27,12 @@ struct ProgressLineTests {
         let start = ContinuousClock.now
         var pace = Pace()
         #expect(pace.rate == 0)
-        // What was done before anybody looked says nothing of the pace.
+        // What was done before the first observation does not count.
         pace.note(1_000, at: start)
         #expect(pace.rate == 0)
         for tick in 1...100 { pace.note(1_000 + tick, at: start + .milliseconds(100 * tick)) }
         #expect(abs(pace.rate - 10) < 0.01)
-        // Two minutes in which little happens.
+        // Two slow minutes.
         for second in 11...130 { pace.note(1_100 + (second - 10) / 2, at: start + .seconds(second)) }
         #expect(abs(pace.rate - 0.5) < 0.02)
     }

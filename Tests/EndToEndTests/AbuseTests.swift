@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What once broke a command or a worker: outputs that cannot be written, files that are not to be replaced, numbers
-    /// beyond reason, a store that goes away.
+    /// Abuse that once broke a command or a worker: outputs that cannot be written or must not be replaced, absurd
+    /// numbers, a store that disappears.
     @Suite(.timeLimit(.minutes(10)))
     struct AbuseTests {
         @Test(arguments: ["cameo-status", "cameo-enqueue"])
@@ -84,7 +84,8 @@ extension EndToEnd {
             let deployment = try Deployment()
             let worker = try deployment.startWorker()
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-            // By way of another name: under its own the worker might make a file while the folder is being emptied.
+            // Renamed first, because under its own name the worker might create a file while the folder is being
+            // emptied.
             let away = deployment.folder.path("away")
             try FileManager.default.moveItem(atPath: deployment.store, toPath: away)
             try FileManager.default.removeItem(atPath: away)

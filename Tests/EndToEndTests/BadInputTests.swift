@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Each ends as the named failure of its own job, and the good job beside it is done.
+    /// Bad inputs: each fails its own job with a named code, and the good job beside it completes.
     @Suite(.timeLimit(.minutes(10)))
     struct BadInputTests {
         private static let limits = ["--allow-network", "127.0.0.0/8", "--connect-timeout", "2m", "--low-speed", "0"]
 
-        /// Runs one source to its end beside a good picture; returns its job.
+        /// Runs one source to its end beside a good picture, and returns its job.
         private func outcome(
             of source: (Deployment) async throws -> String,
             worker: [String] = Self.limits,
@@ -20,7 +20,7 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
             let named = try await source(deployment)
             let good = try #require(try await deployment.enqueue("pictures/good.jpg", "--size", "64x64").first)
-            // By SQL: cameo-enqueue refuses what it can see to be wrong.
+            // Inserted by SQL, because cameo-enqueue refuses mistakes that it can see.
             let request: JSONValue = .object([
                 "source": .string(Self.uri(named, deployment)),
                 "maxAttempts": .integer(1), "renditions": .array([.object(["width": .integer(64)])]),
@@ -105,7 +105,7 @@ extension EndToEnd {
                 let job = try await outcome(
                     of: { deployment in
                         _ = try await deployment.enqueue("--data", "--at", "2090-01-01T00:00:00Z", input: Data([1]))
-                        // A second name of the database's file, in a folder that may be read.
+                        // A second name of the database file, in a folder that may be read.
                         try FileManager.default.linkItem(
                             atPath: "\(deployment.store)/cameo.sqlite",
                             toPath: "\(deployment.pictures)/link.jpg"
@@ -170,7 +170,7 @@ extension EndToEnd {
             expect(job, .sourceTooLarge, naming: "200000")
         }
 
-        /// SQL inserted them; they end when a worker accepts them, and none is worked on.
+        /// Rows inserted by SQL end when a worker accepts them, and none is worked on.
         @Test func requestsThatOnlyAcceptanceCanRefuse() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Sources that are wrong, hostile or confusing, all handed to one worker by SQL, which checks nothing of them: each
-    /// ends as the named failure of its own job, and the picture beside them is done.
+    /// Invalid, hostile or confusing sources, all inserted by SQL, which does not check them: each fails its own job
+    /// with a named code, and the picture beside them completes.
     @Suite(.timeLimit(.minutes(10)))
     struct BadSourceTests {
         struct Row {
             let source: String
             let code: JobFailure.Code
-            /// What the message has.
+            /// A part of the message.
             let text: String
 
             init(_ source: String, _ code: JobFailure.Code, _ text: String) {
@@ -65,7 +65,7 @@ extension EndToEnd {
             Row("ｈttp://127.0.0.1/a.jpg", .sourceInvalid, "has no scheme"),
             Row("http\u{37E}//127.0.0.1/a.jpg", .sourceInvalid, "has no scheme"),
             Row("http:", .sourceInvalid, "not a valid URL"), Row("http://", .sourceInvalid, "not a valid URL"),
-            // Browsers, and libcurl, take one slash and three for two; the guard does not mind.
+            // Browsers and libcurl accept one slash or three for two; the guard copes with that.
             Row("http:/10.0.0.1/a.jpg", .sourceForbidden, "--allow-network"),
             Row("http:///10.0.0.1/a.jpg", .sourceForbidden, "--allow-network"),
             Row("http:////10.0.0.1/a.jpg", .sourceInvalid, "not a valid URL"),
@@ -89,7 +89,7 @@ extension EndToEnd {
             Row("http://127.0.0.1/a\u{0}b", .requestInvalid, "control character"),
             Row("http://127.0.0.1%0d%0aX-Injected:1/a", .sourceInvalid, "not a valid URL"),
             Row("http://a%0d%0ab:c@127.0.0.1/a", .sourceInvalid, "not a valid URL"),
-            // Pictures in the source that are none
+            // Inline pictures that are none
             Row("data:", .requestInvalid, "comma"), Row("data:image/png;base64,*", .requestInvalid, "base64"),
             Row("data:,", .sourceInvalid, "is empty"),
             Row("data:image/png;base64,R0lGODlh", .sourceInvalid, "image/png"),
@@ -103,7 +103,7 @@ extension EndToEnd {
             Row("R0lGODlhAQABAAAAACwAAAAAAQABAAACA", .requestInvalid, "base64"),
         ]
 
-        /// What the servers do is the fetcher's own tests' matter; here are those where a worker might take another way.
+        /// Misbehaving servers are tested with the fetcher; these are cases where a worker might take another path.
         private static func answers(_ origin: Origin, _ secure: Origin) -> [Row] {
             func redirect(_ target: String) -> String {
                 origin.url("/redirect?to=\(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")")

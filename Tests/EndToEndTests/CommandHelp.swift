@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// What a command says of itself, as its parser dumps it.
+/// A command's help, as its parser dumps it.
 struct CommandHelp: Decodable {
     struct Option {
-        /// As `--grace`.
+        /// The name with its dashes: `--grace`.
         let name: String
-        /// What its value is called; nil for a flag.
+        /// The name of its value; nil for a flag.
         let valueName: String?
-        /// The heading that it stands under, if it has one of its own.
+        /// Its section's heading, if it has one of its own.
         let section: String?
     }
 
@@ -45,7 +45,7 @@ struct CommandHelp: Decodable {
         }
     }
 
-    /// The command and its subcommands, each with the words that call it.
+    /// The command and its subcommands, each with the words that invoke it.
     static func all(of command: String) async throws -> [(words: [String], help: CommandHelp)] {
         let result = try await run(try Deployment.executable(command), ["--experimental-dump-help"])
         return try JSONDecoder().decode(Dump.self, from: result.standardOutput).command.all(behind: [])

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What scripts rely on: exit codes, JSON that keeps its contract, output that cannot be abused.
+    /// Promises to scripts: exit codes, JSON that keeps its contract, output that cannot be abused.
     @Suite(.timeLimit(.minutes(10)))
     struct CommandTests {
         private static let commands = ["cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin"]
@@ -96,7 +96,7 @@ extension EndToEnd {
             )
             #expect(try await deployment.job(id).state == .cancelled)
             let again = try await deployment.command("cameo-admin", ["cancel", "\(id)"])
-            #expect(again.outputText == "job \(id) had ended already: cancelled\n")
+            #expect(again.outputText == "job \(id) had already ended: cancelled\n")
             _ = try await deployment.command("cameo-admin", ["retry", "\(id)"])
             #expect(try await deployment.job(id).state == .available)
         }
@@ -125,7 +125,7 @@ extension EndToEnd {
                 #expect(done.outputText.contains(arguments.count == 1 ? "1 original (8 bytes)" : "\"originals\":1"))
                 let again = try await deployment.command("cameo-admin", arguments + ["--thumbnails", picture])
                 #expect(again.exitStatus == 1)
-                #expect(arguments.count == 2 || again.errorText.contains("nothing is kept of"))
+                #expect(arguments.count == 2 || again.errorText.contains("nothing is stored for"))
             }
         }
 

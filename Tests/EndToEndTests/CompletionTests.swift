@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// The scripts that a shell loads, asked as a shell asks them.
+    /// The completion scripts, run as a shell runs them.
     @Suite(.timeLimit(.minutes(10)))
     struct CompletionTests {
         private let deployment: Deployment
@@ -84,14 +84,14 @@ extension EndToEnd {
             for shell in ["zsh", "fish"] {
                 let arguments = ["--generate-completion-script", shell]
                 let script = try await run(try Deployment.executable(command), arguments).outputText
-                // zsh refuses a command's arguments if this rest stands beside them.
+                // zsh completes no arguments if this remains beside them.
                 #expect(!script.contains(":->arg'") && !script.contains("-fa 'help'"))
                 let other = try await run(try Deployment.executable("cameo-admin"), arguments).outputText
                 #expect(other.contains(":->arg'") || other.contains("-fa 'help'"))
             }
         }
 
-        /// A shell that is not there has no opinion.
+        /// A shell that is not installed cannot judge its script.
         @Test(arguments: ["cameo-enqueue", "cameo-status", "cameo-admin", "cameo-worker"], ["bash", "zsh", "fish"])
         func everyShellReadsItsScript(command: String, shell: String) async throws {
             let script = try await run(try Deployment.executable(command), ["--generate-completion-script", shell])

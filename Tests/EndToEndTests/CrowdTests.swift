@@ -11,7 +11,7 @@ extension EndToEnd {
     struct CrowdTests {
         private static let inserts = 25
 
-        /// What programs in other languages do: one statement a request, on a connection of their own.
+        /// A program in another language: one statement per request, on its own connection.
         private func insert(_ deployment: Deployment, producer: Int) async throws -> ProcessResult {
             let lines = (0..<Self.inserts).map { index in
                 let source = "file://\(deployment.pictures)/p.webp"
@@ -72,8 +72,8 @@ extension EndToEnd {
             #expect(try await store.check().allSatisfy { $0.severity != .error })
         }
 
-        /// Four workers in full swing when a newer version takes the store over: they end by its name, and it finds every
-        /// job, uncharged.
+        /// Four busy workers when a newer version takes over the store: they end with a message that says so, and it
+        /// finds every job, with no attempt counted.
         @Test func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)

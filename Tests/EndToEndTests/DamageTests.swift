@@ -5,16 +5,15 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Bytes in the store that are gone, or no longer what their digest says: nobody gets them, and nobody loses anything
-    /// else by them.
+    /// Missing or damaged bytes in the store: they are never served, and nothing else is lost.
     @Suite(.timeLimit(.minutes(10)))
     struct DamageTests {
         enum Damage: CaseIterable { case fileIsGone, fileIsCut, bitIsFlipped, rowIsChanged }
 
-        /// A thumbnail of each of three pictures; the bytes of the second are damaged.
+        /// A thumbnail of each of three pictures, with the bytes of the second damaged.
         private func deployment(with damage: Damage) async throws -> (Deployment, [Job]) {
             let deployment = try Deployment()
-            // More than 100 KiB stand in files, less in rows.
+            // Blobs of more than 100 KiB are files, smaller ones are rows.
             let size = damage == .rowIsChanged ? "32x32:png" : "600x600:png"
             for name in ["first", "second", "third"] {
                 try deployment.add(try await Pictures.photo("jpg"), as: "\(name).jpg")
@@ -113,7 +112,7 @@ extension EndToEnd {
             #expect(try await deployment.job(receipts[2].jobID).state == .completed)
         }
 
-        /// Without a job it would be answered at once: nothing newer could be made of a drawing, nor is anything asked for.
+        /// Without damage no job would be needed: a drawing cannot change, and nothing new is requested.
         @Test(arguments: Damage.allCases, ["if-changed", "never"])
         func aDamagedThumbnailIsHealedByTheSameRequestAgain(damage: Damage, refresh: String) async throws {
             let deployment = try Deployment()
@@ -128,7 +127,7 @@ extension EndToEnd {
             #expect(try await deployment.command("cameo-status", ["cat", uri]).exitStatus == 0)
         }
 
-        /// The source is there still: its thumbnail is made anew.
+        /// The source still exists, so its thumbnail is made again.
         @Test(arguments: Damage.allCases)
         func aDamagedThumbnailIsHealedByAnotherJobForIt(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)

@@ -4,14 +4,14 @@ import CameoStore
 import Foundation
 import TestSupport
 
-/// A store and a folder of pictures of one test's own, and the commands that were built, run as real processes.
+/// A store and a folder of pictures for one test, and the built commands, run as real processes.
 struct Deployment {
     let folder: TemporaryFolder
     let pictures: String
     let store: String
     private let renderer: [String: String?]
 
-    /// The `renderer` is another program than the usual one: `cameo-renderer-hooked`, which some sources make misbehave.
+    /// The `renderer` may be another program: `cameo-renderer-hooked`, which some sources make misbehave.
     init(renderer: String? = nil) throws {
         self.renderer = try renderer.map { ["CAMEO_RENDERER": try Self.executable($0)] } ?? [:]
         folder = try TemporaryFolder()
@@ -20,13 +20,13 @@ struct Deployment {
         try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
     }
 
-    /// The commands stand beside the test program.
+    /// The commands are in the folder of the test program.
     static func executable(_ name: String) throws -> String {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
 
-    /// Runs a command on the store to its end.
+    /// Runs a command on the store and waits for its end.
     func command(
         _ name: String,
         _ arguments: [String] = [],
@@ -44,7 +44,7 @@ struct Deployment {
         )
     }
 
-    /// Most tests want jobs, whatever became of their pictures: of files that are not there too.
+    /// Enqueues sources that may be missing, since most tests need jobs, not pictures.
     func enqueue(_ arguments: String..., input: Data? = nil) async throws -> [EnqueueReceipt] {
         try await enqueue(arguments, input: input)
     }
@@ -57,13 +57,13 @@ struct Deployment {
         }
     }
 
-    /// Works until nothing is left.
+    /// Drains the queue.
     func drain(_ arguments: String...) async throws -> ProcessResult {
         try await command("cameo-worker", ["--drain", "--allow-root", pictures] + arguments)
     }
 
-    /// Limits of time for a worker that is to run into none, however slow the machine is and however long a test keeps a
-    /// server's answer back. Options go before them.
+    /// Time limits for a worker that is to reach none, however slow the machine is and however long a test holds a
+    /// server's answer. Options of the test precede them.
     static let patience: [String: String?] = [
         "CAMEO_FETCH_TIMEOUT": "1h", "CAMEO_CONNECT_TIMEOUT": "2m", "CAMEO_LOW_SPEED": "0", "CAMEO_JOB_TIMEOUT": "1h",
     ]
@@ -82,14 +82,14 @@ struct Deployment {
         )
     }
 
-    // Read here, not by a command: hundreds of starts of a debug build are a minute. What `cameo-status` prints has tests
-    // of its own.
+    // Read directly, not with a command, because hundreds of starts of a debug build take a minute. The output of
+    // `cameo-status` is tested elsewhere.
 
     func status() async throws -> StatusReport { try await SQLiteStore(reading: store).status() }
 
     func job(_ id: Int64) async throws -> Job { try await SQLiteStore(reading: store).job(id) }
 
-    /// Returns when the store satisfies a condition; every commit of any process is a moment to look again.
+    /// Returns when the store satisfies a condition, which is checked after every commit of any process.
     func waitUntil(_ condition: (SQLiteStore) async throws -> Bool) async throws {
         let store = try SQLiteStore(at: store)
         var version: Int?
@@ -110,7 +110,7 @@ struct Deployment {
             .joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Puts a picture of the fixtures into the folder of pictures, under a name of its own.
+    /// Writes a fixture into the folder of pictures, under a name of its own.
     @discardableResult
     func add(_ fixture: String, as name: String) throws -> String {
         let path = "\(pictures)/\(name)"

@@ -1,5 +1,6 @@
 import Testing
 
-/// Tests with real processes take turns: each may use the whole machine, and none is slowed beyond its deadlines.
+/// Suites with real processes run one at a time: each may use the whole machine, and none misses its deadlines for
+/// another.
 @Suite(.serialized)
 enum EndToEnd {}

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is typed becomes the request that is meant, or is refused by the name of the option.
+/// Options become the right request, or are refused by name.
 @Suite(.timeLimit(.minutes(10)))
 struct EnqueueOptionTests {
     @Test(
@@ -72,7 +72,7 @@ struct EnqueueOptionTests {
                 "--size 9x --format source --keep-profile --keep icc,copyright",
                 #"{"format":"source","keep":["copyright","icc"],"keepProfile":true,"width":9}"#
             ),
-            // What only some formats have passes by the others.
+            // Options of some formats only are skipped for the others.
             (
                 "--size 9x:png --size 9x:jpeg:q5 --size 8x --quality 70",
                 #"{"format":"png","width":9},{"format":"jpeg","quality":5,"width":9},{"quality":70,"width":8}"#
@@ -175,7 +175,7 @@ struct EnqueueOptionTests {
             let arguments = ["--request", "-"] + option
             let result = try await deployment.command("cameo-enqueue", arguments, input: Data(request.utf8))
             #expect(result.exitStatus == 2)
-            #expect(result.errorText.contains("\(option[0]): --request says itself"), "\(result.errorText)")
+            #expect(result.errorText.contains("\(option[0]): cannot be combined with --request"), "\(result.errorText)")
         }
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What is told of a thumbnail beside its bytes, by every way to ask.
+    /// The facts of a thumbnail, by every way to query them.
     @Suite(.timeLimit(.minutes(10)))
     struct FactsTests {
         @Test func factsOfThreeRenditionsAreTheSameByEveryWay() async throws {
@@ -85,7 +85,7 @@ extension EndToEnd {
 }
 
 extension JSONValue {
-    /// Members of objects that are null left out, as messages have it.
+    /// Objects without their null members, as messages have them.
     fileprivate var withoutNulls: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.withoutNulls))

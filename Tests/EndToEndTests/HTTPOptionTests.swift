@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What the worker does for, and to, HTTP servers.
+    /// The worker's options for HTTP servers.
     @Suite(.timeLimit(.minutes(10)))
     struct HTTPOptionTests {
         private let deployment: Deployment
@@ -43,7 +43,7 @@ extension EndToEnd {
             }
             try await began(8)
             #expect(try await origin.counts().requests["/held"] == 1)
-            // Too late for the download that is under way.
+            // Too late for the download in progress.
             _ = try await enqueueHeld(width: 28)
             try await origin.awaitArrivals(of: "/held", count: 2)
             try await origin.release()
@@ -51,7 +51,7 @@ extension EndToEnd {
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
             #expect(try await origin.counts().requests["/held"] == 2)
-            // Thumbnails of one download are of one age.
+            // Thumbnails of one download have the same age.
             let ages = "SELECT count(DISTINCT source_seen), count(*) FROM thumbnail WHERE id IN"
             let wanted = "SELECT substr(json_extract(value, '$.uri'), -32) FROM job_status, json_each(thumbnails)"
             #expect(try await deployment.sql("\(ages) (\(wanted) WHERE job_status.id <= 8);") == "1|8")
@@ -96,7 +96,7 @@ extension EndToEnd {
             #expect(!drained.errorText.contains("hunter"))
             let job = try await deployment.job(receipt.jobID)
             #expect(job.state == .completed)
-            // Known when it was enqueued, by what the producer wrote.
+            // The URI was known when the job was enqueued, from the source as written.
             #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
         }
 

@@ -33,7 +33,7 @@ extension EndToEnd {
             #expect(first.dominantColor == "#f5a623")
             #expect(first.source?.format == "initials")
             #expect([first.source?.width, first.source?.height] == [512, 512])
-            // Other words for the same drawing: another URI, the same bytes.
+            // Another spelling of the same drawing: another URI, the same bytes.
             #expect(jobs[1].thumbnails[0].uri != first.uri)
             #expect(jobs[1].thumbnails[0].blob == first.blob)
 

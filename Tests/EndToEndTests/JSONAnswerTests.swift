@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What `cameo-admin` and `cameo-status` did, for programs: what was changed, as it then is.
+    /// The JSON output of `cameo-admin` and `cameo-status`: the changed objects after the change.
     @Suite(.timeLimit(.minutes(10)))
     struct JSONAnswerTests {
         private let deployment: Deployment
@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(cancelled.errorText == "cameo-admin: there is no job 99\n")
             let late = try await jobs(try await admin("snooze", "1", "--for", "1h"))
             #expect(late.map(\.state) == [.cancelled], "it does not wait")
-            // Another waits for the same thumbnails.
+            // Another job is waiting for the same thumbnails.
             let duplicate = try #require(try await deployment.enqueue("a.jpg").first).jobID
             let retried = try await jobs(try await admin("retry", "1", "2"))
             #expect(retried.map(\.state) == [.cancelled, .available] && retried[0].supersededBy == duplicate)
@@ -125,7 +125,7 @@ extension EndToEnd {
             #expect(try await deployment.command("cameo-status", ["sheet", "-", "--json"]).exitStatus == 2)
         }
 
-        /// But for what writes bytes or helps.
+        /// All commands except those that write bytes or print help.
         @Test(arguments: ["cameo-admin", "cameo-status"])
         func everySubcommandAnswersInJSON(command: String) async throws {
             for (words, help) in try await CommandHelp.all(of: command) where help.isLeaf && words.last != "cat" {

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Workers that die by SIGKILL, and what the next one makes of it.
+    /// Workers killed by SIGKILL, and their recovery by the next one.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct KillTests {
-        /// Renderers that a worker started and that are alive (zombies are not).
+        /// The living renderers of a worker (zombies excluded).
         private func renderers(of worker: Int32) throws -> Set<Int32> {
             var found: Set<Int32> = []
             for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
@@ -32,7 +32,7 @@ extension EndToEnd {
             processFields(pid).map { $0.state != "Z" && $0.state != "X" } ?? false
         }
 
-        /// Not before it has become a renderer: until then it shows what its parent has open.
+        /// Only once it has become a renderer: before, it shows the files that its parent has open.
         private func hasOpen(_ name: String, _ pid: Int32) -> Bool {
             let (files, process) = (FileManager.default, "/proc/\(pid)")
             let program = try? String(contentsOfFile: "\(process)/comm", encoding: .utf8)
@@ -43,7 +43,7 @@ extension EndToEnd {
             }
         }
 
-        /// True once none is alive, false after two minutes: a renderer that nobody ends goes on for its whole time limit.
+        /// Whether none is alive within two minutes: a renderer that nobody ends runs for its whole time limit.
         private func areGoneSoon(_ pids: Set<Int32>) async throws -> Bool {
             let started = ContinuousClock.now
             while started.duration(to: .now) < .seconds(120) {
@@ -79,7 +79,7 @@ extension EndToEnd {
                     try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
                 }
                 while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-                // A random moment is what is tested: nothing signals it.
+                // The test needs a random moment, which nothing signals.
                 try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
                 let children = try renderers(of: worker.processID)
                 worker.send(SIGKILL)
@@ -90,7 +90,7 @@ extension EndToEnd {
             let interrupted = try await deployment.sql(
                 "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
             )
-            // The last one killed is only seen by the next worker, and some are killed between two jobs.
+            // Only the next worker notices the death of the last one, and some are killed between two jobs.
             #expect(try #require(Int(interrupted)) >= kills * 3 / 4 - 1)
             #expect(
                 try await deployment.status().count(.completed) < jobs,
@@ -108,7 +108,7 @@ extension EndToEnd {
                 "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
             )
             #expect(try #require(Int(seen)) >= kills * 3 / 4)
-            // One completed attempt a job, charged as the first; every other was interrupted.
+            // One completed attempt per job, counted as the first; all others were interrupted.
             let attempts = """
                 SELECT count(*), sum(attempt = 1), sum(crash_count), (SELECT count(*) FROM attempt WHERE outcome = 'completed'),
                   (SELECT count(*) FROM attempt WHERE outcome = 'interrupted'),
@@ -138,7 +138,7 @@ extension EndToEnd {
             #expect(headers.count == 2 * jobs)
             #expect(headers.count { $0.contains(".webp: 96x96 ") } == jobs)
             #expect(headers.count { $0.contains(".jpg: 200x") } == jobs, "\(photo)")
-            // Decodes every pixel: a tiny copy of each is made from all of it.
+            // Decodes every pixel, by making a tiny copy of each thumbnail.
             let decoded = deployment.folder.path("decoded")
             try FileManager.default.createDirectory(atPath: decoded, withIntermediateDirectories: true)
             try await Pictures.tool("vipsthumbnail", files + ["--size", "8x8", "-o", "\(decoded)/%s.png"])
@@ -151,7 +151,7 @@ extension EndToEnd {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
-            // The first and, after the retry, the second renderer that has the picture is killed by somebody else.
+            // The first and, after the retry, the second renderer of the picture are killed from outside.
             let store = try SQLiteStore(reading: deployment.store)
             while try await store.job(hang.jobID).state != .discarded {
                 for renderer in try renderers(of: worker.processID) where hasOpen("hang.jpg", renderer) {
@@ -186,7 +186,7 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.completed) == 10)
         }
 
-        /// The request's own limit counts before the worker's.
+        /// The request's own limit takes precedence over the worker's.
         @Test(arguments: [(["--timeout", "1"], ["--job-timeout", "1h"]), ([], ["--job-timeout", "1"])])
         func anAttemptBeyondItsTimeIsTheNamedFailureOfItsJob(request: [String], worker: [String]) async throws {
             let deployment = try Deployment(renderer: "cameo-renderer-hooked")
@@ -244,7 +244,7 @@ extension EndToEnd {
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
             while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
-            // The oldest has the picture; another may stand ready.
+            // The oldest renderer has the picture; another may be on standby.
             let renderer = try #require(try renderers(of: worker.processID).min())
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
@@ -261,7 +261,8 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// The server keeps the connection and says no more; nothing but the cancellation ends the transfer so soon.
+        /// The server keeps the connection open and sends nothing more; only the cancellation can end the transfer so
+        /// soon.
         @Test func cancellingAJobThatFetchesHangsUpOnTheServer() async throws {
             let deployment = try Deployment()
             let origin = try await Origin.start()
@@ -280,7 +281,7 @@ extension EndToEnd {
             try await origin.awaitArrivals(of: "/stall")
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
-            // The server waits for this for minutes, the worker would for an hour.
+            // The server waits for minutes, the worker would wait for an hour.
             try await origin.awaitAborts(of: "/stall")
             try await expectCancelled(receipt, deployment)
             worker.send(SIGTERM)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What a new user does, with the real commands.
+    /// The first steps of a new user, with the real commands.
     @Suite(.timeLimit(.minutes(10)))
     struct MainFlowTests {
         @Test func picturesBecomeThumbnailsThatCanBeRead() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// How the commands speak: one style, by the names that somebody typed.
+    /// The messages of the commands: one style, with names as they were typed.
     @Suite(.timeLimit(.minutes(10)))
     struct MessageTests {
         private let deployment: Deployment
@@ -104,7 +104,7 @@ extension EndToEnd {
 
         @Test func aStoreOfTheEnvironmentIsCalledByItsVariable() async throws {
             let variable = try await deployment.command("cameo-status")
-            #expect(variable.exitStatus == 4 && variable.errorText.hasSuffix(" (CAMEO_STORE names it)\n"))
+            #expect(variable.exitStatus == 4 && variable.errorText.hasSuffix(" (from CAMEO_STORE)\n"))
             let option = try await deployment.command("cameo-status", ["--store", deployment.store])
             #expect(option.exitStatus == 4 && !option.errorText.contains("CAMEO_STORE"), "\(option.errorText)")
         }
@@ -146,7 +146,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("initials:AB", "--queue", "imports")
             let result = try await deployment.command("cameo-worker", ["--drain", "--queues", "import,imports"])
             #expect(result.exitStatus == 0 && result.outputText.contains("1 completed"))
-            #expect(result.errorText.contains("warning  there is no queue import so far"), "\(result.errorText)")
+            #expect(result.errorText.contains("warning  there is no queue import yet"), "\(result.errorText)")
             #expect(!result.errorText.contains("no queue imports"))
         }
 

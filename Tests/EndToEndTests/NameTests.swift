@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What names lead to: a worker whose resolver asks a hostile name server. Every address that a name has is there and
-    /// serves a picture, so that only the worker's guard can be what keeps it away.
+    /// Host names, with a resolver that asks a hostile name server. Every address that it returns exists and serves a
+    /// picture, so only the worker's guard can refuse it.
     @Suite(
         .timeLimit(.minutes(10)),
         .enabled(if: PrivateNetwork.isAvailable, "needs unshare(1) with networks, and ip(8)")
@@ -38,7 +38,7 @@ extension EndToEnd {
             "2606:4700::5efe:a00:5", "2606:4700::200:5efe:a00:5", "::ffff:0:a00:5",
         ]
 
-        /// One worker for all of them: starting one takes longer than what it does here.
+        /// One worker for all of them, because a start takes longer than the work here.
         @Test func aNameOfAPrivateAddressIsNeverConnectedTo() async throws {
             let rows = Self.privateAddresses.enumerated().map { index, address in ("n\(index).test", address) }
             let (jobs, report) = try await run(
@@ -60,7 +60,7 @@ extension EndToEnd {
             #expect(report.connections == [Self.site: 1])
         }
 
-        /// The control: these servers can be reached, and it is the guard alone that refused them.
+        /// The control: these servers are reachable, so only the guard refused them.
         @Test func anAllowedHostIsReachedThere() async throws {
             let (jobs, report) = try await run(
                 ["http://inside.test/picture.jpg", "http://other.test/picture.jpg"],
@@ -81,11 +81,11 @@ extension EndToEnd {
             #expect(report.connections == [used: 1])
         }
 
-        /// Public when it is first asked for, private when it is asked for again, with a time to live of 0.
+        /// A public address at the first look-up, a private one at the next, with a time to live of 0.
         private static let rebound = ["rebound.test": [[site], [inside]], "site.test": [[site]]]
 
         @Test func aNameThatMovesBetweenTwoHopsIsNotFollowed() async throws {
-            // libcurl looks a name up again for another port; for the same one it has the answer.
+            // libcurl looks a name up again for another port, and caches it for the same one.
             let (jobs, report) = try await run(
                 ["http://rebound.test/to?http://rebound.test:8080/picture.jpg"],
                 Self.rebound

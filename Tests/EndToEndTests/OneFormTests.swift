@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// One thing has one word and one form in every command, and what would do nothing is refused.
+    /// One concept has one word and one form in every command, and options without effect are refused.
     @Suite(.timeLimit(.minutes(10)))
     struct OneFormTests {
         private let deployment: Deployment
@@ -46,7 +46,7 @@ extension EndToEnd {
             for arguments in [["pictures/photo.jpg"], ["initials:JD"], ["--data"]] {
                 let result = try await deployment.command("cameo-enqueue", arguments + header, input: Data([1]))
                 #expect(result.exitStatus == 2, "\(arguments)")
-                #expect(result.errorText.hasPrefix("Error: --header X-Tenant: is sent to http: and https:"))
+                #expect(result.errorText.hasPrefix("Error: --header X-Tenant: is only sent to http: and https:"))
             }
             #expect(!FileManager.default.fileExists(atPath: deployment.store))
             let plain = try await deployment.enqueue("pictures/photo.jpg")
@@ -110,7 +110,7 @@ extension EndToEnd {
             #expect(result.errorText.contains("--memory-limit 1536: must be between 512MiB and 1TiB"))
         }
 
-        /// Of a program that is told to end at once: the option, the report and the answer say now.
+        /// Stopping at once is called `now` in the option, the report and the answer.
         @Test func nowIsNow() async throws {
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What an operator types wrong is refused by its name and its limit, and changes nothing.
+    /// An operator's mistakes are refused with the option's name and its limits, and change nothing.
     @Suite(.timeLimit(.minutes(10)))
     struct OperatorMistakeTests {
         @Test(
@@ -34,7 +34,7 @@ extension EndToEnd {
                 ("cameo-admin", ["queue", "default", "--rate", "0/s"], 2, "'0/s'"),
                 ("cameo-admin", ["queue", "--rate", "1/s"], 2, "need a queue's name"),
                 ("cameo-admin", ["limit", "--key", "k", "--rate", "-1/s"], 2, "'-1/s'"),
-                ("cameo-admin", ["limit", "--rate", "1/s"], 2, "give --key"),
+                ("cameo-admin", ["limit", "--rate", "1/s"], 2, "need --key"),
                 ("cameo-admin", ["snooze", "1", "--for", "-1m"], 2, "'-1m'"),
                 ("cameo-admin", ["worker", "stop", "w1", "w2"], 1, "there is no worker w2"),
             ] as [(String, [String], Int32, String)]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What an operator does to a queue with workers on it.
+    /// An operator's changes to a queue with running workers.
     @Suite(.timeLimit(.minutes(10)))
     struct OperatorTests {
         @Test func aPausedQueueWaitsAndAResumedOneIsWorkedOnAtOnce() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// A second picture comes with a job: a watermark.
+    /// Jobs with a second picture, such as a watermark.
     @Suite(.timeLimit(.minutes(10)))
     struct OverlayTests {
         private let deployment: Deployment
@@ -13,7 +13,7 @@ extension EndToEnd {
         init() async throws {
             deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            // Copies, since a test changes them.
+            // Copies, because a test changes them.
             for (name, kind) in [("mark.png", "png"), ("other.webp", "webp")] {
                 let picture = try Data(contentsOf: URL(filePath: try await Pictures.disc(kind)))
                 try picture.write(to: URL(filePath: "\(deployment.pictures)/\(name)"))
@@ -22,7 +22,7 @@ extension EndToEnd {
 
         private func uri(_ name: String) -> String { "file://\(deployment.pictures)/\(name)" }
 
-        /// Enqueues one rendition, without loss, of 120 × 90 pixels for each overlay; nil is none.
+        /// Enqueues one lossless rendition of 120 × 90 pixels for each overlay; nil means none.
         private func enqueue(
             _ overlays: String?...,
             source: String? = nil,
@@ -68,7 +68,7 @@ extension EndToEnd {
                 #expect((thumbnail.width, thumbnail.height) == (120, 90))
                 seen.insert(try await bytes(thumbnail))
             }
-            // None looks like the one without, nor, by its opacity, like another.
+            // Each differs from the one without an overlay, and by its opacity from the others.
             #expect(seen.count == 5)
             let photo = try Data(contentsOf: URL(filePath: "\(deployment.pictures)/photo.jpg"))
             #expect(job.attempts?.last?.sourceBytes == photo.count + 4 * mark.count)
@@ -76,7 +76,7 @@ extension EndToEnd {
 
         @Test func overlayIsFetchedOnceAndWithoutTheHeadersOfTheSource() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)
-            // At the source's own origin, where a redirect would have kept them.
+            // At the source's own origin, where a redirect would have kept the headers.
             let mark = origin.url("/mark.png?file=mark.png&refuses=X-Secret")
             let receipt = try await enqueue(
                 mark,
@@ -117,7 +117,7 @@ extension EndToEnd {
 
         @Test func overlayThatChangesWhileTheJobRunsFailsIt() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)
-            // The second overlay keeps the job waiting when the first has been read.
+            // The second overlay keeps the job waiting after the first has been read.
             let receipt = try await enqueue(uri("mark.png"), origin.url("/held?file=other.webp"))
             async let drained = deployment.drain("--allow-network", "127.0.0.0/8")
             try await origin.awaitArrivals(of: "/held")
@@ -130,7 +130,7 @@ extension EndToEnd {
             #expect(failure.message.contains("overlay") && failure.message.contains("/mark.png changed"))
         }
 
-        /// Each as the failure of its own job, by the overlay's name and with the code that a source would have.
+        /// Each fails its own job, with the overlay's name and the code that a source would have.
         @Test func overlayThatCannotBeUsedFailsTheJobByName() async throws {
             try Data("Dear Sir or Madam,\n".utf8).write(to: URL(filePath: "\(deployment.pictures)/text.png"))
             let cut = try Data(contentsOf: URL(filePath: try await Pictures.truncated("png", share: 0.5)))
@@ -147,7 +147,7 @@ extension EndToEnd {
                 ("cameo://blob/sha256-\(String(repeating: "0", count: 64))", .sourceNotFound, "sha256-000"),
                 ("file://\(deployment.store)/cameo.sqlite", .sourceForbidden, "belongs to the store"),
             ]
-            // By SQL: cameo-enqueue refuses what it can see to be wrong.
+            // Inserted by SQL, because cameo-enqueue refuses mistakes that it can see.
             _ = try await enqueue(nil)
             var ids: [String] = []
             for (overlay, _, _) in cases {
@@ -173,7 +173,7 @@ extension EndToEnd {
                 #expect((job.state, job.failure?.code) == (.discarded, code), "\(overlay)")
                 let message = try #require(job.failure?.message)
                 #expect(message.contains("overlay") && message.contains(text), "\(message)")
-                // Not even the rendition without overlay: a job makes all of its thumbnails or none.
+                // Nor the rendition without an overlay: a job makes all its thumbnails or none.
                 #expect(job.thumbnails.allSatisfy { $0.blob == nil })
             }
             #expect(try await deployment.status().thumbnails == 1, "of the job without overlay")

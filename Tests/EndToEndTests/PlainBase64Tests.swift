@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Base64 with nothing around it is a picture wherever a source may stand.
+    /// Bare base64 is a picture wherever a source is expected.
     @Suite(.timeLimit(.minutes(10)))
     struct PlainBase64Tests {
         private let deployment: Deployment
@@ -48,7 +48,7 @@ extension EndToEnd {
 
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            // Whatever way it came, it joined the one that waited.
+            // All forms joined the waiting job.
             let job = try await deployment.job(1)
             #expect(job.state == .completed)
             #expect(job.thumbnails.map(\.uri) == [uris[0]])
@@ -76,7 +76,7 @@ extension EndToEnd {
         }
 
         @Test func noMessageShowsThePayload() async throws {
-            // A whole beginning, and pixels that are none.
+            // A valid beginning, followed by invalid pixels.
             let head = try #require(Data(base64Encoded: text)).prefix(200)
             let broken = (head + Data(repeating: 0x55, count: 3_000)).base64EncodedString()
             _ = try await deployment.enqueue(broken, "--size", "32x32", "--batch", "b")

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Jobs that worker after worker died of.
+    /// Poison jobs, of which worker after worker dies.
     @Suite(.timeLimit(.minutes(10)))
     struct PoisonJobTests {
         private let deployment: Deployment
-        /// Two servers, so that each group of jobs is held and released by itself.
+        /// Two servers, so that each group of jobs is held and released separately.
         private let origin: Origin
         private let poisonOrigin: Origin
 
@@ -25,7 +25,7 @@ extension EndToEnd {
             try #require(try await deployment.enqueue(source, "--size", "\(width)x").first).jobID
         }
 
-        /// So many workers die as soon as they have claimed; there must be only one job.
+        /// This many workers die right after their claim; there must be only one job.
         private func killWorkers(_ count: Int) async throws {
             for _ in 0..<count {
                 let worker = try deployment.startWorker(environment: ["CAMEO_TEST_KILL_POINT": "after-claim:1"])
@@ -40,7 +40,7 @@ extension EndToEnd {
             try deployment.startWorker(arguments + ["--allow-network", "127.0.0.0/8"], environment: environment)
         }
 
-        /// Returns when the only worker has extended its lease twice: it has looked for jobs in between.
+        /// Returns when the only worker has extended its lease twice, and so has looked for jobs in between.
         private func workerHasLookedAround() async throws {
             for _ in 0..<2 {
                 let lease = try await deployment.sql("SELECT lease_until FROM worker;")
@@ -65,7 +65,8 @@ extension EndToEnd {
             #expect((job.state, job.failure?.code, job.crashCount) == (.discarded, .workerLost, 6))
         }
 
-        /// Neither does it begin while others run, nor do others begin while it runs: whoever dies, it is known of what.
+        /// It does not begin while others run, and others do not begin while it runs, so that a death has one possible
+        /// cause.
         @Test func aPoisonJobRunsWithNothingBesideIt() async throws {
             let poison = try await enqueue(poisonOrigin.url("/held?file=photo.jpg"), width: 20)
             try await killWorkers(ClaimKind.poisonAfterCrashes)
@@ -88,7 +89,7 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// Innocents go first, but not for ever.
+        /// Other jobs go first, but not forever.
         @Test func aPoisonJobThatHasWaitedForAMinuteGoesFirst() async throws {
             let poison = try await enqueue("pictures/photo.jpg", width: 20)
             try await killWorkers(ClaimKind.poisonAfterCrashes)

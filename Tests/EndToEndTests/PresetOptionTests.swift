@@ -70,7 +70,7 @@ struct PresetOptionTests {
     @Test(
         arguments: [
             (["a.jpg", "--preset", "galery"], "--preset galery: there is no such preset (there are avatar"),
-            (["a.jpg", "--preset", "gallery", "--blur", "3"], "--blur: is for a --size"),
+            (["a.jpg", "--preset", "gallery", "--blur", "3"], "--blur: needs a --size"),
             (["a.jpg", "--preset", "gallery", "--preset", "gallery"], "\"grid\""),
             (["a.jpg", "--size", "9x", "--size", "9x"], "--size 9x: its rendition \"9x\""),
             (["a.jpg", "--presets", "bad.json"], "--presets needs --preset"),
@@ -107,7 +107,7 @@ struct PresetOptionTests {
             result.errorText.contains("CAMEO_PRESETS /none/presets.json: cannot be read"),
             "\(result.errorText)"
         )
-        // Nobody asked for a preset, so that nobody reads the file.
+        // No preset is requested, so the file is not read.
         let without = try await deployment.command(
             "cameo-enqueue",
             ["data:,"],

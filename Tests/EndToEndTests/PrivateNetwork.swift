@@ -2,20 +2,20 @@ import CameoModel
 import Foundation
 import TestSupport
 
-/// A network of a test's own, in which a real resolver gets the answers that the test wants, and every address that a
-/// name may have is one of this machine, with web servers: see `nameserver.py`.
+/// A private network in which a real resolver gets the answers that the test wants, and every address of a name belongs
+/// to this machine, with web servers: see `nameserver.py`.
 struct PrivateNetwork {
-    /// What happened there.
+    /// The traffic that was recorded.
     struct Report: Decodable {
         let exitStatus: Int32
         let errorText: String
-        /// Accepted by the web servers, by the address that was connected to.
+        /// Connections that the web servers accepted, by address.
         let connections: [String: Int]
-        /// Look-ups by name, as the name server saw them.
+        /// Look-ups by name, as the name server received them.
         let questions: [String: Int]
     }
 
-    /// Of each name the answers, look-up by look-up: addresses, or another name.
+    /// The answers for each name, look-up by look-up: addresses, or another name.
     let names: [String: [[String]]]
 
     /// Runs a script in which `worker` drains the deployment's store.
@@ -35,7 +35,7 @@ struct PrivateNetwork {
         return try JSONDecoder().decode(Report.self, from: result.standardOutput)
     }
 
-    /// With rights of its own where the kernel allows it, else as root.
+    /// Unprivileged if the kernel allows it, else as root.
     private static let command = ["unshare", "--net", "--mount"] + (getuid() == 0 ? [] : ["--map-root-user"])
 
     static let isAvailable: Bool = {

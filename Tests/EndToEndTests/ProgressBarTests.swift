@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// The bar on a terminal of its own: by script(1), which makes one.
+    /// The progress bar on a terminal that script(1) creates.
     @Suite(.timeLimit(.minutes(10)), .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script")))
     struct ProgressBarTests {
         private static let clear = "\r\u{1B}[K"
@@ -27,7 +27,7 @@ extension EndToEnd {
             let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
             var (bars, logs) = (0, 0)
             for line in lines {
-                // What was drawn and cleared on this line, and what is left of it.
+                // The drawn and cleared parts of this line, and what remains of it.
                 let parts = String(line).components(separatedBy: Self.clear)
                 for bar in parts.dropLast() where !bar.isEmpty {
                     bars += 1
@@ -42,7 +42,7 @@ extension EndToEnd {
             #expect(text.contains("6/6"))
         }
 
-        /// `batch` and the bar of those who wait for it reckon alike.
+        /// `batch` and the progress bar of a wait compute the same numbers.
         @Test func itsRestIsThatOfTheBatch() async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("initials:AB", "--batch", "b", "--size", "16x")

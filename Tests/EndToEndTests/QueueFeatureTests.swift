@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What the queue offers to those who enqueue, with the commands as they are.
+    /// Features of the queue for producers, with the real commands.
     @Suite(.timeLimit(.minutes(10)))
     struct QueueFeatureTests {
         @Test func sixteenProcessesThatAskForTheSameMakeOneJob() async throws {
@@ -44,7 +44,7 @@ extension EndToEnd {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
         }
 
-        /// The second job finds the same bytes: it completes, and no renderer sees them.
+        /// The second job finds the same bytes and completes without a renderer.
         @Test(arguments: [("if-changed", false, true), ("if-changed", true, false), ("always", false, false)])
         func unchangedSourceIsNotRenderedAgain(refresh: String, changes: Bool, isKept: Bool) async throws {
             let deployment = try Deployment()
@@ -99,7 +99,7 @@ extension EndToEnd {
             #expect(both.exitStatus == 2)
         }
 
-        /// The request's own policy: no wait to speak of, and three attempts.
+        /// The request's own policy: a negligible wait and three attempts.
         @Test func aRequestMayHaveARetryPolicyOfItsOwn() async throws {
             let deployment = try Deployment()
             let receipt = try #require(
@@ -115,7 +115,7 @@ extension EndToEnd {
                     "0"
                 ).first
             )
-            // By the worker's own policy the second attempt would come when this test has been given up.
+            // By the worker's own policy the second attempt would come after this test's time limit.
             let drain = try await deployment.drain("--allow-network", "127.0.0.1/32", "--retry-base", "600")
             #expect(drain.exitStatus == 1)
             let job = try await deployment.job(receipt.jobID)
@@ -170,7 +170,7 @@ extension EndToEnd {
             #expect(try await deployment.status().queues.first?.rate == "4/d")
             let store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 2, for: "w1").count == 2)
-            // Of the key's two jobs one has to wait; and with this the queue has started four.
+            // One of the key's two jobs has to wait, and with this one the queue has started four.
             #expect(try await store.claim(limit: 9, for: "w2").count == 2)
             #expect(try await store.claim(limit: 9, for: "w1").isEmpty)
             #expect(try await !admin("queue", "default", "--rate", "none").contains("starts at most"))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Files that `cameo-status` writes.
+    /// The files that `cameo-status` writes.
     @Suite(.timeLimit(.minutes(10)))
     struct ReportFileTests {
         private let deployment: Deployment
@@ -68,7 +68,7 @@ extension EndToEnd {
 
         @Test func theManifestTellsNamesApart() async throws {
             #expect(try await deployment.command("cameo-status", ["export", "out", "--batch", "b"]).exitStatus == 0)
-            // Newest first, so that it has the plain name.
+            // Exported newest first, so it gets the plain name.
             let expected = [
                 Entry(
                     file: "my_photo-1.20x-png.png",
@@ -92,7 +92,7 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["cancel", "4"])
             #expect(try await deployment.drain().exitStatus == 0)
             let again = try await deployment.command("cameo-status", ["export", "out"])
-            #expect(again.outputText == "1 thumbnail written to out, 2 there already\n", "\(again.errorText)")
+            #expect(again.outputText == "1 thumbnail written to out, 2 already there\n", "\(again.errorText)")
             #expect(try manifest().count == 3)
             #expect(try manifest().contains { $0.source == "initials:AB" })
         }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// `deploy/systemd`, by systemd's own tools and by real workers under the unit's filter. There is no systemd to start
-    /// the unit itself where tests run: it would have to be the first process.
+    /// `deploy/systemd`, checked by systemd's own tools and by real workers under the unit's filter. Tests cannot start
+    /// the unit itself, because systemd would have to be the first process.
     @Suite(
         .timeLimit(.minutes(10)),
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
@@ -25,7 +25,7 @@ extension EndToEnd {
             try #require(try settings().first { $0.name == name }?.value, "\(name)")
         }
 
-        /// The unit, with the worker where it was built instead of where it is installed.
+        /// The unit, with the path of the built worker instead of the installed one.
         private func installed(in folder: TemporaryFolder) throws -> String {
             let text = try String(contentsOfFile: Self.unit, encoding: .utf8)
             let worker = try Deployment.executable("cameo-worker")
@@ -48,7 +48,7 @@ extension EndToEnd {
         @Test func systemdFindsItHardened() async throws {
             let folder = try TemporaryFolder()
             let unit = try installed(in: folder)
-            // In tenths, of 100.
+            // In tenths, out of 100.
             let result = try await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", unit])
             #expect(result.exitStatus == 0, "\(result.outputText.suffix(200))")
         }
@@ -78,7 +78,7 @@ extension EndToEnd {
             let grace = try #require(words.firstMatch(of: #/--grace <duration>.*?\(default: ([0-9.]+)s\)/#)?.output.1)
             #expect(try #require(Double(try value("TimeoutStopSec"))) >= #require(Double(grace)) + 10)
             #expect(try value("KillMode") == "mixed")
-            // Bad usage: the worker's own page of exit codes.
+            // Bad usage, as the worker's help lists it.
             #expect(try value("RestartPreventExitStatus") == "2" && words.contains("2 bad usage"))
         }
 

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// A store of one group, with a worker and an application under users of their own, and umasks that would close to
-    /// the one what the other makes. Users need not exist to be one.
+    /// A store shared by a group, with a worker and an application under different users whose umasks would exclude
+    /// each other. The user ids need not belong to existing users.
     @Suite(
         .timeLimit(.minutes(10)),
         .enabled(if: SharedStore.isPossible, "needs root, and a build that every user can reach")
@@ -16,7 +16,7 @@ extension EndToEnd {
             let shared = try SharedStore()
             #expect(try await shared.run(maker, "cameo-enqueue", ["initials:Ada", "--size", "32x32"]).exitStatus == 0)
             #expect(try await shared.drain().exitStatus == 0)
-            // Larger than what stands in the database, as an upload and as a thumbnail.
+            // Too large for the database, both as an upload and as a thumbnail.
             let enqueued = try await shared.run(
                 .application,
                 "cameo-enqueue",
@@ -66,7 +66,7 @@ struct SharedStore {
 
         private static let group = "61700"
 
-        /// What becomes that user, for a program that follows.
+        /// The command prefix that runs a program as this user.
         var command: [String] {
             let (user, groups) =
                 switch self {

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Signals as they come from a terminal or a supervisor: to the worker's whole process group.
+    /// Signals as from a terminal or a supervisor: to the worker's whole process group.
     @Suite(.timeLimit(.minutes(10)))
     struct SignalTests {
-        /// A picture that its renderer never finishes: debug builds only.
+        /// A picture that its renderer never finishes; debug builds only.
         private func workOnAHang(_ arguments: String...) async throws -> (Deployment, ChildProcess, job: Int64) {
             let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             let source = "\(deployment.pictures)/hang.jpg"
@@ -20,7 +20,7 @@ extension EndToEnd {
             return (deployment, worker, job)
         }
 
-        /// Sends it again and again, as slowly as a person does, until the worker has ended.
+        /// Sends it repeatedly, as slowly as a person does, until the worker has ended.
         private func press(_ signal: Int32, _ worker: ChildProcess) async throws -> ChildProcess.Ending {
             let presses = Task {
                 while true {
@@ -41,7 +41,7 @@ extension EndToEnd {
             #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
             #expect(after.attempts?.map(\.outcome) == [.released])
             let log = String(decoding: worker.standardError, as: UTF8.self)
-            #expect(log.contains("finishing running jobs") && log.contains("gives back what runs"), "\(log)")
+            #expect(log.contains("finishing running jobs") && log.contains("returning running jobs"), "\(log)")
         }
 
         @Test func oneStopLetsWhatRunsFinishHoweverManyProcessesItReaches() async throws {
@@ -53,7 +53,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8", "--grace", "1h")
             defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/held")
-            // To the worker, and at once to the group that it is in, as timeout(1) does.
+            // To the worker, and at once to its group, as timeout(1) does.
             worker.send(SIGTERM)
             worker.sendGroup(SIGTERM)
             while !String(decoding: worker.standardError, as: UTF8.self).contains("finishing running jobs") {
@@ -89,7 +89,8 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["retry", "\(job)"])
             try await deployment.waitUntil { try await $0.job(job).state == .completed }
             try await awaitLog("completed")
-            for (wrong, words) in [("nonsense", "line 1 is no NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")] {
+            for (wrong, words) in [("nonsense", "line 1 is not NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")]
+            {
                 try Data(wrong.utf8).write(to: URL(filePath: settings))
                 worker.send(SIGHUP)
                 try await awaitLog(words)
@@ -113,7 +114,7 @@ extension EndToEnd {
             #expect(named.exitStatus == 0, "\(named.errorText)")
         }
 
-        /// A result that the disk does not take is not the job's fault.
+        /// A result that the disk cannot store is not the job's fault.
         @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
         func aStopOnAFullDiskChargesNobody() async throws {
             let deployment = try Deployment()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `cameo-enqueue` can see to be wrong with a source it refuses, by name and before anything is enqueued.
+/// `cameo-enqueue` refuses mistakes in a source that it can see, by name and before anything is enqueued.
 @Suite(.timeLimit(.minutes(10)))
 struct SourceRefusalTests {
     private let deployment: Deployment
@@ -23,13 +23,15 @@ struct SourceRefusalTests {
     @Test(
         arguments: [
             (["none.jpg"], "cameo-enqueue: none.jpg: there is no such file"), (["pictures"], "pictures: is a folder"),
-            (["there.jpg/x"], "there.jpg/x: there is no such file"), (["/dev/null"], "/dev/null: is no regular file"),
-            (["s3://bucket/key.jpg"], "s3: is no scheme"), (["ftp://example.com/a.jpg"], "ftp: is no scheme"),
+            (["there.jpg/x"], "there.jpg/x: there is no such file"),
+            (["/dev/null"], "/dev/null: is not a regular file"),
+            (["s3://bucket/key.jpg"], "uses the unknown scheme s3:"),
+            (["ftp://example.com/a.jpg"], "uses the unknown scheme ftp:"),
             (["--in", "10", "minutes"], "minutes: there is no such file"),
             (["file:///none/a.jpg"], "file:///none/a.jpg: there is no such file"),
             (["file://host/a.jpg"], "names a host"), (["file:///a%zz.jpg"], "hexadecimal"), (["cameo:x"], "cameo:x: "),
             (["--overlay", "none.png"], "none.png: there is no such file"),
-            (["--overlay", "s3://b/k"], "the overlay s3://b/k: s3: is no scheme"),
+            (["--overlay", "s3://b/k"], "the overlay s3://b/k: uses the unknown scheme s3:"),
         ] as [([String], String)]
     )
     func whatCannotWorkIsRefusedWithWhatCould(arguments: [String], message: String) async throws {
@@ -65,7 +67,7 @@ struct SourceRefusalTests {
         }
     }
 
-    /// The worker may be another user, who sees more.
+    /// The worker may run as another user with more permissions.
     @Test func whatCannotBeSeenIsNotJudged() async throws {
         let closed = deployment.folder.path("closed")
         try FileManager.default.createDirectory(atPath: closed, withIntermediateDirectories: false)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Names of files as they are found: with a dash in front, spaces, line ends, or bytes that are no UTF-8.
+    /// File names as they occur: with a leading dash, spaces, line ends, or bytes that are not UTF-8.
     @Suite(.timeLimit(.minutes(10)))
     struct SourceSpellingTests {
         private let deployment: Deployment
@@ -37,7 +37,7 @@ extension EndToEnd {
             let mixed = try await shell("cp photo.jpg ./\(name) && enqueue *")
             #expect(mixed.exitStatus == 2 && mixed.outputText.isEmpty)
             #expect(
-                mixed.errorText.hasPrefix("Error: Unknown option '\(name)'. A name that begins with - stands behind --")
+                mixed.errorText.hasPrefix("Error: Unknown option '\(name)'. Write a name that begins with - after --")
             )
             #expect(try await shell("enqueue --size 64x64 --enlarge *").exitStatus == 2)
             let behind = try await shell("enqueue --json -- *")
@@ -63,10 +63,10 @@ extension EndToEnd {
 
         @Test func onlyAListHasSeparators() async throws {
             let result = try await shell("enqueue -0 photo.jpg")
-            #expect(result.exitStatus == 2 && result.errorText.contains("-0 is for a list"), "\(result.errorText)")
+            #expect(result.exitStatus == 2 && result.errorText.contains("-0 needs a list"), "\(result.errorText)")
         }
 
-        /// In every way in, and to the end: the worker reads the very bytes.
+        /// By every way to enqueue, and to the end: the worker reads the file with exactly these bytes.
         @Test(arguments: ["enqueue caf*.jpg", "enqueue 'caf*.jpg'", "ls caf* | enqueue -", "enqueue -- \"$PWD\"/caf*"])
         func aNameThatIsNoUTF8Works(command: String) async throws {
             let result = try await shell("mv photo.jpg $'caf\\xe9 \\xc3\\xa9.jpg' && \(command)")
@@ -107,7 +107,7 @@ extension EndToEnd {
                 environment: ["CAMEO_STORE": deployment.store],
                 currentDirectory: URL(filePath: deployment.pictures)
             )
-            let line = "cameo-admin: nothing is kept of file://\(deployment.pictures)/caf%E9.jpg\n"
+            let line = "cameo-admin: nothing is stored for file://\(deployment.pictures)/caf%E9.jpg\n"
             #expect(result.exitStatus == 1 && result.errorText == line + line, "\(result.errorText)")
         }
     }

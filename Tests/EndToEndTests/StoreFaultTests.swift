@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Disks that are read-only or full: real file systems, in a mount namespace of the test's own.
+    /// Read-only or full disks: real file systems, in a mount namespace of the test.
     @Suite(.timeLimit(.minutes(10)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
     struct StoreFaultTests {
         @Test func aStoreOnAReadOnlyDiskCanBeReadAndNotWritten() async throws {
@@ -13,7 +13,7 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
             #expect(try await deployment.drain().exitStatus == 0)
-            // As it is copied to a medium: one clean file and the blobs.
+            // As copied to read-only media: one clean file and the blobs.
             for name in ["cameo.sqlite-wal", "cameo.sqlite-shm"] {
                 try FileManager.default.removeItem(atPath: "\(deployment.store)/\(name)")
             }
@@ -38,7 +38,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let photo = try deployment.add(try await Pictures.photo("png"), as: "photo.png")
             try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
-            // No two thumbnails are the same blob: together they are more than the disk takes.
+            // No two thumbnails share a blob: together they exceed the disk.
             for width in 361...400 {
                 let rendition = Rendition(width: width, height: width, format: .png)
                 let request = ThumbnailRequest(source: "file://\(photo)", renditions: [rendition], maxAttempts: 1)
@@ -118,14 +118,14 @@ extension EndToEnd {
             let jobs = try text("jobs", deployment).split(separator: "\n").map {
                 try WireFormat.decode(Job.self, from: Data($0.utf8))
             }
-            // What was refused is not there either.
+            // What was refused was not stored either.
             #expect(jobs.map(\.id).sorted() == acknowledged.sorted())
             #expect(jobs.allSatisfy { $0.state == .completed && $0.attempt == 1 })
-            // The worker met the full disk too, and said so.
+            // The worker met the full disk too, and reported it.
             #expect(try text("worker.log", deployment).contains("no space is left"))
         }
 
-        /// Bytes that no request needs, so that the disk is full soon.
+        /// Unused bytes that fill the disk.
         private static let padding = 15_000
 
         private func text(_ name: String, _ deployment: Deployment) throws -> String {
@@ -134,9 +134,9 @@ extension EndToEnd {
     }
 }
 
-/// Runs a script in which it may mount file systems that nobody else sees.
+/// Runs a script that may mount file systems which nobody else sees.
 enum MountNamespace {
-    /// With rights of its own where the kernel allows it, else as root.
+    /// Unprivileged if the kernel allows it, else as root.
     private static let command = getuid() == 0 ? ["unshare", "-m"] : ["unshare", "-rm"]
 
     static let isAvailable: Bool = {

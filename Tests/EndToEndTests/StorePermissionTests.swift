@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Stores that refuse what is to be written, on a disk that is well.
+    /// Stores that refuse writes on a healthy disk.
     @Suite(.timeLimit(.minutes(10)))
     struct StorePermissionTests {
         private static let refusal = "read-only disk or in a folder that may not be written"
 
-        /// Somebody's own rule in the store forbids every end of a job; the drain must not wait for it for ever.
+        /// A foreign trigger in the store forbids every end of a job; the drain must not wait forever.
         @Test func aDrainThatCannotRecordAnEndSaysSo() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
@@ -51,7 +51,7 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// A worker has its files open and goes on; who comes new is refused by name.
+        /// A running worker has its files open and goes on; a new one is refused with a message.
         @Test func aStoreWhoseFoldersMayNotBeWrittenForAWhileRefusesWhoComesAndLosesNothing() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)
@@ -75,7 +75,7 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// What nobody can look at is neither sound nor damaged: it is named, and a repair gives nothing up.
+        /// A blob that cannot be read is neither intact nor damaged: it is reported, and a repair removes nothing.
         @Test func aFolderOfBlobsThatCannotBeReadIsNamedAndLosesNothing() async throws {
             let deployment = try Deployment()
             let digest = try await SQLiteStore(at: deployment.store).store(
@@ -98,7 +98,7 @@ extension EndToEnd {
 }
 
 extension Deployment {
-    /// What makes a command of root's ask for permission like everybody else's.
+    /// Makes a command of root subject to permissions like any other user's.
     private static let withoutOverride =
         getuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
 
@@ -121,7 +121,7 @@ extension Deployment {
         )
     }
 
-    /// Of the folder and of all folders in it, not of their files.
+    /// Applies to the folder and all folders in it, but not to their files.
     fileprivate func setPermissions(_ mode: Int, ofFoldersIn folder: String) throws {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
         for path in [folder] + paths {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Every option that takes a span of time reads a plain number, of seconds, and a number with a unit.
+    /// Every option that takes a duration reads a plain number of seconds and a number with a unit.
     @Suite(.timeLimit(.minutes(10)))
     struct TimeOptionTests {
         /// Options that one command line takes together.
@@ -19,7 +19,7 @@ extension EndToEnd {
 
             var testDescription: String { words.joined(separator: " ") }
 
-            /// On a store that cannot be there: what is well said ends with 4, what is not with 2.
+            /// Runs on a store that cannot exist: a valid option ends with 4, an invalid one with 2.
             func run(_ deployment: Deployment, _ more: [String], _ environment: [String: String] = [:]) async throws
                 -> ProcessResult
             {
@@ -56,7 +56,7 @@ extension EndToEnd {
             ]
         )
 
-        /// One span in each way of writing it. Thumbnails stay for hours at least.
+        /// One duration in each notation. Thumbnails are kept for hours at least.
         private static let dialects: [@Sendable (String) -> String] = [
             { $0 == "--keep-thumbnails" ? "90000" : "90" }, { $0 == "--keep-thumbnails" ? "90000.5" : "90.5" },
             { $0 == "--keep-thumbnails" ? "90000000ms" : "90000ms" }, { $0 == "--keep-thumbnails" ? "90000s" : "90s" },
@@ -110,7 +110,7 @@ extension EndToEnd {
             }
         }
 
-        /// The table above has every such option, and each command's help says how they are written.
+        /// The table above has every such option, and each command's help explains the notation.
         @Test(arguments: ["cameo-enqueue", "cameo-status", "cameo-admin", "cameo-worker"])
         func theTableHasThemAllAndTheHelpExplainsThem(command: String) async throws {
             for (words, help) in try await CommandHelp.all(of: command) {

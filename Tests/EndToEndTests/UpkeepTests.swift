@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Retention, copies and the size of a store in use.
+    /// Retention, backups and the size of a store in use.
     @Suite(.timeLimit(.minutes(10)))
     struct UpkeepTests {
         @Test func aWorkerRemovesWhatItIsNotToKeepAndNothingElse() async throws {
@@ -27,7 +27,7 @@ extension EndToEnd {
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains("pruned"))
         }
 
-        /// Long ago for the store: all that it has was made then, and readings have been noted since.
+        /// Ages the store: everything in it was made long ago, and reads have been recorded since.
         private func age(_ deployment: Deployment) async throws {
             _ = try await deployment.sql(
                 "UPDATE thumbnail SET updated_at = 1, read_at = 0; UPDATE epoch SET since = 1;"
@@ -71,8 +71,9 @@ extension EndToEnd {
             #expect(try await deployment.command("cameo-status", ["cat", other]).standardOutput == bytes)
         }
 
-        /// What it was to keep goes between the worker's look and its last write; by triggers, since nobody else is as
-        /// quick: one takes it away under that write, which is then undone, the other for good when the job comes back.
+        /// The thumbnails that it was to keep are removed between the worker's look and its last write, by triggers,
+        /// because nothing else is as quick: one during that write, which is then undone, the other for good when the
+        /// job returns.
         @Test(arguments: ["never", "if-changed"])
         func aJobWhoseThumbnailGoesAtTheLastMomentMakesIt(refresh: String) async throws {
             let deployment = try Deployment()
@@ -122,7 +123,7 @@ extension EndToEnd {
             let dry = try await deployment.command("cameo-admin", arguments + ["--dry-run"])
             #expect(dry.outputText == removed, "\(dry.errorText)")
             #expect(try await deployment.status().count(.cancelled) == 1)
-            // The queue of the last job goes after it; that is seen when the job has gone.
+            // The queue of the last job is removed after the job.
             let withQueue = removed.replacing(#""queues":0"#, with: #""queues":1"#)
             #expect(try await deployment.command("cameo-admin", arguments).outputText == withQueue)
             #expect(try await deployment.status().count(.cancelled) == 0)
@@ -177,7 +178,7 @@ extension EndToEnd {
                 ["backup", copy],
                 environment: ["CAMEO_STORE": deployment.store]
             )
-            // The copies are under way when the first one is there.
+            // The copies are in progress once the first one exists.
             while true {
                 let names = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path)
                 if names.contains("copy") { break }
@@ -220,7 +221,7 @@ extension EndToEnd {
             #expect(try await store.status().schemaVersion > 0)
         }
 
-        /// Where nothing but short commands writes, they keep the log short.
+        /// If only short commands write, they keep the log short.
         @Test func enqueueingMovesALongLogIntoTheDatabaseBeforeItEnds() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)

@@ -5,25 +5,25 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Variables of the environment that begin with CAMEO_.
+    /// Environment variables that begin with CAMEO_.
     @Suite(.timeLimit(.minutes(10)))
     struct VariableTests {
         private static let misspelt = ["CAMEO_FETCH_CONCURENCY": "4", "CAMEO_SPEED": "11", "CAMEO_GRACE": "1m"]
 
         private static let warnings = [
-            "the environment's CAMEO_FETCH_CONCURENCY has no effect: there is no such variable",
-            "the environment's CAMEO_SPEED has no effect: there is no such variable",
+            "the environment variable CAMEO_FETCH_CONCURENCY has no effect: no option has this name",
+            "the environment variable CAMEO_SPEED has no effect: no option has this name",
         ]
 
-        /// As its help names them.
+        /// The names as the help implies them.
         private static func options() async throws -> [String] {
             let help = try #require(try await CommandHelp.all(of: "cameo-worker").first?.help)
             return help.options.map { "CAMEO_" + $0.name.dropFirst(2).uppercased().replacing("-", with: "_") }
         }
 
-        /// Pages, samples and scripts, and what programs and tests ask the environment for.
+        /// Variables in pages, samples and scripts, and those that programs and tests read.
         @Test func everyVariableThatIsWrittenOfIsKnown() async throws {
-            // What ends so is the beginning of many; the last is a constant of C.
+            // Prefixes of many variables; the last is a constant of C.
             let others: Set = ["CAMEO_", "CAMEO_TEST_", "CAMEO_MAXIMUM_DESCRIPTORS"]
             var found: Set<String> = []
             for folder in ["README.md", "proto-json", "deploy", "Sources"] {
@@ -58,7 +58,7 @@ extension EndToEnd {
                 environment: environment
             )
             #expect(result.exitStatus == 0, "\(result.errorText)")
-            // CAMEO_GRACE and CAMEO_LOG_FORMAT are options, so nothing is said of them.
+            // CAMEO_GRACE and CAMEO_LOG_FORMAT are options, so there is no warning.
             let messages = try result.errorText.split(separator: "\n").compactMap { line -> String? in
                 guard case .object(let members) = try JSONValue(parsing: String(line)),
                     members["level"] == .string("warning"), case .string(let message)? = members["message"]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Jobs that cannot go on because others are in their way.
+    /// Jobs that wait because of others.
     @Suite(.timeLimit(.minutes(10)))
     struct WaitingTests {
         private let deployment: Deployment
@@ -16,7 +16,7 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
         }
 
-        /// Forty URLs of a host that does not answer stand before a file and another host's picture.
+        /// Forty URLs of a host that does not answer precede a file and another host's picture.
         @Test func aSlowHostStopsNobodyElse() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)
             let urls = (0..<40).map { origin.url("/held?file=photo.jpg&n=\($0)") }
@@ -44,7 +44,7 @@ extension EndToEnd {
             #expect(waiting.count(.running) <= 5)
             #expect(waiting.count(.retryable) > 0)
             try await origin.release()
-            // Not all of them: those that were put off come back one by one.
+            // Not all of them, because postponed jobs return one by one.
             try await deployment.waitUntil { try await $0.status().count(.completed) >= 10 }
             for id in held {
                 let job = try await deployment.job(id)
@@ -53,7 +53,7 @@ extension EndToEnd {
             #expect(try await deployment.sql("SELECT count(*) FROM attempt WHERE outcome <> 'completed';") == "0")
         }
 
-        /// Every source is larger than the budget: each goes alone, and an overlay beside its picture.
+        /// Every source exceeds the budget: each is fetched alone, and an overlay beside its picture.
         @Test func aBudgetOfOneByteHoldsNobodyUpForEver() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)
             func url(_ n: Int) -> String { origin.url("/photo.jpg?file=photo.jpg&n=\(n)") }
@@ -64,7 +64,7 @@ extension EndToEnd {
             let result = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
             #expect(result.exitStatus == 0, "\(result.errorText)")
             #expect(try await deployment.status().count(.completed) == 17)
-            // From the cache.
+            // Served from the cache.
             _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "50x", "--overlay", url(3)])
             let again = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
             #expect(again.exitStatus == 0, "\(again.errorText)")
@@ -77,10 +77,10 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--render-concurrency", "1", "--render-timeout", "1h")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.job(hang).state == .running }
-            // Started after the other has begun, it comes to the renderer after it.
+            // Started after the other has begun, so it reaches the renderer after it.
             let job = try await deployment.enqueue("pictures/photo.jpg", "--timeout", "5")[0].jobID
             try await deployment.waitUntil { try await $0.job(job).state == .running }
-            // The passing of time is what is tested.
+            // The test is about the passing of time.
             try await Task.sleep(for: .seconds(6))
             _ = try await deployment.command("cameo-admin", ["cancel", "\(hang)"])
             try await deployment.waitUntil { try await $0.job(job).state.isFinal }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What an operator sees of the renderers' sandbox, and what the options about strangers' pictures do.
+    /// The renderers' sandbox as an operator sees it, and the options about untrusted pictures.
     @Suite(.timeLimit(.minutes(10)))
     struct WallTests {
-        /// A renderer as it would run on a kernel without these layers; only debug builds can be told.
+        /// A renderer that runs as if the kernel lacked these layers, which only debug builds can simulate.
         private func rendererWithout(_ layers: String, _ deployment: Deployment) throws -> String {
             let renderer = try Deployment.executable("cameo-renderer")
             let script = "#!/bin/sh\nCAMEO_TEST_WITHOUT=\(layers) exec '\(renderer)' \"$@\"\n"
@@ -97,7 +97,7 @@ extension EndToEnd {
             }
         }
 
-        /// One page with a black square. Readers mend the missing table of objects.
+        /// One page with a black square. Readers repair the missing table of objects.
         private static let pdf = """
             %PDF-1.4
             1 0 obj

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Workers that are ended from outside, through the store.
+    /// Workers that are stopped from outside, through the store.
     @Suite(.timeLimit(.minutes(10)))
     struct WorkerStopTests {
         private func startedWorker(_ deployment: Deployment, _ arguments: String...) async throws -> (
@@ -23,7 +23,7 @@ extension EndToEnd {
             return (worker, try #require(try await store.status().workers.first).id)
         }
 
-        /// An origin whose `/held` answers with a picture when it is released.
+        /// A server whose `/held` answers with a picture when it is released.
         private func origin(_ deployment: Deployment) async throws -> Origin {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             return try await Origin.start(serving: deployment.pictures)
@@ -90,7 +90,7 @@ extension EndToEnd {
             let after = try await deployment.job(job)
             #expect((after.state, after.attempt, after.crashCount) == (.available, 0, 0))
             #expect(after.attempts?.map(\.outcome) == [.released])
-            // By the job's own end, not only when the worker has left.
+            // Because of the job's own end, not only when the worker has left.
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains("released"))
         }
 
@@ -115,13 +115,13 @@ extension EndToEnd {
             #expect(stop.exitStatus == 3, "\(stop.errorText)")
             for mode in ["--now", "--drain"] {
                 let again = try await deployment.command("cameo-admin", ["worker", "stop", id, mode])
-                #expect(again.outputText == "worker \(id) gives back what it runs and ends\n", "\(mode)")
+                #expect(again.outputText == "worker \(id) returns its running jobs and ends\n", "\(mode)")
             }
             worker.send(SIGCONT)
             #expect(await worker.ending == .exited(0))
         }
 
-        /// A program of a newer version brings the tables up to date while a worker of this one runs a job.
+        /// A program of a newer version migrates the tables while a worker of this one runs a job.
         @Test(arguments: [("600", JobState.completed), ("0", .available)])
         func underANewerSchemaAWorkerEndsByNameAndLosesNothing(grace: String, ends: JobState) async throws {
             let deployment = try Deployment()
@@ -131,7 +131,7 @@ extension EndToEnd {
             let own = try await deployment.sql("PRAGMA user_version;")
             let running = try await enqueueHeld(deployment, origin, size: "20x")
             try await origin.awaitArrivals(of: "/held")
-            // The contract for SQL is the newer version's too.
+            // The SQL contract is the newer version's too.
             let request = #"{"source":"initials:AB","renditions":[{"width":16}]}"#
             let waiting = try await deployment.sql(
                 "PRAGMA user_version=99; INSERT INTO job(request) VALUES ('\(request)'); SELECT last_insert_rowid();"
@@ -148,7 +148,7 @@ extension EndToEnd {
             #expect(try await deployment.status().workers.isEmpty)
         }
 
-        /// `cameo-admin worker stop` of the newer version, which brings the tables up to date as it opens the store.
+        /// `cameo-admin worker stop` of the newer version, which migrates the tables as it opens the store.
         @Test func aWorkerThatIsToldToEndUnderANewerSchemaHasEndedWell() async throws {
             let deployment = try Deployment()
             let (worker, _) = try await startedWorker(deployment)
@@ -168,7 +168,7 @@ extension EndToEnd {
             defer { worker.killGroup() }
             _ = try await deployment.sql("PRAGMA user_version=99;")
             #expect(await worker.ending == .exited(4))
-            // And is refused when its supervisor starts it again.
+            // It is refused when its supervisor starts it again.
             let again = try await deployment.command("cameo-worker")
             #expect(again.exitStatus == 4 && again.errorText.contains("made by a newer Cameo"), "\(again.errorText)")
         }

@@ -1,10 +1,10 @@
-"""Measures the queue without a picture in the way, on a disk that really syncs:
+"""Measures the queue without the cost of pictures, on a disk that really syncs:
 
-- what a plain INSERT costs, and how fast `cameo-enqueue` and a bare claim + complete are;
-- what a job for a 16 x 16 picture writes and takes of its worker;
-- how long a claim and a status take beside 1,000,000 ended and 100,000 waiting jobs in 2,000 queues, with a paused
-  queue and a full key in front;
-- what an idle worker takes, how soon it sees an INSERT, and how long a Python producer waits beside a drain."""
+- the cost of a plain INSERT, and the rates of `cameo-enqueue` and of a bare claim + complete;
+- what a job for a 16 x 16 picture writes, and its share of the worker's time;
+- the time of a claim and of a status with 1,000,000 finished and 100,000 waiting jobs in 2,000 queues, with a paused
+  queue and a full key at the front;
+- the processor use of an idle worker, how soon it sees an INSERT, and how long a Python producer waits during a drain."""
 import contextlib
 import json
 import os
@@ -43,7 +43,7 @@ def ticks(pid):
 
 
 def written(pid="self"):
-    """Bytes that a process has handed to write(2) so far."""
+    """The bytes that a process has passed to write(2) so far."""
     lines = pathlib.Path(f"/proc/{pid}/io").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("wchar")))
 
@@ -82,7 +82,7 @@ class Bench:
     def show(self, what, figure):
         print(f"{what:64}{figure}", flush=True)
 
-    # What comes in.
+    # Enqueueing.
 
     def inserts(self, count=5_000):
         store = self.store()
@@ -141,16 +141,16 @@ class Bench:
         store = self.store()
         with contextlib.closing(connect(store)) as db:
             self.fill(db)
-        self.claim_and_status(store, "1,000,000 ended, 100,000 waiting, 2,000 queues")
+        self.claim_and_status(store, "1,000,000 finished, 100,000 waiting, 2,000 queues")
         with contextlib.closing(connect(store)) as db:
             self.insert(db, IN_FRONT, "paused", {"queue": "paused", "priority": 100})
         self.accept(store)
         self.run("cameo-admin", "pause", "paused", "--store", store)
-        self.claim_and_status(store, "and a paused queue with 50,000 in front")
+        self.claim_and_status(store, "plus a paused queue with 50,000 in front")
         with contextlib.closing(connect(store)) as db:
             self.insert(db, IN_FRONT, "full", {"concurrencyKey": "tenant", "priority": 100})
         self.accept(store)
-        self.claim_and_status(store, "and a full key with 50,000 in front")
+        self.claim_and_status(store, "plus a full key with 50,000 in front")
 
     def insert(self, db, count, name, more, queue="NULL"):
         db.execute("BEGIN IMMEDIATE")
@@ -166,7 +166,7 @@ class Bench:
         db.execute("COMMIT")
 
     def fill(self, db):
-        """History by SQL, which is no part of the contract; the jobs that wait come in as any producer's do."""
+        """Inserts history by SQL, which is not part of the contract; waiting jobs are inserted like any producer's."""
         db.execute("PRAGMA synchronous=OFF")
         self.insert(db, ENDED, "ended", {})
         db.execute("BEGIN IMMEDIATE")
@@ -189,7 +189,7 @@ class Bench:
         self.accept(pathlib.Path(db.execute("PRAGMA database_list").fetchone()[2]).parent)
 
     def accept(self, store):
-        """Until every row that SQL put in is accepted: an enqueue accepts a page of them."""
+        """Accepts the rows that SQL inserted; one prune accepts a page of them."""
         started, accepted = time.monotonic(), 0
         with contextlib.closing(connect(store)) as db:
             look = "SELECT (SELECT max(id) FROM job) - value FROM sequence WHERE name = 'accepted'"
@@ -211,7 +211,7 @@ class Bench:
             f"status in {statistics.median(times):.1f} ms",
         )
 
-    # A worker that waits, and one that works.
+    # An idle and a busy worker.
 
     def idle(self, seconds=20):
         store = self.store()
@@ -230,7 +230,7 @@ class Bench:
         with contextlib.closing(connect(store)) as db:
             for n in range(count):
                 text = request(f"initials:A?size={16 + n}")
-                # After the commit: how long it syncs is the producer's time.
+                # Timed from the commit: its sync is the producer's time.
                 (job,) = [db.execute("INSERT INTO job(request) VALUES (?)", [text]).lastrowid]
                 committed = time.monotonic()
                 claimed = None

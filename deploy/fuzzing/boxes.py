@@ -1,4 +1,4 @@
-"""HEIF and AVIF: ISO boxes, and lies in them."""
+"""HEIF and AVIF: ISO boxes, and forged values in them."""
 
 import struct
 
@@ -42,7 +42,7 @@ def box_lie(rng, data, others):
 
 
 def box_sizes(rng, data, others):
-    """A wrong width or height of the picture (ispe)."""
+    """Forges the width or height of the picture (ispe)."""
     at = rng.choice([box[0] for box in boxes(data) if box[3] == b"ispe"])
     return put(data, at + rng.choice([12, 16]), struct.pack(">I", rng.choice(UNSIGNED + [4_000, 9_000])))
 

@@ -1,4 +1,4 @@
-"""Which damage is done to which format."""
+"""The mutations of each format."""
 
 import struct
 import zlib
@@ -28,7 +28,7 @@ STRUCTURED = {
 
 
 def damage(rng, format, data, others):
-    """The damaged bytes and the names of what was done; now and then nothing: options meet sound pictures too."""
+    """The damaged bytes and the names of the mutations; sometimes none, so that options meet intact pictures too."""
     if rng.random() < 0.06:
         return data, ["none"]
     done = []
@@ -38,7 +38,7 @@ def damage(rng, format, data, others):
         try:
             data = mutation(rng, data, others)
         except (IndexError, ValueError, StopIteration, struct.error, zlib.error, RecursionError):
-            # An earlier mutation took the structure away that this one looks for.
+            # An earlier mutation removed the structure that this one needs.
             mutation = flip_bits
             data = mutation(rng, data or b"\0", others)
         done.append(mutation.__name__)

@@ -1,4 +1,4 @@
-"""Small sound pictures of every format, made with the vips tools."""
+"""Small intact pictures of every format, made with the vips tools."""
 
 import collections
 import concurrent.futures
@@ -38,8 +38,8 @@ BASES = {  # name: vips commands that make {work}/name.v; all come from three ba
     "border": ["embed {work}/rgb.v {out} 20 10 150 100 --extend white"], "black": ["black {out} 9000 9000"],
 }
 
-# Format, file, base, saver of vips with its options. The large ones are small files of many pixels: what they cost is
-# seen in the slowest attempt and the largest memory.
+# Format, file, base, and the saver of vips with its options. The large ones are small files with many pixels; the
+# slowest attempt and the largest memory show their cost.
 SAVES = """
     jpeg  baseline.jpg             rgb     jpegsave
     jpeg  progressive.jpg          rgb     jpegsave --interlace
@@ -120,7 +120,7 @@ DESCRIBED = [
 
 
 def with_metadata(name, data):
-    """The same picture with EXIF (a turned orientation) and XMP, in its format's own place for them."""
+    """The same picture with EXIF (rotated) and XMP where its format stores them."""
     if name.endswith(".jpg"):
         added = jpeg_segment(0xE1, b"Exif\0\0" + exif(6)) + jpeg_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP)
         return data[:2] + added + data[2:]
@@ -144,7 +144,7 @@ def split(command):
 
 
 def make_fixtures(work, formats):
-    """{format: {file: bytes}}; what this libvips cannot write is told and left out."""
+    """The fixtures as {format: {file: bytes}}; those that this libvips cannot write are reported and skipped."""
     height = 64
     for band in range(1, 5):
         vips(
@@ -172,7 +172,7 @@ def make_fixtures(work, formats):
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for format, name, problem in pool.map(save, [entry for entry in entries if entry[0] in formats]):
             if problem:
-                print(f"no {name}: {problem}", file=sys.stderr)
+                print(f"skipping {name}: {problem}", file=sys.stderr)
                 continue
             data = pathlib.Path(work, name).read_bytes()
             fixtures[format][name] = data

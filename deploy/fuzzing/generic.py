@@ -1,4 +1,4 @@
-"""Damage that knows nothing of formats.
+"""Mutations that work on any format.
 
 Each mutation takes a random source, the bytes, and the files of the format, and gives the damaged bytes back.
 """
@@ -11,7 +11,7 @@ UNSIGNED = [
 
 
 def place(rng, data):
-    """An offset: mostly behind the magic bytes, often near the beginning, where headers are."""
+    """A random offset, mostly behind the magic bytes and often near the beginning, where headers are."""
     start = 0 if rng.random() < 0.04 else min(12, len(data) - 1)
     end = len(data) if rng.random() < 0.5 else min(len(data), 256)
     return rng.randrange(start, max(start + 1, end))
@@ -74,7 +74,7 @@ GENERIC = [flip_bits, set_bytes, fill_run, set_number, cut, remove_run, repeat_r
 
 
 def rearrange(rng, items, keep=1):
-    """Takes out, doubles, swaps or multiplies one of the items behind the first `keep`."""
+    """Removes, duplicates, swaps or multiplies one of the items after the first `keep`."""
     items = list(items)
     if len(items) <= keep:
         return items
@@ -88,7 +88,7 @@ def rearrange(rng, items, keep=1):
         items[index], items[other] = items[other], items[index]
     else:
         content = items[index] if isinstance(items[index], bytes) else items[index][1]
-        # Never so often that one input costs as much as a hundred.
+        # Bounded, so that one input does not cost as much as a hundred.
         times = min(rng.choice([2, 20, 200]), 1 + 300_000 // (len(content) + 1))
         items[index:index] = [items[index]] * times
     return items

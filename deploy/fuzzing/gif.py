@@ -1,4 +1,4 @@
-"""GIF: blocks, and lies in them."""
+"""GIF: blocks, and forged values in them."""
 
 import struct
 
@@ -34,7 +34,7 @@ def gif_screen(rng, data, others):
 
 
 def gif_frame(rng, data, others):
-    """Lies in a frame: place, size, flags, LZW width; or in an extension: delay, disposal, loop."""
+    """Forges a frame (position, size, flags, LZW width) or an extension (delay, disposal, loop)."""
     head, blocks = gif_parts(data)
     index = rng.randrange(len(blocks))
     block = blocks[index]

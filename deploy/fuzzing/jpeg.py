@@ -1,4 +1,4 @@
-"""JPEG: segments up to the scan, and lies in them."""
+"""JPEG: segments up to the scan, and forged values in them."""
 
 import struct
 
@@ -39,7 +39,7 @@ def jpeg_length(rng, data, others):
 
 
 def jpeg_frame(rng, data, others):
-    """Lies in SOF: kind, precision, size, components, sampling, tables."""
+    """Forges SOF: kind, precision, size, components, sampling, tables."""
     segments, rest = jpeg_parts(data)
     index = next(index for index, (marker, _) in enumerate(segments) if 0xC0 <= marker <= 0xC2)
     marker, body = segments[index]
@@ -76,7 +76,7 @@ def jpeg_scan(rng, data, others):
 
 
 def jpeg_metadata(rng, data, others):
-    """EXIF with one number wrong, XMP that is no XML, or half of a profile."""
+    """Adds EXIF with one forged number, XMP that is not XML, or half of a profile."""
     block = exif(rng.choice([0, 1, 5, 8, 9, 0xFFFF]))
     block = put(block, rng.randrange(4, len(block) - 4), struct.pack("<I", rng.choice(UNSIGNED)))
     added = rng.choice(

@@ -1,4 +1,4 @@
-"""What processes take."""
+"""The memory of processes."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import threading
 
 
 class Memory(threading.Thread):
-    """Looks at the high water marks of the worker and of each of its renderers (VmHWM) four times a second, in MiB."""
+    """Samples the high-water marks of the worker and of each of its renderers (VmHWM) four times a second, in MiB."""
 
     def __init__(self, worker):
         super().__init__(daemon=True)

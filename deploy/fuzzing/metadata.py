@@ -1,10 +1,10 @@
-"""EXIF and XMP to be put into pictures."""
+"""EXIF and XMP for fixtures."""
 
 import struct
 
 
 def exif(orientation):
-    """A TIFF structure with an orientation, a copyright and a place."""
+    """A TIFF structure with an orientation, a copyright and a location."""
     text = b"(c) nobody\0"
     entries, at = 3, 8 + 2 + 3 * 12 + 4
     ifd = struct.pack("<H", entries)

@@ -1,4 +1,4 @@
-"""PDF: a document, and wrong numbers in it."""
+"""PDF: a document, and forged numbers in it."""
 
 import re
 

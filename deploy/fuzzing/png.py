@@ -1,4 +1,4 @@
-"""PNG: chunks with right checksums, and lies in them."""
+"""PNG: chunks with correct checksums, and forged values in them."""
 
 import struct
 import zlib
@@ -18,7 +18,7 @@ def png_chunks(data):
 
 
 def png_file(chunks, claims=None):
-    """With right checksums, so that a lie gets past them. `claims`: {index of a chunk: the length that it pretends}."""
+    """A file with correct checksums, so that forgeries pass them. `claims`: {index of a chunk: its forged length}."""
     data = b"\x89PNG\r\n\x1a\n"
     for index, (kind, body) in enumerate(chunks):
         length = (claims or {}).get(index, len(body))
@@ -52,7 +52,7 @@ def png_length(rng, data, others):
 
 
 def png_scanlines(rng, data, others):
-    """Damages what is compressed, so that the decompressor is content."""
+    """Damages the data below the compression, which stays valid."""
     chunks = png_chunks(data)
     lines = bytearray(zlib.decompress(b"".join(body for kind, body in chunks if kind == b"IDAT")))
     for _ in range(rng.choice([1, 8, 100])):

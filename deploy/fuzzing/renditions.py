@@ -1,4 +1,4 @@
-"""Valid renditions, drawn from all options."""
+"""Random valid renditions with all options."""
 
 PLACES = ["center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"]
 
@@ -27,7 +27,7 @@ def edge(rng):
 
 
 def rendition(rng, index, format, overlays, plain):
-    """A valid rendition; `plain` has only the fields that size, format and quality."""
+    """A valid rendition; `plain` limits it to size, fit, format and quality."""
     made = {"name": f"r{index}", "fit": rng.choice(["inside", "cover", "contain", "fill", "outside"])}
     sides = rng.choice([["width", "height"], ["width", "height"], ["width"], ["height"]])
     made.update((side, edge(rng)) for side in sides)
@@ -85,7 +85,7 @@ def rendition(rng, index, format, overlays, plain):
             "margin": rng.choice([0, 3, 50, 4_096]), "gravity": rng.choice(PLACES + [focus]),
             **({"scale": round(rng.uniform(0.01, 1), 2)} if rng.random() < 0.6 else {}),
         }
-    # Much effort is much time: it is drawn seldom, so that there is time for more pictures.
+    # High efforts take much time, so they are chosen seldom to leave time for more pictures.
     sometimes(
         1 if output == "avif" else 0.15,
         "effort",

@@ -1,9 +1,9 @@
-"""What a run found, in words."""
+"""The report of a run."""
 
 import sys
 import time
 
-# These codes are given before the header is handed to libvips; image.unsupportedFormat not always, but it counts so.
+# Failures that precede libvips. image.unsupportedFormat does not always, but is counted as such.
 BEFORE_DECODER = {"image.unsupportedFormat", "request.invalid", "worker.lost", "job.timedOut"}
 
 
@@ -62,13 +62,13 @@ def show(report):
 
 
 def tell(line):
-    """On a terminal over the line before, else below it."""
+    """Prints over the previous line on a terminal, else below it."""
     onto = sys.stderr.isatty()
     print(f"\r\033[K{line}" if onto else line, end="" if onto else "\n", file=sys.stderr, flush=True)
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line a minute."""
+    """A line that is redrawn on a terminal; elsewhere one line per minute."""
 
     def __init__(self):
         self.last, self.every = 0, 0.5 if sys.stderr.isatty() else 60

@@ -1,4 +1,4 @@
-"""One worker, its store, and what became of every input."""
+"""One worker, its store, and the outcome of every input."""
 
 import collections
 import json
@@ -30,7 +30,7 @@ FINDINGS = {"render.crashed", "render.timedOut", "render.failed", "unknown"}
 
 
 class Run:
-    """One worker, its store, and what became of every input."""
+    """One worker, its store, and the outcome of every input."""
 
     def __init__(self, bin, folder, options, fixtures, seed):
         self.bin, self.folder, self.options, self.fixtures, self.seed = bin, folder, options, fixtures, seed
@@ -63,7 +63,7 @@ class Run:
         for format in self.options.allow_format:
             command += ["--allow-format", format]
         self.log = open(self.folder / "worker.log", "ab")
-        # A session of its own: Ctrl-C is for this script, which then stops the worker in good order.
+        # A session of its own, so that Ctrl-C reaches only this script, which then stops the worker in good order.
         self.worker = subprocess.Popen(
             command, env=self.environment, stdout=self.log, stderr=self.log, start_new_session=True
         )
@@ -76,7 +76,7 @@ class Run:
         self.peaks = [max(self.peaks[0], self.memory.worker_peak), max(self.peaks[1], self.memory.renderer_peak)]
 
     def watch_worker(self):
-        """A worker that ended by itself has died, whatever its exit code: nobody asked it to."""
+        """Records the death of a worker that ended by itself, whatever its exit code."""
         if self.worker.poll() is None:
             return
         self.worker_deaths += 1
@@ -105,7 +105,7 @@ class Run:
     # Jobs
 
     def prepare(self):
-        """Makes every fixture once, undamaged, by `cameo-enqueue -`: one that is refused would waste its mutants."""
+        """Renders every fixture once, undamaged, because mutants of a refused one would be wasted."""
         sound = {}
         for format, files in self.fixtures.items():
             for name, data in files.items():
@@ -140,7 +140,7 @@ class Run:
         return len(sound), len(refused)
 
     def draw(self, number):
-        """An input and its request: a function of the seed and the number."""
+        """An input and its request, as a function of the seed and the number."""
         rng = random.Random(f"{self.seed}/{number}")
         format = rng.choices(self.formats, self.weights)[0]
         files = self.fixtures[format]
@@ -171,7 +171,7 @@ class Run:
         self.made += count
 
     def collect(self):
-        """Takes note of the jobs that have ended, and deletes their inputs."""
+        """Records jobs that have ended, and deletes their inputs."""
         if not self.waiting:
             return 0
         first, last = min(self.waiting), max(self.waiting)
@@ -209,7 +209,7 @@ class Run:
                 self.slowest = (milliseconds, number, " ".join(mutations))
             message = (failed or {}).get("message", "")
             if (failed or {}).get("code") == "render.crashed":
-                # The worker's words: "… crashed its renderer: SIGSEGV (…)".
+                # The worker's message: "… crashed its renderer: SIGSEGV (…)".
                 words = re.search(r"crashed its renderer: (signal \d+|exit code \d+|\w+)", message)
                 self.deaths[words[1] if words else "unknown"] += 1
             elif (failed or {}).get("code") == "render.timedOut":

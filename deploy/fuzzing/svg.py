@@ -1,4 +1,4 @@
-"""SVG: drawings with every kind of element, and what makes them costly or wrong."""
+"""SVG: drawings with every kind of element, and mutations that make them costly or invalid."""
 
 import base64
 import re
@@ -53,7 +53,7 @@ DRAWINGS = {
 
 
 def drawings(picture):
-    """{file: text}; one of them embeds the PNG whose bytes are given."""
+    """The drawings as {file: text}; one of them embeds the given PNG."""
     texts = dict(DRAWINGS)
     embedded = "data:image/png;base64," + base64.b64encode(picture).decode()
     fit = 'preserveAspectRatio="xMidYMid slice"'
@@ -79,7 +79,7 @@ def svg_numbers(rng, data, others):
 
 
 def svg_values(rng, data, others):
-    """Another attribute's value, or one that leads outside."""
+    """Replaces an attribute's value by another one's, or by one that refers to the outside."""
     text = data.decode(errors="replace")
     found = list(re.finditer(r'="([^"]*)"', text))
     match = rng.choice(found)
@@ -93,7 +93,7 @@ def svg_values(rng, data, others):
 
 
 def svg_nest(rng, data, others):
-    """Groups in groups, filters on filters, or elements that are many."""
+    """Nests groups or filters, or repeats elements."""
     text = data.decode(errors="replace")
     if "</svg>" not in text:
         return data
@@ -119,7 +119,7 @@ def svg_nest(rng, data, others):
 
 
 def svg_multiply(rng, data, others):
-    """`use` of `use` of `use`, or entities of entities: each level has twice or ten times the one below."""
+    """Chains `use` elements or entities, where each level multiplies the one below by two or ten."""
     text = data.decode(errors="replace")
     levels = rng.choice([3, 5, 8, 12, 20])
     if rng.random() < 0.6 and "</svg>" in text:

@@ -1,4 +1,4 @@
-"""TIFF: directories, and lies in them."""
+"""TIFF: directories, and forged values in them."""
 
 import struct
 
@@ -23,7 +23,7 @@ def tiff_entries(data):
 
 
 def tiff_entry(rng, data, others):
-    """Another tag, type, count or value in a directory."""
+    """Forges a tag, type, count or value in a directory."""
     order, entries, _ = tiff_entries(data)
     at = rng.choice(entries)
     how = rng.randrange(4)
@@ -43,7 +43,7 @@ def tiff_entry(rng, data, others):
 
 
 def tiff_header(rng, data, others):
-    """A wrong number in one of the tags that size, type and layout of the pixels depend on."""
+    """Forges a tag on which the size, type or layout of the pixels depends."""
     order, entries, _ = tiff_entries(data)
     wanted = {256, 257, 258, 259, 262, 277, 278, 284, 317, 322, 323, 338, 339}
     at = rng.choice([at for at in entries if struct.unpack_from(order + "H", data, at)[0] in wanted] or entries)
@@ -53,7 +53,7 @@ def tiff_header(rng, data, others):
 
 
 def tiff_links(rng, data, others):
-    """Directories that follow themselves, each other, or nothing that is there."""
+    """Links directories to themselves, to each other, or to nothing."""
     order, entries, links = tiff_entries(data)
     target = rng.choice(
         [8, rng.choice(entries) - 2, len(data) - 2, rng.choice(UNSIGNED), struct.unpack_from(order + "I", data, 4)[0]]

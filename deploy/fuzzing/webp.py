@@ -1,4 +1,4 @@
-"""WebP: RIFF chunks, and lies in them."""
+"""WebP: RIFF chunks, and forged values in them."""
 
 import struct
 
@@ -34,7 +34,7 @@ def webp_length(rng, data, others):
 
 
 def webp_sizes(rng, data, others):
-    """Lies in the sizes of the canvas (VP8X), of frames (ANMF) or of the bitstream (VP8, VP8L)."""
+    """Forges the sizes of the canvas (VP8X), of frames (ANMF) or of the bitstream (VP8, VP8L)."""
     chunks = webp_chunks(data)
     index = rng.randrange(len(chunks))
     kind, body = chunks[index]

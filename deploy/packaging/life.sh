@@ -1,4 +1,4 @@
-# The life of the package in a bare Debian, run by deploy/packaging/check inside it: sh -eu life.sh.
+# Takes the package through its life cycle in a bare Debian; deploy/packaging/check runs it inside: sh -eu life.sh.
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 CAMEO_STORE=/var/lib/cameo/pictures
 unit=cameo-worker@pictures
 step() { echo "- $*"; }
@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 same() { [ "$1" = "$2" ] || fail "$3: $1, not $2"; }
-# An application: a user of its own, with the usual umask.
+# Runs a command as an application's user.
 as() {
     user=$1
     shift
@@ -16,24 +16,24 @@ as() {
 }
 pid() { systemctl show --property MainPID --value "$unit"; }
 
-step "no Swift here"
-[ -z "$(find / -xdev \( -name swift -o -name 'libswift*' -o -name 'libFoundation*' \))" ] || fail "there is"
+step "there is no Swift on this system"
+[ -z "$(find / -xdev \( -name swift -o -name 'libswift*' -o -name 'libFoundation*' \))" ] || fail "there is one"
 
-step "apt installs it"
+step "apt installs the package"
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends /shared/cameo.deb >/dev/null 2>/tmp/apt || fail "$(cat /tmp/apt)"
 for program in /usr/bin/cameo-*; do
-    ! ldd "$program" | grep -v -E '=> /lib/|linux-vdso|/lib64/ld-|/lib/ld-' || fail "$program needs that"
+    ! ldd "$program" | grep -v -E '=> /lib/|linux-vdso|/lib64/ld-|/lib/ld-' || fail "$program needs these libraries"
 done
 
-step "the worker runs, as the user cameo, behind the whole wall"
+step "the worker runs as the user cameo in its sandbox"
 systemctl is-enabled --quiet "$unit" || fail "it will not start at boot"
 systemctl is-active --quiet "$unit" || fail "it has not started"
 same "$(stat -c %U "/proc/$(pid)")" cameo "the worker's user"
 same "$(stat -c '%a %U %G' $CAMEO_STORE)" "2770 cameo cameo" "the store's folder"
-grep -q '^CAMEO_REQUIRE_SANDBOX=1' /etc/cameo/pictures.conf || fail "it may run without its sandbox"
+grep -q '^CAMEO_REQUIRE_SANDBOX=1' /etc/cameo/pictures.conf || fail "the configuration does not require the sandbox"
 
-step "an application of another user, in the group, has thumbnails made and reads them"
+step "an application of another user in the group enqueues pictures and reads thumbnails"
 adduser --quiet --system --no-create-home shop
 adduser --quiet --system --no-create-home stranger
 adduser --quiet shop cameo
@@ -42,54 +42,54 @@ for picture in /shared/pictures/*; do
         fail "$picture: $(cat /tmp/receipt)"
     for uri in $(grep -o 'cameo://thumb/[0-9a-f]*' /tmp/receipt); do
         as shop cameo-status cat "$uri" >/tmp/thumbnail || fail "cat $uri"
-        head -c 12 /tmp/thumbnail | grep -a -q -E 'PNG|WEBP' || fail "$uri is no picture"
+        head -c 12 /tmp/thumbnail | grep -a -q -E 'PNG|WEBP' || fail "$uri is not a picture"
     done
 done
-[ -n "$(find $CAMEO_STORE/blobs -type f -user shop)" ] || fail "no upload was large enough to be a file"
-[ -n "$(find $CAMEO_STORE/blobs -type f -user cameo)" ] || fail "no thumbnail was large enough to be a file"
+[ -n "$(find $CAMEO_STORE/blobs -type f -user shop)" ] || fail "no upload was stored as a file"
+[ -n "$(find $CAMEO_STORE/blobs -type f -user cameo)" ] || fail "no thumbnail was stored as a file"
 
-step "so it does by SQL"
+step "the application enqueues by SQL"
 apt-get -qq install -y --no-install-recommends sqlite3 >/dev/null 2>&1
 as shop sqlite3 $CAMEO_STORE/cameo.sqlite ".timeout 10000" "PRAGMA wal_autocheckpoint=0" \
     "INSERT INTO job(request) VALUES (json('{\"source\":\"initials:Ada\",\"renditions\":[{\"width\":64}]}'))" >/dev/null
 job=$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT max(id) FROM job")
 as shop cameo-status job "$job" --wait >/tmp/job || fail "$(cat /tmp/job)"
 
-step "others do not"
+step "other users are refused"
 for command in "cameo-enqueue initials:Eve" cameo-status; do
-    # shellcheck disable=SC2086 # words are meant
-    as stranger $command >/dev/null 2>&1 && fail "a stranger may $command"
+    # shellcheck disable=SC2086 # word splitting is intended
+    as stranger $command >/dev/null 2>&1 && fail "a stranger may run $command"
 done
 as shop cameo-admin check >/tmp/check || fail "$(cat /tmp/check)"
 grep -q 'the group that shares the store can use all of it' /tmp/check || fail "$(cat /tmp/check)"
 
-step "it stops, starts, and an installed update takes the old one's place"
+step "the worker stops, starts, and an update replaces it"
 systemctl stop "$unit"
 same "$(systemctl show --property Result,ExecMainStatus --value "$unit" | paste -s -d' ')" "success 0" "the end"
 systemctl start "$unit"
 old=$(pid)
 apt-get -qq install -y --reinstall /shared/cameo.deb >/dev/null 2>&1
 systemctl is-active --quiet "$unit" || fail "it does not run after an update"
-[ "$(pid)" != "$old" ] || fail "the old worker runs on"
+[ "$(pid)" != "$old" ] || fail "the old worker still runs"
 
-step "it takes its manual, completions and examples along"
+step "the package contains the manual, completions and examples"
 for file in man/man1/cameo-enqueue.1.gz bash-completion/completions/cameo-enqueue \
     zsh/vendor-completions/_cameo-enqueue fish/vendor_completions.d/cameo-enqueue.fish doc/cameo/copyright; do
-    # A minimal Debian leaves manuals and documentation out (dpkg's path-exclude); the package lists them.
+    # A minimal Debian does not unpack manuals and documentation (dpkg's path-exclude), but the package lists them.
     dpkg -L cameo | grep -q "/usr/share/$file" || fail "$file is missing"
 done
 bash -c '. /usr/share/bash-completion/completions/cameo-enqueue; complete -p cameo-enqueue' >/dev/null ||
-    fail "bash cannot read its completions"
+    fail "bash cannot read the completions"
 
-step "removed, it leaves the store; installed again, it goes on"
+step "removal keeps the store; reinstallation resumes it"
 jobs=$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")
 apt-get -qq remove -y cameo >/dev/null 2>&1
-! systemctl is-active --quiet "$unit" || fail "it runs without its program"
+! systemctl is-active --quiet "$unit" || fail "it runs after its removal"
 apt-get -qq install -y --no-install-recommends /shared/cameo.deb >/dev/null 2>&1
 systemctl is-active --quiet "$unit" || fail "it does not run"
 same "$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")" "$jobs" "jobs"
 
-step "purged, it leaves nothing but its user"
+step "purging leaves nothing but the user"
 apt-get -qq purge -y cameo >/dev/null 2>&1
 left=$(find / -xdev -name '*cameo*' ! -path '/proc/*' ! -path '/shared/*' ! -path '/var/log/*' ! -path '/tmp/*')
 [ -z "$left" ] || fail "$left"

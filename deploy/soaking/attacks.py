@@ -1,4 +1,4 @@
-"""Ways to end a worker, or to keep it from working, and how long the others take to make up for it."""
+"""Attacks that end or stall a worker, and the time that the other workers need to recover its jobs."""
 
 import signal
 import time
@@ -12,7 +12,7 @@ LEASE = 3_000  # milliseconds; a worker that is silent for longer loses its jobs
 
 
 def attack(run, kind, rng):
-    """Starts a worker, attacks it, and waits until nothing that it held is held up."""
+    """Starts a worker, attacks it, and waits until others have taken over all its jobs."""
     if kind in POINTS:
         kill_at(run, kind, rng)
     elif kind == "random moment":
@@ -27,7 +27,7 @@ def kill_at(run, point, rng):
     worker = run.start("--concurrency", "4", CAMEO_TEST_KILL_POINT=f"{point}:{rng.randint(1, 10)}")
     death = worker.wait(20)
     if death is None:
-        # Few jobs have a blob's file; none of this worker's had for a while.
+        # Few jobs store a blob as a file, and this worker has had none for a while.
         run.counts["points not reached"] += 1
         worker.end()
     elif worker.process.returncode == -signal.SIGKILL:
@@ -50,7 +50,7 @@ def kill_at_random(run, rng):
 
 
 def freeze(run):
-    """Beyond its lease. Then it wakes, is refused whatever it comes back with, and goes on."""
+    """Freezes a worker beyond its lease. When it wakes, its results are refused and it goes on."""
     worker = run.start("--concurrency", "4")
     wait_until_busy(run, worker)
     stop_outside_transaction(run, worker)
@@ -68,7 +68,7 @@ def freeze(run):
 
 
 def stop_outside_transaction(run, worker):
-    """SQLite has one writer: frozen with its lock, a worker would hold up all others, as long as it pleases us."""
+    """Freezes a worker that does not hold SQLite's write lock, which would block all other writers meanwhile."""
     while worker.is_alive:
         worker.send(signal.SIGSTOP)
         run.await_stop([worker.process])
@@ -100,16 +100,16 @@ def wait_until_busy(run, worker):
 
 
 def note_recovery(run, worker, death):
-    """Milliseconds from a death until nothing is held by the dead any more."""
+    """Milliseconds from a worker's death until none of its jobs is left to it."""
     name = f"w%-{worker.pid}-%"
     end = time.monotonic() + 30
     while run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", name):
         if time.monotonic() > end:
-            run.problems.append(f"jobs of the dead {worker.log.name} were not taken back within 30 s")
+            run.problems.append(f"jobs of the dead worker {worker.log.name} were not recovered within 30 s")
             return
         time.sleep(0.005)
     taken_back = run.ask("SELECT max(finished_at) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", name)
     if taken_back is not None:
-        # While the power is cut, everything stands still.
+        # Everything is stopped during a power cut.
         paused = sum(max(0, min(end, taken_back / 1_000) - max(start, death)) for start, end in run.pauses)
         run.recoveries.append(max(0, taken_back - (death + paused) * 1_000))

@@ -1,4 +1,4 @@
-"""A disk that fails on request, and the account of what it was told to keep (Tests/TestSupport/faults.c)."""
+"""A disk that fails on request, and a record of what was synced (Tests/TestSupport/faults.c)."""
 
 import collections
 import os
@@ -8,7 +8,7 @@ import subprocess
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "Tests/TestSupport/faults.c"
 
-# Name: rule without its counts.
+# Each fault's rule, without its counts.
 FAULTS = {
     "log write fails": "write EIO -wal",
     "log sync fails": "sync EIO -wal",
@@ -33,7 +33,7 @@ class Disk:
         return {"LD_PRELOAD": str(self.library), "CAMEO_FAULTS": str(self.folder)}
 
     def fail(self, name, count):
-        """From now on: in each process the next calls of that kind fail."""
+        """Makes the next calls of that kind fail in every process."""
         new = self.folder / "rules.new"
         new.write_text(f"{FAULTS[name]} 0 {count}\n")
         new.rename(self.folder / "rules")
@@ -42,7 +42,7 @@ class Disk:
         (self.folder / "rules").unlink(missing_ok=True)
 
     def fired(self):
-        """Failures so far, by fault."""
+        """The number of failures so far, by fault."""
         path = self.folder / "fired"
         lines = path.read_text().splitlines() if path.exists() else []
         counts = collections.Counter()
@@ -52,7 +52,7 @@ class Disk:
         return counts
 
     def copy_after_power_cut(self, store, copy):
-        """What is left of a store whose writers stand still, had the power failed now."""
+        """Copies a store whose writers are stopped as a power failure would leave it."""
         copy.mkdir(mode=0o700)
         shutil.copy(store / "cameo.sqlite", copy)
         log = copy / "cameo.sqlite-wal"
@@ -60,7 +60,7 @@ class Disk:
             shutil.copy(store / log.name, log)
             durable = self.folder / "durable"
             end = int.from_bytes(durable.read_bytes(), "little") if durable.exists() else 0
-            # Scrambled bytes behind the end are worth no more than none.
+            # Bytes beyond the synced end may be anything, so they are replaced by random ones.
             rest = max(0, log.stat().st_size - end)
             os.truncate(log, min(end, log.stat().st_size))
             with open(log, "ab") as file:

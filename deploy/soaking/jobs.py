@@ -1,4 +1,4 @@
-"""What was asked for, and whether it is there."""
+"""The jobs enqueued, and whether their results exist."""
 
 import collections
 import itertools
@@ -17,10 +17,10 @@ SIZES = [
     ["--size", "64x64", "--size", "240x240:contain:png"],
 ]
 
-# Why a job was discarded: a picture that ended two renderers is not given to a third, and we had ended them.
+# A reason for discarding: a picture that ended two renderers is not given to a third, and the attacks had killed them.
 RENDERERS_KILLED = "render.crashed, its renderers killed twice"
 
-# A producer without Cameo. A process of its own, so that its commits are in the account of what was synced.
+# A producer without Cameo, in a process of its own, so that its commits are included in the record of syncs.
 SQL_PRODUCER = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], timeout=30)
@@ -43,7 +43,7 @@ class Jobs:
         self.folder.mkdir()
 
     def links(self, count):
-        """Sources that no job had before: otherwise jobs would be joined, or answered at once."""
+        """Sources that no job has used, because otherwise jobs would be joined or completed at once."""
         paths = []
         for number in itertools.islice(self.numbers, count):
             picture = self.pictures[number % len(self.pictures)]
@@ -56,12 +56,12 @@ class Jobs:
         (self.enqueue_by_sql if rng.random() < 0.2 else self.enqueue_by_command)(count, rng)
 
     def enqueue_by_command(self, count, rng):
-        """All in one transaction."""
+        """Enqueues all jobs in one transaction."""
         command = [self.run.bin / "cameo-enqueue", "-", "--json", "--max-attempts", "25", *rng.choice(SIZES)]
         self.produce(command, map(str, self.links(count)), lambda line: json.loads(line)["id"])
 
     def enqueue_by_sql(self, count, rng):
-        """Each in its own."""
+        """Inserts each job in its own transaction."""
         rendition = {"width": rng.randint(40, 200)}
         requests = [
             {"source": "file://" + urllib.parse.quote(str(path)), "renditions": [rendition], "maxAttempts": 25}
@@ -93,7 +93,7 @@ class Jobs:
         except OSError:
             pass  # it ended early, and its exit code says so
 
-    # Questions
+    # Queries
 
     def connection(self):
         database = sqlite3.connect(f"file:{self.run.store}/cameo.sqlite?mode=ro", uri=True, timeout=30)
@@ -101,7 +101,7 @@ class Jobs:
         return database
 
     def unfinished(self, database):
-        """Tasks, and what waits for its acceptance."""
+        """The number of tasks and of rows waiting for acceptance."""
         (count,) = database.execute(
             """
             SELECT (SELECT count(*) FROM task) + (SELECT count(*) FROM job
@@ -117,7 +117,7 @@ class Jobs:
         return count
 
     def verdict(self, attacked):
-        """What became of every job: counts by state, and the numbers of those that went wrong.
+        """The outcome of every job: counts by state, and the ids of those that went wrong.
 
         `attacked`: process numbers of the workers whose renderers were killed.
         """
@@ -141,7 +141,7 @@ class Jobs:
         for job, state, thumbnails, code in rows:
             states[state] += 1
             if state == "completed":
-                # A thumbnail that is not there has no blob.
+                # A missing thumbnail has no blob.
                 if not all(thumbnail["blob"] for thumbnail in json.loads(thumbnails)):
                     lost.append(job)
             elif state == "discarded":

@@ -1,4 +1,4 @@
-"""A worker, and what the kernel tells of it."""
+"""A worker process and its statistics from the kernel."""
 
 import os
 import pathlib
@@ -36,7 +36,7 @@ class Worker:
             self.process.send_signal(number)
 
     def wait(self, seconds):
-        """The moment of its end, or None if it still runs."""
+        """The time of its end, or None while it runs."""
         try:
             self.process.wait(seconds)
             return time.time()
@@ -44,7 +44,7 @@ class Worker:
             return None
 
     def end(self):
-        """In good order; its exit code."""
+        """Stops it in good order and returns its exit code."""
         self.send(signal.SIGCONT)
         self.send(signal.SIGTERM)
         if self.wait(60) is None:
@@ -62,7 +62,7 @@ class Worker:
         return found
 
     def memory(self):
-        """Resident MiB, or None once it has ended."""
+        """The resident memory in MiB, or None once it has ended."""
         return self._memory_of(self.pid)
 
     @staticmethod

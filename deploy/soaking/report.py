@@ -1,4 +1,4 @@
-"""What a run found, in words."""
+"""The report of a run."""
 
 import statistics
 import sys
@@ -8,14 +8,14 @@ from fuzzing.report import tell
 
 from soaking import jobs
 
-# How much more than in the first fifth the rest may have: resident MiB, descriptors, MiB of the log.
+# The growth allowed after the first fifth: resident MiB, descriptors, MiB of the log.
 TOLERANCES = (12, 6, 8)
-# What may be discarded: a job whose workers were killed six times over, or whose renderer was killed twice.
+# The jobs that may be discarded: their workers were killed six times, or their renderers twice.
 EXPLAINED = {"worker.lost", jobs.RENDERERS_KILLED}
 
 
 def growth(run):
-    """Of memory, descriptors and the log: the largest of the first fifth, the median and the largest of the rest."""
+    """For memory, descriptors and the log: the maximum of the first fifth, and the median and maximum of the rest."""
     end = run.seconds / 5
     result = []
     for column in (1, 2, 3):
@@ -28,7 +28,7 @@ def growth(run):
 def failures(run):
     verdict = run.verdict
     found = list(dict.fromkeys(run.problems))
-    for name in ("lost", "stuck", "doubled"):
+    for name in ("lost", "stuck", "duplicated"):
         if verdict[name]:
             found.append(f"{name}: jobs {', '.join(map(str, verdict[name][:10]))}")
     for code, count in verdict["reasons"].items():
@@ -61,15 +61,15 @@ def show(run):
         ),
         ("storage faults", f"{sum(run.fired.values())}"),
         *((f"  {name}", f"{count}") for name, count in run.fired.items() if count),
-        ("  refused, by name", f"{sum(run.jobs.refusals.values())} enqueues, {counts['workers refused']} workers"),
+        ("  refused with a reason", f"{sum(run.jobs.refusals.values())} enqueues, {counts['workers refused']} workers"),
         ("power cuts", f"{counts['power cuts']}"),
         ("storms of 16 producers", f"{counts['storms']}"),
         ("lost", f"{len(verdict['lost'])}"),
         ("stuck", f"{len(verdict['stuck'])}"),
-        ("doubled", f"{len(verdict['doubled'])}"),
+        ("duplicated", f"{len(verdict['doubled'])}"),
         (
             "slowest recovery",
-            f"{recoveries[-1]:.0f} ms from death until others had its jobs, median {statistics.median(recoveries):.0f} ms"
+            f"{recoveries[-1]:.0f} ms from a death until others had its jobs, median {statistics.median(recoveries):.0f} ms"
             if recoveries
             else "none",
         ),
@@ -86,7 +86,7 @@ def show(run):
 
 
 class Progress:
-    """One line that is rewritten on a terminal; elsewhere a line a minute."""
+    """A line that is redrawn on a terminal; elsewhere one line per minute."""
 
     def __init__(self):
         self.last, self.every = 0, 1 if sys.stderr.isatty() else 60

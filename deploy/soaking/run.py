@@ -1,4 +1,4 @@
-"""Workers, producers, attackers, and what they did to one store."""
+"""Workers, producers and attacks on one store."""
 
 import collections
 import contextlib
@@ -55,12 +55,12 @@ class Run:
         self.note_locked(worker.log.read_text(errors="replace"))
 
     def ended(self, worker):
-        """In good order, or because the disk failed while it entered the store or left it, which it says by name."""
+        """Checks that a worker ended in good order, or reported a disk failure while it opened or left the store."""
         last = worker.log.read_text(errors="replace")[-1_000:]
         if worker.process.returncode == 4 and any(words in last for words in ("disk I/O error", "store.full")):
             self.counts["workers refused"] += 1
         elif worker.process.returncode != 0:
-            self.problems.append(f"a worker ended by itself with code {worker.process.returncode}: {last}")
+            self.problems.append(f"a worker ended unexpectedly with code {worker.process.returncode}: {last}")
 
     def kill(self, pid):
         with contextlib.suppress(ProcessLookupError):
@@ -68,7 +68,7 @@ class Run:
 
     @contextlib.contextmanager
     def tracking(self, process):
-        """Knows a process that writes, to stop it when everything stops."""
+        """Registers a writing process, to be stopped when everything stops."""
         with self.lock:
             self.processes.add(process)
         try:
@@ -79,7 +79,7 @@ class Run:
 
     def note_locked(self, text):
         if "database is locked" in text:
-            self.problems.append("some output says `database is locked`")
+            self.problems.append("some output contains `database is locked`")
 
     def end_everything(self):
         self.ending.set()
@@ -92,15 +92,15 @@ class Run:
                 process.kill()
                 process.wait()
 
-    # Questions
+    # Queries
 
     def ask(self, question, *values):
-        """The first column of the first row, by a connection of this thread."""
+        """The first column of the first row, read on this thread's connection."""
         row = self.connection().execute(question, values).fetchone()
         return row[0] if row else None
 
     def is_writable(self):
-        """Whether nobody has the write lock."""
+        """Whether the write lock is free."""
         database = sqlite3.connect(self.store / "cameo.sqlite", timeout=0, isolation_level=None)
         try:
             database.execute("PRAGMA wal_autocheckpoint=0")
@@ -142,7 +142,7 @@ class Run:
             task(type(self.rng)(seed))
         except Exception as error:
             if not self.ending.is_set():
-                self.problems.append(f"the harness itself failed in {task.__name__}: {error!r}")
+                self.problems.append(f"the harness failed in {task.__name__}: {error!r}")
 
     def sample(self, elapsed):
         log = self.store / "cameo.sqlite-wal"
@@ -179,7 +179,7 @@ class Run:
             self.disk.heal()
 
     def storm(self, rng):
-        """Sixteen producers at one moment."""
+        """Starts sixteen producers at once."""
         while not self.ending.wait(55):
             seeds = [rng.random() for _ in range(16)]
             threads = [
@@ -225,7 +225,7 @@ class Run:
         missing = promised - {row[0] for row in database.execute("SELECT id FROM job")}
         database.close()
         if missing:
-            self.problems.append(f"{len(missing)} acknowledged jobs are gone after a power cut")
+            self.problems.append(f"{len(missing)} acknowledged jobs are missing after a power cut")
         shutil.rmtree(copy)
         self.counts["power cuts"] += 1
 
@@ -236,7 +236,7 @@ class Run:
 
     @staticmethod
     def await_stop(processes):
-        """A signal is sent before it has arrived."""
+        """Waits until the processes have stopped, because a signal takes effect some time after it is sent."""
         for process in processes:
             while process.poll() is None:
                 try:
@@ -251,7 +251,7 @@ class Run:
     # The end
 
     def finish(self):
-        """Lets everything that waits be done, without attacks, and looks at all of it."""
+        """Drains the queue without attacks, and checks all of it."""
         self.disk.heal()
         last, seen = time.monotonic(), -1
         while self.steady.is_alive and self.jobs.unfinished(self.connection()):
@@ -263,7 +263,7 @@ class Run:
             time.sleep(0.1)
         self.total_seconds = time.monotonic() - self.started
         if not self.steady.is_alive or self.steady.end() != 0:
-            self.problems.append(f"the worker that nobody attacked ended with code {self.steady.process.returncode}")
+            self.problems.append(f"the worker that was not attacked ended with code {self.steady.process.returncode}")
         self.retire(self.steady)
         check = subprocess.run([self.bin / "cameo-admin", "check"], env=self.environment, capture_output=True, text=True)
         if check.returncode != 0:

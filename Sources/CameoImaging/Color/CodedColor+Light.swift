@@ -1,9 +1,9 @@
-/// Numbers 0…1 to light in units of the reference white, and on to numbers of sRGB.
+/// The conversion of encoded values 0…1 to light in units of the reference white, and on to sRGB.
 extension CodedColor {
-    /// What white paper should have in HDR, cd/m² (ITU-R BT.2408, table 1): where SDR's white is.
+    /// The luminance of white paper in HDR, in cd/m² (ITU-R BT.2408, table 1), which corresponds to SDR's white.
     package static let referenceWhite = 203.0
 
-    /// Of each channel by itself. HLG's has to be multiplied by ``displayGain(_:)``.
+    /// The light of one channel. HLG's must be multiplied by ``displayGain(_:)``.
     package func light(_ encoded: Double) -> Double {
         switch transfer {
         case .sRGB: SRGB.linear(encoded)
@@ -12,12 +12,12 @@ extension CodedColor {
         }
     }
 
-    /// For all channels of a pixel whose luminance by ``light(_:)`` is this; 1 but for HLG.
+    /// The gain for all channels of a pixel whose luminance by ``light(_:)`` is this; 1 except for HLG.
     package func displayGain(_ luminance: Double) -> Double {
         transfer == .hlg ? HybridLogGamma.displayGain(luminance) / Self.referenceWhite : 1
     }
 
-    /// Nil where nothing is brighter than white.
+    /// The tone curve; nil if nothing can be brighter than white.
     package var toneCurve: ToneCurve? {
         switch transfer {
         case .sRGB: nil
@@ -26,7 +26,6 @@ extension CodedColor {
         }
     }
 
-    /// A grey as sRGB encodes it, 0…1 on both sides.
     package func grey(_ encoded: Double) -> Double {
         let scene = light(encoded)
         let light = scene * displayGain(scene)

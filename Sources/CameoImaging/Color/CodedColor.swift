@@ -1,6 +1,6 @@
-/// What numbers mean by code points of ITU-T H.273, as far as it is known here: full-range RGB or grey.
+/// A colour space by the code points of ITU-T H.273, as far as supported: full-range RGB or grey.
 package struct CodedColor: Hashable, Sendable {
-    /// All have the white D65.
+    /// Primaries with the white point D65.
     package enum Primaries: Int, Sendable {
         case bt709 = 1
         case bt2020 = 9
@@ -8,8 +8,8 @@ package struct CodedColor: Hashable, Sendable {
     }
 
     package enum Transfer: Sendable {
-        /// sRGB, and the curve of BT.709 (which BT.601 and BT.2020 share): that one is a camera's, what displays do with
-        /// it (BT.1886) bends the other way, and sRGB lies between the two.
+        /// sRGB, also used for the curve of BT.709 (shared by BT.601 and BT.2020): that curve describes cameras,
+        /// displays apply another (BT.1886), and sRGB lies between the two.
         case sRGB
         case pq
         case hlg
@@ -33,8 +33,8 @@ package struct CodedColor: Hashable, Sendable {
 }
 
 extension CodedColor.Primaries {
-    /// Light in these primaries to light in BT.709's, three rows of three. BT.2020's is that of ITU-R BT.2087; Display
-    /// P3's follows from the chromaticities in H.273, table 2.
+    /// The matrix from light in these primaries to light in BT.709's, three rows of three. BT.2020's is from ITU-R
+    /// BT.2087; Display P3's follows from the chromaticities in H.273, table 2.
     package var toBT709: [Double] {
         switch self {
         case .bt709: [1, 0, 0, 0, 1, 0, 0, 0, 1]
@@ -45,7 +45,7 @@ extension CodedColor.Primaries {
         }
     }
 
-    /// The shares of red, green and blue in luminance: the second row of the primaries' own matrix to CIE XYZ.
+    /// The weights of red, green and blue in luminance: the second row of the primaries' matrix to CIE XYZ.
     package var luminanceShares: [Double] {
         switch self {
         case .bt709: [0.2126, 0.7152, 0.0722]

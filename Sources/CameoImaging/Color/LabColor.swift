@@ -1,18 +1,18 @@
 package import CameoModel
 internal import Glibc
 
-/// A colour in CIE L*a*b* under D65, sRGB's own white.
+/// A colour in CIE L*a*b* under D65, the white of sRGB.
 package struct LabColor: Hashable, Sendable {
     /// 0 (black) to 100 (white).
     package var lightness: Double
-    /// Green to red and blue to yellow; 0 for greys.
+    /// The axes green to red and blue to yellow; 0 for greys.
     package var a, b: Double
 
     package init(lightness: Double, a: Double, b: Double) {
         (self.lightness, self.a, self.b) = (lightness, a, b)
     }
 
-    /// Alpha plays no part.
+    /// Converts from sRGB; alpha is ignored.
     package init(_ color: Color) {
         let (red, green, blue) = (Self.light(color.red), Self.light(color.green), Self.light(color.blue))
         let x = Self.compressed((0.412_456_4 * red + 0.357_576_1 * green + 0.180_437_5 * blue) / Self.whiteX)
@@ -21,7 +21,7 @@ package struct LabColor: Hashable, Sendable {
         self.init(lightness: 116 * y - 16, a: 500 * (x - y), b: 200 * (y - z))
     }
 
-    /// The nearest that sRGB has by clipping, opaque.
+    /// The colour in sRGB, clipped to its gamut; opaque.
     package var color: Color {
         let middle = (lightness + 16) / 116
         let x = Self.whiteX * Self.expanded(middle + a / 500)
@@ -43,7 +43,7 @@ package struct LabColor: Hashable, Sendable {
         UInt8((SRGB.encoded(min(1, max(0, light))) * 255).rounded())
     }
 
-    /// CIE 15: a cube root, with a straight line near black.
+    /// The nonlinearity of CIE 15: a cube root with a straight line near black.
     private static func compressed(_ share: Double) -> Double {
         share > 216.0 / 24_389 ? cbrt(share) : (24_389.0 / 27 * share + 16) / 116
     }

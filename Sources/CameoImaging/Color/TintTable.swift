@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// What a tint makes of every grey.
+/// Maps every grey to its tint.
 ///
-/// As sharp does (`Tint` in its `operations.cc`): lightness stays, the hue is the tint's, and its strength fades towards
-/// black and white, which therefore stay black and white.
+/// The mapping is sharp's (`Tint` in its `operations.cc`): lightness stays, the hue is the tint's, and its strength
+/// fades towards black and white, which therefore stay unchanged.
 package enum TintTable {
-    /// 256 colours, by luminance.
+    /// 256 colours, indexed by luminance.
     package static func colors(of tint: Color) -> [Color] {
         let hue = LabColor(tint)
         return (0...255).map { (grey: UInt8) in

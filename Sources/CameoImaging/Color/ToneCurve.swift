@@ -1,15 +1,15 @@
-/// Brings light that is brighter than white into what sRGB can show.
+/// Compresses light that is brighter than white into the range of sRGB.
 ///
-/// DESIGN: light counts in units of the reference white (1 is white). Up to three quarters of white nothing changes, so
-/// faces and walls look as they were graded; above, Reinhard's extended curve (Reinhard and others, "Photographic Tone
-/// Reproduction for Digital Images", 2002, equation 4), scaled to start there without a bend, leads the nominal peak to
-/// exactly 1. White itself becomes 0.875, in sRGB 240 of 255. It is meant for the largest channel of a pixel, all three
-/// then being scaled alike: hues stay, and no channel is clipped.
+/// DESIGN: light is measured in units of the reference white (1 is white). Up to three quarters of white nothing
+/// changes, so faces and walls look as they were graded. Above, Reinhard's extended curve (Reinhard et al.,
+/// "Photographic Tone Reproduction for Digital Images", 2002, equation 4), scaled to continue smoothly from there, maps
+/// the nominal peak to exactly 1. White itself becomes 0.875, in sRGB 240 of 255. The curve is applied to a pixel's
+/// largest channel and all three are scaled alike, so hues stay and no channel is clipped.
 package struct ToneCurve: Hashable, Sendable {
-    /// Where it stops being the identity.
+    /// The light up to which the curve is the identity.
     package static let knee = 0.75
 
-    /// What becomes 1; more than 1.
+    /// The light that becomes 1; more than 1.
     package let peak: Double
 
     package init(peak: Double) {

@@ -1,16 +1,16 @@
 /// The timing of an animation.
 struct Animation: Hashable {
-    /// At least 2.
+    /// The number of frames, at least 2.
     let frames: Int
-    /// Milliseconds that each frame is shown; as many as there are frames.
+    /// How long each frame is shown, in milliseconds; one entry per frame.
     let delays: [Int]
-    /// How often it is shown; 0: for ever.
+    /// The number of repetitions; 0 means forever.
     let loop: Int
 
-    /// What browsers do with frames that name no time (or less than a hundredth of a second or so).
+    /// The delay of frames that name none, as browsers choose it. Unit: milliseconds.
     private static let defaultDelay = 100
 
-    /// - Parameter roll: all frames below one another, as loaded. Nil for a single one.
+    /// - Parameter roll: all frames stacked vertically, as loaded. The initializer returns nil for a single frame.
     init?(of roll: borrowing VipsPicture) {
         guard roll.pageHeight > 0, roll.height / roll.pageHeight > 1 else { return nil }
         frames = roll.height / roll.pageHeight

@@ -1,15 +1,15 @@
 internal import CVips
 internal import CameoModel
 
-/// An overlay, decoded: upright, sRGB, four bands of 8 bits, not premultiplied, in memory.
+/// A decoded overlay: upright, sRGB, four bands of 8 bits, not premultiplied, in memory.
 final class OverlayPicture {
-    /// Pixels. What is larger is shrunk to it.
+    /// The longest edge that is kept, in pixels; larger overlays are shrunk to it.
     private static let maximumEdge = 4_096
-    /// Pixels. Drawings are drawn so large, and shrunk to where they are needed.
+    /// The longest edge at which vector drawings are rasterized, in pixels.
     private static let drawingEdge = 2_048
 
     let picture: VipsPicture
-    /// The size that the file names, in pixels, by which it is drawn where no scale is asked for.
+    /// The size that the file declares, in pixels. The overlay is drawn at this size unless the request scales it.
     let namedSize: PixelSize
     private var latest: VipsPicture?
 
@@ -28,7 +28,7 @@ final class OverlayPicture {
         self.namedSize = namedSize
     }
 
-    /// At a size; the latest is kept, since all frames of an animation ask for the same.
+    /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
     func resized(to size: PixelSize) -> VipsPicture? {
         if latest?.width != size.width || latest?.height != size.height {
             latest = Resampling.resize(picture.sharingReference(), to: size)?.materialized()
@@ -36,7 +36,7 @@ final class OverlayPicture {
         return latest?.sharingReference()
     }
 
-    /// The size to decode it to.
+    /// The size at which the overlay is decoded.
     static func size(of facts: PictureFacts) -> PixelSize {
         let longest = Double(max(facts.width, facts.height))
         if facts.format.isVector { return facts.size.scaled(by: Double(drawingEdge) / longest) }

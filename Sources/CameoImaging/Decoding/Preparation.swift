@@ -1,10 +1,10 @@
 internal import CameoModel
 
-/// What the steps before the parting need to know.
+/// What the preparation steps need to know.
 struct Preparation {
     let format: PictureFormat
-    /// In the pixels as stored, before the orientation is applied; nil keeps every pixel.
+    /// The target size in stored pixels, before the orientation is applied; nil keeps every pixel.
     let sharedSize: PixelSize?
-    /// Where the file names its colours by code points, which outrank a profile.
+    /// The colour space that the file declares by code points, which outrank a profile.
     var codedColor: CodedColor?
 }

@@ -1,17 +1,17 @@
 internal import CameoModel
 
-/// What one decode left in memory: the pixels from which every rendition of a group is made.
+/// The decoded pixels from which every rendition of a group is made.
 final class SharedPicture {
     let format: PictureFormat
-    /// Of a page or frame of the source, upright.
+    /// The size of a page or frame of the source, upright.
     let sourceSize: PixelSize
-    /// Of a page or frame here, upright.
+    /// The size of a page or frame of this picture, upright.
     let frameSize: PixelSize
     let animation: Animation?
     let metadata: SourceMetadata
-    /// sRGB or grey. An animation's frames stand below one another, as they are stored; else it is upright.
+    /// sRGB or grey pixels, upright; for an animation, its frames stacked vertically as stored.
     private let standard: VipsPicture
-    /// The same in the source's own colour space; nil where nobody wants it or there is none.
+    /// The same pixels in the source's own colour space; nil if no rendition needs them or there is no profile.
     private let device: VipsPicture?
 
     var hasDevicePixels: Bool { device != nil }

@@ -1,12 +1,12 @@
 internal import CameoModel
 
-/// Decodes what one group of renditions needs of a source, once.
+/// Decodes what one group of renditions needs from a source, once.
 struct SourceDecoder {
     let reader: SourceReader
-    /// Of the page that is decoded; its size is the page's own.
+    /// The facts of the decoded page; their size is the page's own.
     let facts: PictureFacts
 
-    /// The page whose header was opened and checked already, at an upright size (see ``SharedSize``).
+    /// Decodes the page whose header is already open and checked, at an upright size (see ``SharedSize``).
     func page(
         _ group: RenditionGroup,
         header: consuming VipsPicture,
@@ -23,7 +23,7 @@ struct SourceDecoder {
         }
     }
 
-    /// All frames at their own size: resized together, each would bleed into its neighbours.
+    /// Decodes all frames at their own size: resized together, each would bleed into its neighbours.
     func animation(keepsProfile: Bool) throws(ImagingError) -> SharedPicture {
         let roll = try reader.animation(facts)
         let decodingBytes = roll.decodingBytes
@@ -72,7 +72,7 @@ struct SourceDecoder {
         return try RenderPipeline.prepare(pixels, by: RenderPipeline.uprighting, preparation)
     }
 
-    /// A decoder that asked in vain for one large piece of memory says the same as one that met a damaged file.
+    /// Tells memory exhaustion from damage: libvips reports the same error for a large allocation that failed.
     private func noticingExhaustion(
         of bytes: Int,
         _ decode: () throws(ImagingError) -> SharedPicture

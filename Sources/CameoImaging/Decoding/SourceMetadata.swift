@@ -1,4 +1,4 @@
-/// A source's header with all its fields, kept while its pixels go their way without them.
+/// A source's header with all metadata fields, kept because the pixels are processed without them.
 final class SourceMetadata {
     let header: VipsPicture
 

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// An AVIF file (ISO/IEC 23008-12, HEIF) as libheif writes it: `ftyp`, `meta`, `mdat`.
 ///
-/// EXIF and XMP are items of their own that describe the primary one; a profile is one of its properties.
+/// EXIF and XMP are separate items that describe the primary one; a profile is one of its properties.
 enum AVIFContainer {
-    /// - Returns: nil if the file has another structure.
+    /// - Returns: nil if the file is structured differently.
     static func adding(_ metadata: KeptMetadata, to file: Data) -> Data? {
         guard var boxes = ISOBox.all(in: file), let metaIndex = boxes.firstIndex(where: { $0.name == "meta" }) else {
             return nil
@@ -18,7 +18,7 @@ enum AVIFContainer {
 
         var items: [(id: Int, info: [UInt8], bytes: [UInt8])] = []
         if let exif = metadata.exif {
-            // Four bytes say how far behind them the TIFF file begins.
+            // The first four bytes give the offset of the TIFF header behind them.
             let bytes = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + exif
             items.append((last + 1, Array("Exif\0".utf8), bytes))
         }
@@ -31,7 +31,7 @@ enum AVIFContainer {
         }
         if let profile = metadata.profile, !add(profile, to: primary, in: &children) { return nil }
 
-        // Offsets are as long before they are known.
+        // Offsets have the same length before and after they are known.
         children.set(ISOBox("iloc", locations.payload))
         let growth = 4 + children.bytes.count - meta.count
         var end = file.count + growth + 8
@@ -53,14 +53,14 @@ enum AVIFContainer {
         return Data(boxes.bytes)
     }
 
-    /// Without the line before it that says where a packet begins: it has no use in an item, and libvips does not take
-    /// for XMP what begins with it.
+    /// The XMP without the packet header before it, which is useless in an item and keeps libvips from recognising the
+    /// item as XMP.
     private static func bare(_ xmp: [UInt8]) -> [UInt8] {
         guard let start = xmp.firstRange(of: "<x:xmpmeta".utf8)?.lowerBound else { return xmp }
         return Array(xmp[start...])
     }
 
-    /// Names an item in `iinf` and refers it to another in `iref`.
+    /// Declares an item in `iinf` and links it to another in `iref`.
     private static func add(
         _ id: Int,
         _ info: [UInt8],
@@ -89,7 +89,7 @@ enum AVIFContainer {
         return true
     }
 
-    /// Adds a property to `ipco` and gives it to an item in `ipma`.
+    /// Adds a property to `ipco` and assigns it to an item in `ipma`.
     private static func add(_ profile: [UInt8], to item: Int, in children: inout [ISOBox]) -> Bool {
         guard let iprp = children["iprp"], var parts = ISOBox.all(in: iprp.payload),
             var properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]?.payload,

@@ -1,20 +1,21 @@
 internal import CameoModel
 
-/// `auto` is WebP: lossy, or lossless where that is smaller.
+/// Chooses how `auto` is written: as WebP, lossy, or lossless if that is smaller.
 ///
-/// Measured with libvips 8.14.1: of 102 thumbnails (51 pictures, 256 and 900 pixels) lossless was smaller for 13, all of
-/// them drawings of few colours; at best by 80 per cent. It takes about twice as long as lossy, so it is tried only for what could be one.
+/// Measured with libvips 8.14.1: of 102 thumbnails (51 pictures, 256 and 900 pixels) lossless was smaller for 13, all
+/// of them drawings with few colours, by up to 80 per cent. It takes about twice as long as lossy, so it is tried only
+/// for pictures that look like such a drawing.
 enum AutoChoice {
-    /// Larger pictures would take long.
+    /// Lossless encoding of larger pictures takes too long.
     private static let mostPixels = 1_000_000
-    /// Points looked at, a side, and how many colours they may have: where lossless was smaller it was 221 at most; a
-    /// photograph nearly always has over 1,000.
+    /// The sampling grid's points per side, and the most colours that they may have: 221 at most where lossless was
+    /// smaller, while a photograph nearly always has over 1,000.
     private static let grid = 64
     private static let mostColors = 512
-    /// libwebp's method: 0 leaves a quarter more bytes, over 1 hardly saves any.
+    /// libwebp's method: 0 leaves a quarter more bytes, more than 1 saves hardly any.
     private static let effort = 1
 
-    /// Whether lossless is worth a try. The picture must be in memory.
+    /// Whether lossless is worth trying. The picture must be in memory.
     static func mayBeLossless(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) -> Bool {
         guard plan.rendition.format == .auto, !plan.rendition.encoding.lossless, plan.animation == nil,
             picture.width * picture.height <= mostPixels

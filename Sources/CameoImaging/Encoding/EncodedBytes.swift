@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A thumbnail's file.
+/// The file of a thumbnail.
 struct EncodedBytes {
     let bytes: Data
     /// Whether any pixel may be transparent.

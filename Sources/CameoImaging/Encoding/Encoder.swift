@@ -1,10 +1,10 @@
 internal import CameoModel
 internal import Foundation
 
-/// Pixels to bytes, as the plan's rendition wants them.
+/// Encodes pixels as the plan's rendition asks.
 enum Encoder {
-    /// The picture must be in memory and have 8 bits a band: grey or colour, with alpha or without, the frames of an
-    /// animation below one another. Throws ``ImagingError/tooManyBytes(limit:smallest:)`` where no quality makes it fit.
+    /// The picture must be in memory with 8 bits per band: grey or colour, with or without alpha, the frames of an
+    /// animation stacked vertically. Throws ``ImagingError/tooManyBytes(limit:smallest:)`` if no quality makes it fit.
     static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
         let output = try OutputPicture(picture, plan)
         let bytes = try chosen(output, plan, isFlat: AutoChoice.mayBeLossless(picture, plan))
@@ -14,7 +14,7 @@ enum Encoder {
         return EncodedBytes(bytes: bytes, hasAlpha: output.hasAlpha)
     }
 
-    /// The file that is best among those that fit, else the smallest that was found.
+    /// The best file among those that fit, else the smallest that was found.
     private static func chosen(
         _ output: borrowing OutputPicture,
         _ plan: RenditionPlan,
@@ -23,7 +23,7 @@ enum Encoder {
         let first = try output.encoded(by: plan.saver(quality: plan.quality))
         if isFlat {
             let lossless = try output.encoded(by: AutoChoice.losslessSaver(for: plan))
-            // It is the better one as well.
+            // Lossless is also the better picture.
             let fits = lossless.count <= plan.rendition.encoding.maxBytes ?? .max
             if lossless.count < first.count, fits { return lossless }
         }

@@ -14,7 +14,7 @@ struct ISOBox {
         return bytes + name.utf8 + payload
     }
 
-    /// The boxes that fill these bytes exactly; nil for anything else, sizes of 64 bits among it.
+    /// The boxes that fill these bytes exactly; nil for anything else, including 64-bit sizes.
     static func all(in bytes: some Sequence<UInt8>) -> [ISOBox]? {
         let reader = ByteReader(bytes)
         var boxes: [ISOBox] = []
@@ -35,7 +35,7 @@ extension [ISOBox] {
 
     subscript(name: String) -> ISOBox? { first { $0.name == name } }
 
-    /// Puts a box into the place of the one with its name, else behind the others.
+    /// Replaces the box of that name, or appends the box if there is none.
     mutating func set(_ box: ISOBox) {
         if let index = firstIndex(where: { $0.name == box.name }) { self[index] = box } else { append(box) }
     }

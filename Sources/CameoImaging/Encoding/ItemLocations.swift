@@ -1,8 +1,8 @@
-/// The box `iloc`: where in an AVIF file the bytes of each item stand (ISO/IEC 14496-12, 8.11.3).
+/// The `iloc` box: where the bytes of each item are in an AVIF file (ISO/IEC 14496-12, 8.11.3).
 struct ItemLocations {
     struct Item {
         let id: Int
-        /// Offset in the file, and bytes.
+        /// The offset in the file and the length, both in bytes.
         var extents: [(offset: Int, length: Int)]
     }
 
@@ -10,7 +10,7 @@ struct ItemLocations {
 
     init() {}
 
-    /// - Returns: nil for what libheif does not write: 32-bit ids, other files, offsets that count from elsewhere.
+    /// - Returns: nil for what libheif never writes: 32-bit ids, external files, offsets relative to other boxes.
     init?(_ payload: [UInt8]) {
         let reader = ByteReader(payload)
         guard let version = reader.number(at: 0, count: 1), version <= 1, let sizes = reader.number(at: 4, count: 2),
@@ -38,7 +38,7 @@ struct ItemLocations {
         }
     }
 
-    /// Version 0, offsets and lengths of 32 bits.
+    /// The box in version 0, with 32-bit offsets and lengths.
     var payload: [UInt8] {
         var bytes: [UInt8] = [0, 0, 0, 0, 0x44, 0]
         bytes.append(items.count, count: 2)

@@ -2,19 +2,19 @@ internal import CVips
 internal import CameoModel
 internal import Foundation
 
-/// Pixels as an encoder wants them, and what goes into the file with them. It can be encoded many times.
+/// The pixels as an encoder needs them, with the metadata that goes into the file. It can be encoded many times.
 struct OutputPicture: ~Copyable {
     private let picture: VipsPicture
     private let metadata: KeptMetadata
     private let format: Rendition.Format
-    /// Pixels of one frame.
+    /// The size of one frame in pixels.
     private let size: PixelSize
     let hasAlpha: Bool
 
     init(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) {
         var output = picture.sharingReference()
         guard let isOpaque = output.isOpaque else { throw Self.failure }
-        // An alpha of nothing but 255 costs bytes, and sends readers the slow way.
+        // A fully opaque alpha band costs bytes and puts readers on their slow path.
         if isOpaque, output.hasAlpha { output = try Self.made(output.firstBands(output.colorBands)) }
         let profile = try Self.profile(for: &output, plan)
         let size = PixelSize(output.width, output.height / (plan.animation?.frames ?? 1))
@@ -41,7 +41,7 @@ struct OutputPicture: ~Copyable {
         return file
     }
 
-    /// The profile to embed, if any, with pixels that it describes.
+    /// The profile to embed, if any, with pixels converted to match it.
     private static func profile(
         for picture: inout VipsPicture,
         _ plan: RenditionPlan
@@ -51,21 +51,21 @@ struct OutputPicture: ~Copyable {
             switch (profile.space, picture.colorBands == 1) {
             case (.rgb, false): return profile
             case (.rgb, true):
-                // The same number three times is grey in any RGB profile.
+                // Three equal values are grey in any RGB profile.
                 picture = try made(picture.converted(to: VIPS_INTERPRETATION_sRGB))
                 return profile
             case (.grey, true):
                 if plan.format.hasGrey { return profile }
-                // The file will have three colours where the profile has one.
+                // The file has three colour channels, the profile one.
                 picture = try made(picture.converted(byProfile: data))
             case (.grey, false):
-                // Coloured after it was decoded, in numbers that no profile goes with.
+                // Coloured after decoding, so the profile no longer describes the pixels.
                 break
             }
         }
         guard plan.rendition.encoding.keep.contains(.icc), plan.format != .gif else { return nil }
         guard let data = VipsLibrary.profileOfSRGB(), let profile = ColorProfile(data) else { throw failure }
-        // Grey numbers are not what a profile for three colours describes.
+        // The RGB profile does not describe one grey channel.
         if picture.colorBands == 1 { picture = try made(picture.converted(to: VIPS_INTERPRETATION_sRGB)) }
         return profile
     }
@@ -79,6 +79,5 @@ struct OutputPicture: ~Copyable {
 }
 
 extension Rendition.Format {
-    /// Whether grey pixels are written as such.
     fileprivate var hasGrey: Bool { self == .jpeg || self == .png }
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// The chunks of a PNG file (ISO/IEC 15948), behind whose first metadata stands.
+/// The chunks of a PNG file (ISO/IEC 15948); metadata goes behind the first.
 enum PNGContainer {
-    /// Signature and header chunk.
+    /// The bytes of signature and header chunk.
     private static let head = 8 + 25
 
-    /// - Returns: nil if this is no PNG file.
+    /// - Returns: nil if this is not a PNG file.
     static func adding(_ metadata: KeptMetadata, to file: Data) -> Data? {
         let reader = ByteReader(file)
         guard reader.name(at: 12) == "IHDR", let head = reader.slice(at: 0, count: head) else { return nil }
@@ -26,7 +26,8 @@ enum PNGContainer {
         return chunk
     }
 
-    /// A zlib stream (RFC 1950) of stored blocks: a profile has to be in one, and is too short to be worth a library.
+    /// A zlib stream (RFC 1950) of stored blocks. iCCP requires zlib, and a profile is too short to be worth
+    /// compressing.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var rest = bytes[...]

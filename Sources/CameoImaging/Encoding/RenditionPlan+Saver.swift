@@ -1,7 +1,7 @@
 internal import CameoModel
 
 extension RenditionPlan {
-    /// The quality that was asked for, or the format's default; nil if what is written has none.
+    /// The requested quality or the format's default; nil if the output has none.
     var quality: Int? {
         let encoding = rendition.encoding
         switch format {
@@ -13,7 +13,7 @@ extension RenditionPlan {
         }
     }
 
-    /// What writes it at ``quality`` or a lower one.
+    /// The saver for ``quality`` or a lower one.
     func saver(quality: Int?) -> VipsSaver {
         let encoding = rendition.encoding
         switch (format, quality) {
@@ -24,7 +24,7 @@ extension RenditionPlan {
             return .palettePNG(quality: quality, effort: encoding.effort ?? 7)
         case (.png, nil): return .png(effort: encoding.effort ?? 6)
         case (.webp, let quality?), (.auto, let quality?), (.source, let quality?):
-            // Soft edges are seen before blurred colours are: alpha loses nothing down to the default quality.
+            // Damaged edges are noticed sooner than blurred colours: alpha stays lossless down to the default quality.
             let method = encoding.effort.map(Self.webPMethod) ?? 4
             return .webp(quality: quality, alphaQuality: min(100, quality + 20), effort: method)
         case (.webp, nil), (.auto, nil), (.source, nil):
@@ -36,13 +36,13 @@ extension RenditionPlan {
         }
     }
 
-    /// libaom's effort: 4 is its default and takes more than four times as long for a few per cent of bytes.
+    /// libaom's effort. Its default, 4, takes more than four times as long to save a few per cent of bytes.
     private static let avifEffort = 2
 
-    /// 1…9 on libwebp's 0…6.
+    /// Maps an effort of 1…9 to libwebp's 0…6.
     static func webPMethod(effort: Int) -> Int { ((effort - 1) * 6 + 4) / 8 }
 
-    /// As libvips chooses too.
+    /// The default is libvips' own.
     private func chroma(at quality: Int) -> Rendition.Encoding.ChromaSubsampling {
         rendition.encoding.chromaSubsampling ?? (quality >= 90 ? .full : .quarter)
     }

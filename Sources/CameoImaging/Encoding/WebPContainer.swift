@@ -7,7 +7,7 @@ enum WebPContainer {
         let name: String
         let payload: [UInt8]
 
-        /// Padded to an even length.
+        /// The chunk's bytes, padded to an even length.
         var bytes: [UInt8] {
             var bytes = Array(name.utf8)
             bytes.append(payload.count, count: 4, .little)
@@ -15,7 +15,7 @@ enum WebPContainer {
         }
     }
 
-    /// The flags of VP8X, its first byte.
+    /// The flags in the first byte of VP8X.
     private enum Flag {
         static let profile: UInt8 = 0x20
         static let alpha: UInt8 = 0x10
@@ -26,12 +26,10 @@ enum WebPContainer {
 
     private static let metadataNames: Set<String> = ["EXIF", "XMP ", "ICCP"]
 
-    /// The same picture with this metadata and no other.
+    /// The same picture with this metadata and no other. `size` is the canvas size. Nil if this is not a WebP file.
     ///
-    /// libvips 8.14.1 adds an EXIF chunk of its own to every WebP, also when it is told to strip: 220 bytes that say
-    /// nothing, and a larger header to announce them.
-    ///
-    /// `size` is the canvas'. Nil if the file's structure is none of WebP's.
+    /// libvips 8.14.1 adds an EXIF chunk of its own to every WebP, even if told to strip: 220 useless bytes and a
+    /// larger header to announce them.
     static func replacingMetadata(
         of file: Data,
         by metadata: KeptMetadata,
@@ -54,7 +52,7 @@ enum WebPContainer {
         if let profile = metadata.profile { body.insert(Chunk(name: "ICCP", payload: profile), at: 0) }
         if let exif = metadata.exif { body.append(Chunk(name: "EXIF", payload: exif)) }
         if let xmp = metadata.xmp { body.append(Chunk(name: "XMP ", payload: xmp)) }
-        // Nothing extended is left: a plain file of one chunk. VP8L says by itself that it has alpha.
+        // Nothing extended is left, so a plain file of one chunk is enough. VP8L itself declares its alpha.
         let isPlain = body.count == 1 && header[0] & ~Flag.alpha == 0 && (header[0] == 0 || body[0].name == "VP8L")
         if !isPlain { body.insert(Chunk(name: "VP8X", payload: header), at: 0) }
 
@@ -64,7 +62,7 @@ enum WebPContainer {
         return Data(bytes + content)
     }
 
-    /// Flags, three reserved bytes, width and height less 1.
+    /// Flags, three reserved bytes, and width and height less 1.
     private static func extendedHeader(size: PixelSize, hasAlpha: Bool) -> [UInt8] {
         var header: [UInt8] = [hasAlpha ? Flag.alpha : 0, 0, 0, 0]
         header.append(size.width - 1, count: 3, .little)
@@ -72,7 +70,7 @@ enum WebPContainer {
         return header
     }
 
-    /// Nil if they do not fill the file exactly.
+    /// The chunks, or nil if they do not fill the file exactly.
     private static func chunks(of file: Data) -> [Chunk]? {
         var reader = ByteReader(file)
         reader.order = .little

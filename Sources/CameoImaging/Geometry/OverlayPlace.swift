@@ -1,14 +1,13 @@
 package import CameoModel
 
-/// The size of an overlay on a thumbnail, and where it stands.
+/// The size and position of an overlay on a thumbnail.
 package struct OverlayPlace: Hashable, Sendable {
     package let size: PixelSize
-    /// Of its left upper corner.
     package let left: Int
     package let top: Int
 
-    /// `own` is the size that the overlay has by itself; its shape stays. The margin is in pixels of the thumbnail; at
-    /// least one pixel is left between two of them.
+    /// Fits an overlay with the natural size `own`, whose aspect ratio is kept. The margin is in pixels of the
+    /// thumbnail; opposite margins leave at least one pixel between them.
     package init(of own: PixelSize, on thumbnail: PixelSize, _ overlay: Rendition.Overlay, margin: Int) {
         let horizontal = min(margin, (thumbnail.width - 1) / 2)
         let vertical = min(margin, (thumbnail.height - 1) / 2)

@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// A rectangle of a picture, in whole pixels from its left upper corner.
+/// A rectangle of a picture, in whole pixels from its top left corner.
 struct PixelArea: Hashable {
     var left: Int
     var top: Int
@@ -12,14 +12,13 @@ struct PixelArea: Hashable {
         self.size = size
     }
 
-    /// The whole of a picture.
     init(whole size: PixelSize) {
         self.init(left: 0, top: 0, size: size)
     }
 
-    /// The part of this area that a request names.
+    /// The part of this area that a request names. A fraction that rounds to nothing becomes one pixel.
     ///
-    /// - Throws: `cropOutside` if it reaches beyond; a share that rounds to nothing is one pixel.
+    /// - Throws: `cropOutside` if the crop extends beyond the area.
     func cropped(to area: Rendition.CropArea) throws(ImagingError) -> PixelArea {
         switch area.unit {
         case .pixels:
@@ -38,14 +37,14 @@ struct PixelArea: Hashable {
         }
     }
 
-    /// Rounded at both ends, so that neighbouring shares meet without gap or overlap.
+    /// Rounds at both ends, so that neighbouring fractions meet without gap or overlap.
     private static func share(of edge: Int, from start: Double, length: Double) -> (Int, Int) {
         let first = min(edge - 1, Int((start * Double(edge)).rounded()))
         let end = min(edge, Int(((start + length) * Double(edge)).rounded()))
         return (first, max(1, end - first))
     }
 
-    /// The same area of the same picture at another size; at least one pixel, and within the picture.
+    /// The same area in a picture of another size; at least one pixel, and inside the picture.
     func scaled(from whole: PixelSize, to other: PixelSize) -> PixelArea {
         guard whole != other else { return self }
         let (x, width) = Self.scaled(left, size.width, of: whole.width, to: other.width)

@@ -1,13 +1,14 @@
 package import CameoModel
 
-/// Where one rectangle stands in another: the offset of the smaller from the larger's left upper corner.
+/// The position of one rectangle in another: the offset from the larger one's top left corner.
 package struct Placement: Hashable, Sendable {
     package let left: Int
     package let top: Int
 
-    /// A centred rectangle whose spare pixels are odd stands half a pixel to the left and above, as in libvips.
-    /// A focal point is brought to the middle as far as the edges allow. `inner` is no wider and no higher than `outer`; a
-    /// gravity that the pixels decide counts as the centre.
+    /// Places `inner`, which is no wider and no higher than `outer`.
+    ///
+    /// If the spare pixels around a centred rectangle are odd, it is placed half a pixel to the left and above, as in
+    /// libvips. A focal point is moved to the centre as far as the edges allow. Smart gravities count as the centre.
     package init(of inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
         if case .focus(let point) = gravity {
             left = Self.offset(of: inner.width, in: outer.width, around: point.x)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Numbers in somebody else's bytes: what lies outside is nil.
+/// Reads numbers from untrusted bytes; reading out of bounds returns nil.
 struct ByteReader {
     enum Order {
         case big, little
@@ -20,7 +20,7 @@ struct ByteReader {
         return bytes[offset..<offset + count]
     }
 
-    /// A number of 0…7 bytes; that of none is 0.
+    /// An unsigned integer of 0…7 bytes; zero bytes read as 0.
     func number(at offset: Int, count: Int) -> Int? {
         guard count < 8, let slice = slice(at: offset, count: count) else { return nil }
         switch order {
@@ -29,14 +29,14 @@ struct ByteReader {
         }
     }
 
-    /// Four characters, as chunks and boxes are named.
+    /// A four-character name, as chunks and boxes have.
     func name(at offset: Int) -> String? {
         slice(at: offset, count: 4).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 extension [UInt8] {
-    /// Appends the low `count` bytes of a number.
+    /// Appends the low `count` bytes of an integer.
     mutating func append(_ number: Int, count: Int, _ order: ByteReader.Order = .big) {
         let little = (0..<count).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         switch order {

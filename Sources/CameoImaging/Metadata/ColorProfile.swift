@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An ICC profile (ICC.1:2010, 7.2: the header), checked as far as a reader's trust goes.
+/// An ICC profile whose header (ICC.1:2010, 7.2) has been checked.
 struct ColorProfile {
     enum Space: String {
         case rgb = "RGB "
@@ -10,10 +10,10 @@ struct ColorProfile {
     let bytes: [UInt8]
     let space: Space
 
-    /// No profile of a camera or a screen is anywhere near this.
+    /// The largest size accepted, in bytes, far above any camera's or screen's profile.
     private static let longest = 4 << 20
 
-    /// - Returns: nil unless it is one for RGB or grey pixels, whole, and of at most 4 MiB.
+    /// - Returns: nil unless it is a complete profile for RGB or grey pixels of at most 4 MiB.
     init?(_ data: Data) {
         let reader = ByteReader(data)
         guard (128...Self.longest).contains(reader.count), reader.number(at: 0, count: 4) == reader.count,

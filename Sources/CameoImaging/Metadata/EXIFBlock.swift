@@ -1,10 +1,10 @@
 internal import CameoModel
 
-/// What is left of a source's EXIF, written anew: no byte of the source gets through that was not picked by its tag.
+/// The kept part of a source's EXIF, written anew: only bytes of fields picked by their tag are copied.
 struct EXIFBlock {
-    /// Longer values are not what their tags say.
+    /// The most bytes of a value; longer ones cannot be what their tags say.
     private static let longestValue = 8_192
-    /// A JPEG segment holds 65,533 bytes, the six of `Exif` included.
+    /// The most bytes of a block. A JPEG segment holds 65,533, including the six of `Exif`.
     private static let longestBlock = 65_000
 
     private let order: ByteReader.Order
@@ -12,8 +12,8 @@ struct EXIFBlock {
     private let camera: [TIFFEntry]
     private let place: [TIFFEntry]
 
-    /// `source` is EXIF as a loader found it, `size` the thumbnail's (of one frame); `isSRGB`: else its pixels have another
-    /// profile's numbers. Nil if nothing is left.
+    /// `source` is EXIF as the loader found it, `size` the size of one frame of the thumbnail. `isSRGB` is false if the
+    /// pixels keep another profile's values. Nil if nothing is left.
     init?(_ source: [UInt8], keeping keep: Set<Rendition.Encoding.Metadata>, size: PixelSize, isSRGB: Bool) {
         guard let file = TIFFFile(source) else { return nil }
         order = file.order
@@ -42,7 +42,7 @@ struct EXIFBlock {
         }
     }
 
-    /// A TIFF file; nil if it is longer than a JPEG segment.
+    /// The block as a TIFF file; nil if it does not fit into a JPEG segment.
     var bytes: [UInt8]? {
         var file: [UInt8] = Array((order == .big ? "MM\0*" : "II*\0").utf8)
         file.append(8, count: 4, order)
@@ -58,7 +58,7 @@ struct EXIFBlock {
         return file.count <= Self.longestBlock ? file : nil
     }
 
-    /// A directory with its values, each begun on an even offset.
+    /// The length of a directory with its values, each aligned to an even offset.
     private static func length(of entries: [TIFFEntry]) -> Int {
         entries.reduce(6 + entries.count * 12) { $0 + ($1.value.count > 4 ? $1.value.count + $1.value.count % 2 : 0) }
     }

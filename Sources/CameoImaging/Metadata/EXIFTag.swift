@@ -1,9 +1,9 @@
-/// The fields of EXIF (CIPA DC-008, version 3.0) that a thumbnail may keep: a list of what is allowed, so that nothing
-/// that is not understood gets through.
+/// The EXIF fields (CIPA DC-008, version 3.0) that a thumbnail may keep: an allow list, so that no unknown field
+/// passes.
 ///
-/// Left out on purpose: the orientation (it was applied); MakerNote (the maker's own bytes: a place may be in them);
-/// everything that points to a preview or another directory; XMP, IPTC and Photoshop blocks; and what describes the
-/// source's pixels and not the thumbnail's (compression, colour primaries, subject's position, focal plane).
+/// Deliberately omitted: the orientation (already applied); MakerNote (opaque bytes that may contain a location);
+/// everything that points to a preview or another directory; XMP, IPTC and Photoshop blocks; and fields that describe
+/// the source's pixels rather than the thumbnail's (compression, colour primaries, subject position, focal plane).
 enum EXIFTag {
     static let cameraDirectory = 0x8769
     static let placeDirectory = 0x8825
@@ -15,8 +15,8 @@ enum EXIFTag {
 
     static let ownership: Set<Int> = [artist, copyright]
 
-    /// Description, make, model, resolution and its unit, software, date, artist, rating, copyright, and Windows' title,
-    /// comment, author, keywords, subject.
+    /// Description, make, model, resolution and its unit, software, date, artist, rating, copyright, and Windows'
+    /// title, comment, author, keywords, subject.
     static let ofPicture = ownership.union([
         0x010E, 0x010F, 0x0110, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E,
         0x9C9F,
@@ -34,7 +34,8 @@ enum EXIFTag {
         tags.formUnion(0x9400...0x9405)
         // Flashpix version, flash energy, exposure index, sensing method, file source, scene type.
         tags.formUnion([0xA000, 0xA20B, 0xA215, 0xA217, 0xA300, 0xA301])
-        // Custom rendering to sharpness; distance range; image id; owner, serial numbers, lens; title, people, software.
+        // Custom rendering to sharpness; distance range; image id; owner, serial numbers, lens; title, people,
+        // software.
         tags.formUnion(0xA401...0xA40A)
         tags.formUnion([0xA40C, 0xA420])
         tags.formUnion(0xA430...0xA43C)

@@ -1,9 +1,9 @@
 internal import CameoModel
 internal import Foundation
 
-/// What goes into a thumbnail's file besides pixels. Encoders never write any; the containers add exactly this.
+/// The metadata of a thumbnail's file. Encoders never write any; the containers add exactly this.
 struct KeptMetadata {
-    /// A TIFF file, without `Exif` before it.
+    /// EXIF as a TIFF file, without the `Exif` prefix.
     let exif: [UInt8]?
     /// An XMP packet in UTF-8.
     let xmp: [UInt8]?
@@ -11,7 +11,7 @@ struct KeptMetadata {
 
     var isEmpty: Bool { exif == nil && xmp == nil && profile == nil }
 
-    /// `size` is that of one frame, `profile` that of the pixels, if it is to go with them.
+    /// `size` is the size of one frame; `profile` is the profile to embed, if any.
     init(for plan: RenditionPlan, size: PixelSize, profile: ColorProfile?) {
         self.profile = profile?.bytes
         let keep = plan.rendition.encoding.keep

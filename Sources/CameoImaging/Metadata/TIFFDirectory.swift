@@ -1,11 +1,11 @@
-/// One field of a TIFF directory (TIFF 6.0, section 2), its value in the file's byte order.
+/// One field of a TIFF directory (TIFF 6.0, section 2), with its value in the file's byte order.
 struct TIFFEntry {
     let tag: Int
     let type: Int
     let count: Int
     let value: [UInt8]
 
-    /// Bytes of one value by type, 1 BYTE to 12 DOUBLE.
+    /// The bytes of one value by type, 1 (BYTE) to 12 (DOUBLE).
     fileprivate static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
 
     init(tag: Int, type: Int, count: Int, value: [UInt8]) {
@@ -28,12 +28,12 @@ struct TIFFEntry {
     }
 }
 
-/// The TIFF file that EXIF is, as far as its directories can be read: what points outside of it is passed over.
+/// The TIFF structure of EXIF, as far as its directories can be read; entries that point outside are skipped.
 struct TIFFFile {
     private let reader: ByteReader
     var order: ByteReader.Order { reader.order }
 
-    /// - Parameter bytes: with or without the `Exif` that goes before it in JPEG.
+    /// - Parameter bytes: the data, with or without the `Exif` prefix that JPEG has.
     init?(_ bytes: [UInt8]) {
         let prefix = Array("Exif\0\0".utf8)
         var reader = ByteReader(bytes.starts(with: prefix) ? bytes[prefix.count...] : bytes[...])
@@ -45,7 +45,7 @@ struct TIFFFile {
         self.reader = reader
     }
 
-    /// The first directory; the one behind it is the embedded preview's.
+    /// The first directory; the second one belongs to the embedded preview.
     var firstDirectory: [TIFFEntry] { reader.number(at: 4, count: 4).map { directory(at: $0) } ?? [] }
 
     /// The directory that a field of another one points to.

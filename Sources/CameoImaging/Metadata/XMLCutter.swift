@@ -1,7 +1,8 @@
-/// Cuts attributes and elements out of a text of XML, and leaves every other byte as it is.
+/// Cuts attributes and elements out of an XML text and leaves every other byte as it is.
 ///
-/// It knows tags, quoted values, comments, processing instructions and CDATA, which is all that XMP has. What it does not
-/// understand it refuses. It works on UTF-8 and not on characters: a combining mark behind a `<` makes another character.
+/// It handles tags, quoted values, comments, processing instructions and CDATA, which is all that XMP uses, and rejects
+/// anything else. It works on UTF-8 bytes, not on characters: a combining mark after a `<` would make another
+/// character.
 struct XMLCutter {
     private let text: [UInt8]
 
@@ -9,11 +10,11 @@ struct XMLCutter {
         self.text = text
     }
 
-    /// - Parameter isCut: decides by an element's or attribute's qualified name.
-    /// - Returns: nil if the tags do not go together.
+    /// - Parameter isCut: whether to cut an element or attribute, by its qualified name.
+    /// - Returns: nil if the tags are not balanced.
     func removing(where isCut: (String) -> Bool) -> [UInt8]? {
         var kept: [UInt8] = []
-        // How many elements are open, and how many were when the one began that is being cut.
+        // The number of open elements, and that number at the start of the element being cut.
         var depth = 0
         var cutDepth: Int?
         var rest = text[...]
@@ -54,7 +55,7 @@ struct XMLCutter {
     private static let space: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
     private static let quotes: Set<UInt8> = [UInt8(ascii: "\""), UInt8(ascii: "'")]
 
-    /// From a `<` to the `>` that ends it.
+    /// The text from a `<` to its closing `>`.
     private static func tag(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
         where rest.starts(with: opening.utf8) {
@@ -80,7 +81,7 @@ struct XMLCutter {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// A start tag without the attributes of these names; nil if its attributes are not `name="value"`.
+    /// A start tag without the cut attributes; nil if an attribute is not of the form `name="value"`.
     private static func withoutAttributes(_ tag: ArraySlice<UInt8>, where isCut: (String) -> Bool) -> [UInt8]? {
         let equals = UInt8(ascii: "=")
         let start = tag.prefix(1 + name(of: tag).utf8.count)

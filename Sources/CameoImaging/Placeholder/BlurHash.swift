@@ -1,12 +1,12 @@
 internal import CameoModel
 internal import Glibc
 
-/// BlurHash (https://blurha.sh): 28 characters from which a blurred picture can be drawn; the reference is `C/encode.c` of
-/// woltapp/blurhash, here with more precise sums.
+/// BlurHash (https://blurha.sh): 28 characters from which a blurred picture can be drawn; the reference is `C/encode.c`
+/// of woltapp/blurhash, here with more precise sums.
 ///
-/// It knows no alpha: pixels that are not opaque are shown on white, as formats without alpha show them.
+/// BlurHash has no alpha: pixels that are not opaque are shown on white, as formats without alpha show them.
 package enum BlurHash {
-    /// 4 × 3 waves, or 3 × 4 for an upright picture.
+    /// The hash of 4 × 3 waves, or 3 × 4 for a portrait picture.
     package static func text(of picture: SmallPicture) -> String {
         let isUpright = picture.size.height > picture.size.width
         let (across, down) = isUpright ? (3, 4) : (4, 3)
@@ -22,7 +22,7 @@ package enum BlurHash {
         return text
     }
 
-    /// Red, green and blue of each wave, row by row, in light; the first is the mean.
+    /// Red, green and blue of each wave in linear light, row by row; the first wave is the mean.
     private static func waves(of picture: SmallPicture, across: Int, down: Int) -> [[Double]] {
         let (width, height) = (picture.size.width, picture.size.height)
         let light = lightOnWhite(picture)
@@ -47,7 +47,7 @@ package enum BlurHash {
         return waves
     }
 
-    /// Red, green, blue of every pixel.
+    /// Red, green and blue of every pixel in linear light.
     private static func lightOnWhite(_ picture: SmallPicture) -> [Double] {
         let table = (0...255).map { SRGB.linear(Double($0) / 255) }
         var light: [Double] = []
@@ -64,7 +64,7 @@ package enum BlurHash {
 
     private static func encoded(_ light: Double) -> Int { Int(SRGB.encoded(max(0, min(1, light))) * 255 + 0.5) }
 
-    /// One of 19 steps of an amplitude of -1…1; 9 is none.
+    /// One of 19 steps of an amplitude of -1…1; 9 is zero.
     private static func step(_ amplitude: Double) -> Int {
         let root = amplitude < 0 ? -(-amplitude).squareRoot() : amplitude.squareRoot()
         return max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))

@@ -1,26 +1,26 @@
 internal import CameoModel
 internal import Glibc
 
-/// The discrete cosine transform of small pictures, by tables.
+/// The discrete cosine transform of small pictures, by precomputed tables.
 struct CosineTransform {
-    /// A channel as a mean and what is added to it.
+    /// A channel as its mean and the waves around it.
     struct Channel: Hashable {
         let mean: Double
         /// The largest amplitude of a wave.
         let scale: Double
-        /// Amplitudes, by ascending frequency, row by row: 0 (−scale) to 1 (scale).
+        /// Amplitudes by ascending frequency, row by row, scaled from 0 (−scale) to 1 (scale).
         let shares: [Double]
     }
 
-    /// Below it lies nothing but the noise of the sums.
+    /// Smaller amplitudes are rounding noise of the sums.
     private static let smallestAmplitude = 1e-9
 
     private let size: PixelSize
-    /// By frequency, then by place.
+    /// Cosines indexed by frequency, then by position.
     private let horizontal: [[Double]]
     private let vertical: [[Double]]
 
-    /// For at most seven waves on either axis, as ThumbHash has.
+    /// Prepares seven waves on either axis, the most that ThumbHash uses.
     init(_ size: PixelSize) {
         self.size = size
         horizontal = Self.waves(of: size.width)
@@ -33,7 +33,7 @@ struct CosineTransform {
         }
     }
 
-    /// The triangle of low frequencies, `across` waves wide and `down` high.
+    /// Transforms a channel into the triangle of low frequencies, `across` waves wide and `down` high.
     func channel(_ channel: [Double], across: Int, down: Int) -> Channel {
         var mean = 0.0
         var amplitudes: [Double] = []

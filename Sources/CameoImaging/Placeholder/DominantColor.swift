@@ -1,9 +1,9 @@
 package import CameoModel
 
-/// The colour that most of a picture has.
+/// The most common colour of a picture.
 package enum DominantColor {
-    /// The mean of the fullest of 4,096 boxes of like colours (16 steps a channel), each pixel counted by its alpha;
-    /// opaque. Among boxes equally full the darkest by red, green, blue. White if nothing is visible.
+    /// The mean of the fullest of 4,096 boxes of similar colours (16 steps per channel), each pixel weighted by its
+    /// alpha; always opaque. Ties go to the darkest box by red, green, blue. White if nothing is visible.
     package static func color(of picture: SmallPicture) -> Color {
         var counts = [Int](repeating: 0, count: 4_096)
         for index in stride(from: 0, to: picture.rgba.count, by: 4) {

@@ -1,10 +1,10 @@
 internal import CameoModel
 internal import Foundation
 
-/// What can be shown before a thumbnail has been loaded, from the thumbnail's own pixels.
+/// Computes placeholders, which can be shown until the thumbnail has loaded, from the thumbnail's own pixels.
 enum PlaceholderMaker {
-    /// The picture is the first frame of a finished rendition: 8 bits, grey or sRGB, with alpha or without; best in
-    /// memory already, since all its pixels are read. Fails where a pixel cannot be computed.
+    /// The placeholder of a finished rendition's first frame: 8 bits, grey or sRGB, with or without alpha. Every pixel
+    /// is read, so the picture should be in memory already. Throws if a pixel cannot be computed.
     static func placeholder(of picture: borrowing VipsPicture) throws(ImagingError) -> Placeholder {
         let (size, bands) = (PixelSize(picture.width, picture.height), picture.bands)
         let small = picture.withPixels { SmallPicture(averaging: $0, of: size, bands: bands) }

@@ -1,11 +1,11 @@
 package import CameoModel
 
-/// A picture so small that everything about it can be computed at once.
+/// A picture small enough for placeholders to be computed from all its pixels.
 package struct SmallPicture: Hashable, Sendable {
-    /// Pixels, of the longer edge, unless the shorter then has less than ``shortestEdge``.
+    /// The length of the longer edge in pixels, unless that leaves the shorter below ``shortestEdge``.
     package static let longestEdge = 32
-    /// Pixels. Of fewer, the waves of ThumbHash and BlurHash could not be told apart, and what is plain would become
-    /// striped: each pixel of a smaller picture is repeated.
+    /// The least length of the shorter edge in pixels. With fewer, the waves of ThumbHash and BlurHash could not be
+    /// told apart and plain areas would become striped, so each pixel of a smaller picture is repeated.
     package static let shortestEdge = 8
 
     package let size: PixelSize
@@ -17,8 +17,8 @@ package struct SmallPicture: Hashable, Sendable {
         self.rgba = rgba
     }
 
-    /// Every pixel the mean of the pixels that it stands for, weighted by their alpha. In whole numbers: the same on every
-    /// machine. The picture has 1 band (grey), 2 (with alpha), 3 (sRGB) or 4 (with alpha).
+    /// Averages the source pixels behind each pixel, weighted by their alpha. The integer arithmetic gives the same
+    /// result on every machine. `bands` is 1 (grey), 2 (grey with alpha), 3 (sRGB) or 4 (sRGB with alpha).
     package init(averaging pixels: Span<UInt8>, of whole: PixelSize, bands: Int) {
         let factor = min(1, Double(Self.longestEdge) / Double(max(whole.width, whole.height)))
         let size = whole.scaled(by: factor)
@@ -57,7 +57,7 @@ package struct SmallPicture: Hashable, Sendable {
     }
 }
 
-/// Of the pixels of one cell.
+/// Sums over the pixels of one cell.
 private struct Sums {
     private var (red, green, blue, alpha) = (0, 0, 0, 0)
 

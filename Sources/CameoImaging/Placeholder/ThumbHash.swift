@@ -1,12 +1,12 @@
 internal import CameoModel
 internal import Glibc
 
-/// ThumbHash (https://evanw.github.io/thumbhash/): about 25 bytes from which a blurred picture with its shape, colours and
-/// alpha can be drawn.
+/// ThumbHash (https://evanw.github.io/thumbhash/): about 25 bytes from which a blurred picture with its shape, colours
+/// and alpha can be drawn.
 ///
-/// The sums run in the order of the reference (`rgbaToThumbHash` in its JavaScript), so that even the bits that hang on
-/// their rounding are the same. One thing is not: where a channel is flat, the reference writes the noise of its sums
-/// (which decoders multiply by 0); here it is taken for nothing.
+/// The sums run in the order of the reference (`rgbaToThumbHash` in its JavaScript), so that bits that depend on
+/// rounding agree with it. One difference: where a channel is flat, the reference writes the noise of its sums (which
+/// decoders multiply by 0), and this implementation writes zero.
 package enum ThumbHash {
     package static func bytes(of picture: SmallPicture) -> [UInt8] {
         let pixels = ThumbHashPixels(picture)
@@ -45,12 +45,12 @@ package enum ThumbHash {
     private static func rounded(_ number: Double) -> Int { Int((number + 0.5).rounded(.down)) }
 }
 
-/// The channels of ThumbHash, 0…1 or -1…1: transparent pixels are shown over the mean colour.
+/// The channels of ThumbHash, 0…1 or -1…1; transparent pixels are blended with the mean colour.
 private struct ThumbHashPixels {
     private(set) var light: [Double] = []
-    /// Yellow to blue.
+    /// The yellow–blue channel.
     private(set) var yellow: [Double] = []
-    /// Red to green.
+    /// The red–green channel.
     private(set) var red: [Double] = []
     private(set) var alpha: [Double] = []
     let hasAlpha: Bool

@@ -1,16 +1,17 @@
 internal import CameoModel
 
-/// The part of a picture that a rendition is made of: what trimming and `crop` leave.
+/// The part of a picture from which a rendition is made: what trimming and `crop` leave.
 struct PicturePart: Hashable {
-    /// The size of the whole picture in the pixels that the area counts.
+    /// The size of the whole picture in the pixels in which the area is given.
     let canvas: PixelSize
     let area: PixelArea
 
-    /// After turning: what meets the box.
+    /// The area's size after rotation, which is fitted into the box.
     let turned: PixelSize
 
-    /// The source's size is upright. Its pixels are counted, but for a trimmed drawing: a pixel of an icon's nominal size
-    /// may be a large piece of it, so there those of the frame are counted in which its borders were searched.
+    /// The source's size is upright. The area is given in the source's pixels, except for a trimmed vector drawing: one
+    /// pixel of an icon's nominal size may be a large part of it, so the frame in which its borders were searched is
+    /// used.
     init(
         of rendition: Rendition,
         source: PixelSize,
@@ -24,7 +25,7 @@ struct PicturePart: Hashable {
         turned = rendition.rotate.isSideways ? area.size.turned : area.size
     }
 
-    /// Pixels of the source in pixels of the canvas.
+    /// Converts a crop from pixels of the source to pixels of the canvas.
     private static func scaled(
         _ crop: Rendition.CropArea,
         from source: PixelSize,
@@ -42,11 +43,11 @@ struct PicturePart: Hashable {
     }
 }
 
-/// What trimming left of a picture, in pixels of the frame in which its borders were searched.
+/// The area that trimming left of a picture, in pixels of the frame in which its borders were searched.
 struct TrimmedArea: Hashable {
     let box: PixelArea
     let frame: PixelSize
 
-    /// The same part of the same picture at another size.
+    /// The same part of the picture at another size.
     func area(in size: PixelSize) -> PixelArea { box.scaled(from: frame, to: size) }
 }

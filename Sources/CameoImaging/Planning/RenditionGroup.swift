@@ -1,15 +1,15 @@
 internal import CameoModel
 
-/// Renditions that one decode serves: those of the same page, or of all frames together.
+/// Renditions that share one decode: those of the same page, or those of all frames.
 struct RenditionGroup: Hashable {
-    /// From 0.
+    /// The page, counted from 0.
     let page: Int
-    /// Whether all frames of an animation are wanted, and there are several.
+    /// Whether all frames are needed and there are several.
     let isAnimated: Bool
-    /// Of the renditions, in the order of the request.
+    /// The indices of the renditions, in the order of the request.
     private(set) var indices: [Int]
 
-    /// In the order in which the renditions ask for them. Almost always one.
+    /// The groups in the order in which the renditions first need them; almost always one.
     static func groups(of renditions: [Rendition], _ facts: PictureFacts) -> [RenditionGroup] {
         var groups: [RenditionGroup] = []
         for (index, rendition) in renditions.enumerated() {

@@ -1,26 +1,26 @@
 internal import CameoModel
 
-/// One rendition with everything that its steps need to know.
+/// One rendition with everything that its steps need.
 struct RenditionPlan {
     let rendition: Rendition
     let sourceFormat: PictureFormat
-    /// The part of the shared picture that it is made of.
+    /// The part of the shared picture from which the rendition is made.
     let region: PixelArea
     let geometry: Geometry
-    /// What is written: `auto` and `source` decided.
+    /// The format that is written, after `auto` and `source` are resolved.
     let format: Rendition.Format
-    /// What shows through transparent pixels and in padding.
+    /// The colour behind transparent pixels and in padding.
     let background: Color
     let overlay: OverlayPicture?
     let metadata: SourceMetadata
-    /// Nil for a still picture.
+    /// The timing of the animation, or nil for a still picture.
     let animation: Animation?
-    /// Whether the pixels have the numbers of the source's own profile, which has to go with them.
+    /// Whether the pixels keep the values of the source's own profile, which must then be embedded.
     let keepsSourceProfile: Bool
-    /// Where `cover` cuts; set before the first frame goes its way, and the same for all.
+    /// Where `cover` cuts: decided on the first frame and applied to all.
     var cut: Placement?
 
-    /// Refuses a rendition that would exceed the limits.
+    /// Throws if the rendition would exceed the limits.
     init(
         _ rendition: Rendition,
         of shared: SharedPicture,
@@ -66,9 +66,9 @@ struct RenditionPlan {
         background = rendition.background ?? (format.hasAlpha ? .transparent : .white)
     }
 
-    /// Rows of all frames together: what libvips takes for a picture's height (VIPS_MAX_COORD).
+    /// The most rows of all frames together: libvips' maximum height of a picture (VIPS_MAX_COORD).
     private static let longestRoll = 10_000_000
 
-    /// A length of the request in pixels of the thumbnail.
+    /// Converts a length of the request to pixels of the thumbnail.
     func devicePixels(_ length: Double) -> Double { length * rendition.dpr }
 }

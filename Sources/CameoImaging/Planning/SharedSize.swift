@@ -1,15 +1,15 @@
 internal import CameoModel
 
-/// The size that a source is decoded to, from which all renditions of a group are made.
+/// The size at which a source is decoded, from which all renditions of a group are made.
 enum SharedSize {
-    /// The borders of a picture that is to be trimmed are searched at this size at most; pixels an edge.
+    /// The longest edge, in pixels, of a picture whose borders are searched for trimming.
     private static let trimmingEdge = 4_096
-    /// What librsvg draws at most; pixels an edge.
+    /// The longest edge, in pixels, that librsvg draws.
     private static let drawingEdge = 32_767
 
-    /// The smallest size that no rendition exceeds on either axis; never larger than the source, unless that is a drawing.
-    /// The source's size is upright. For renditions that trim, and are not among `trimmed`, it is one to search their
-    /// borders in.
+    /// The smallest size that is enough for every rendition on both axes; larger than the source only for vector
+    /// drawings. The source's size is upright. A rendition that trims but is not yet in `trimmed` gets a size for its
+    /// border search.
     static func size(
         for renditions: [Rendition],
         of source: PixelSize,
@@ -51,18 +51,18 @@ enum SharedSize {
     ) -> PixelSize {
         let longest = Double(max(source.width, source.height))
         guard format.isVector else { return source.scaled(by: min(1, Double(trimmingEdge) / longest)) }
-        // Every pixel of a drawing costs time, more so with filters.
+        // Every pixel of a vector drawing costs time, more so with filters.
         let edge = min(trimmingEdge, 2 * longestEdge(of: rendition, source))
         return source.scaled(by: Double(edge) / longest)
     }
 
-    /// Of what the rendition would be without trimming.
+    /// The longest edge that the rendition would have without trimming.
     private static func longestEdge(of rendition: Rendition, _ source: PixelSize) -> Int {
         let size = Geometry(of: rendition, source: source, mayGrow: true).resized
         return max(size.width, size.height)
     }
 
-    /// A drawing keeps its shape, and has at most so many pixels.
+    /// The size of a vector drawing: its aspect ratio is kept, and its pixels are limited.
     private static func drawn(_ source: PixelSize, atLeast size: PixelSize, limit: Int) -> PixelSize {
         let wanted = max(
             Double(size.width) / Double(source.width),
@@ -75,7 +75,7 @@ enum SharedSize {
 }
 
 extension PixelSize {
-    /// At least one pixel an edge.
+    /// The scaled size, at least one pixel per edge.
     func scaled(by factor: Double) -> PixelSize {
         PixelSize(
             max(1, Int((Double(width) * factor).rounded())),

@@ -1,16 +1,16 @@
 internal import CameoModel
 
-/// Finds the part of a picture that its uniform borders surround.
+/// Finds the part of a picture inside its uniform borders.
 enum TrimSearch {
-    /// By the left upper pixel: where it is transparent, every transparent pixel is border, else every pixel of about its
-    /// colour; the threshold says how far, of 255, a border's pixels may differ. Where there is nothing but border, the
-    /// whole picture is left.
+    /// The top left pixel decides: if it is transparent, every transparent pixel is border, else every pixel of a
+    /// similar colour. The threshold is the largest difference, of 255, within a border. If there is nothing but
+    /// border, the whole picture is returned.
     static func box(
         in picture: borrowing VipsPicture,
         threshold: Int
     ) throws(ImagingError) -> PixelArea {
         let whole = PixelArea(whole: PixelSize(picture.width, picture.height))
-        // vips_find_trim looks at windows of three by three pixels, and fails where there is none.
+        // vips_find_trim examines windows of 3 × 3 pixels and fails on smaller pictures.
         guard min(picture.width, picture.height) >= 3 else { return whole }
         guard let box = search(picture, Double(threshold)) else {
             throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())

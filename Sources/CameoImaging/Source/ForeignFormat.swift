@@ -1,6 +1,6 @@
-/// What people hand over instead of a picture that can be decoded, so that the refusal can name it.
+/// Recognises files that are not supported pictures, so that the error message can name them.
 enum ForeignFormat {
-    /// With its article, as in `a PDF document`; nil if the bytes say nothing.
+    /// The format with its article, such as `a PDF document`; nil if it is not recognised.
     static func guess(from bytes: UnsafeRawBufferPointer) -> String? {
         guard !bytes.isEmpty else { return "empty" }
         let start = Array(bytes.prefix(512))
@@ -38,7 +38,7 @@ enum ForeignFormat {
         if text.contains("<svg") { return "an SVG drawing" }
         if text.contains("<!doctype html") || text.contains("<html") { return "an HTML page" }
         if text.drop(while: \.isWhitespace).hasPrefix("<?xml") { return "an XML document" }
-        if text.drop(while: \.isWhitespace).hasPrefix("{") { return "a JSON text" }
+        if text.drop(while: \.isWhitespace).hasPrefix("{") { return "a JSON document" }
         if start.starts(with: Array("P".utf8)), let digit = start.dropFirst().first, (0x31...0x37).contains(digit) {
             return "a PNM picture"
         }

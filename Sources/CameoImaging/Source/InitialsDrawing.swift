@@ -1,18 +1,20 @@
 internal import CVips
 internal import CameoModel
 
-/// Draws letters in the middle of a plain square.
+/// Draws letters in the centre of a plain square.
 struct InitialsDrawing {
-    /// What the letters take of the square's edge at most, by their ink: a wide pair, and a single tall letter.
+    /// The letters' ink as a share of the square's edge, at most: the width limits wide pairs, the height single
+    /// letters.
     private static let (width, height) = (0.6, 0.45)
-    /// Of the square's edge: capitals of most fonts are then as tall as `height`, and a dot stays a dot.
+    /// The largest font size as a share of the square's edge: capitals of most fonts then reach `height`, and a dot
+    /// stays a dot.
     private static let largestFont = 0.62
-    /// Pixels; large enough that rounding ink to whole pixels does not show in the size that follows from it.
+    /// The font size, in pixels, at which the ink is measured; large enough for rounding to whole pixels not to matter.
     private static let measuredFont = 256.0
 
     private let initials: Initials
 
-    /// From an ``Initials/canonicalText``.
+    /// Parses an ``Initials/canonicalText``.
     init(_ bytes: UnsafeRawBufferPointer) throws(ImagingError) {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .unreadable("it is not UTF-8") }
         do throws(InvalidRequest) {
@@ -22,8 +24,8 @@ struct InitialsDrawing {
         }
     }
 
-    /// Red, green and blue, and alpha where the background is transparent, at a scale of the size that the initials
-    /// name.
+    /// Red, green and blue, plus alpha if the background is transparent, at a scale of the size that the initials
+    /// declare.
     func picture(scale: Double) throws(ImagingError) -> VipsPicture {
         guard VipsText.hasFont(for: initials.letters) else { throw .noFont(letters: initials.letters) }
         let edge = max(1, Int((Double(initials.size) * scale).rounded()))
@@ -43,7 +45,7 @@ struct InitialsDrawing {
         return drawn
     }
 
-    /// By the ink of the very letters, so that it is right for every script and font.
+    /// The font size, found by measuring the ink of these letters, so that it suits every script and font.
     private func fontSize(edge: Double) throws(ImagingError) -> Double {
         let measured = try text(fontSize: Self.measuredFont)
         let (width, height) = (Double(measured.width), Double(measured.height))

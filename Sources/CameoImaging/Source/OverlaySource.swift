@@ -1,6 +1,6 @@
-/// The bytes of an overlay, and what renditions call it.
+/// The bytes of an overlay and the URI by which renditions refer to it.
 package final class OverlaySource {
-    /// As a rendition's overlay spells it.
+    /// The URI as the rendition's overlay spells it.
     let uri: String
     let mapping: SourceMapping
 

@@ -1,12 +1,12 @@
-/// The colour space that a PNG names in its cICP chunk (PNG, third edition, 11.3.2.6), which libvips 8.14 does not know.
+/// The colour space that a PNG declares in its cICP chunk (PNG, third edition, 11.3.2.6), which libvips 8.14 ignores.
 package enum PNGColor {
-    /// Signature and IHDR.
+    /// The bytes of signature and IHDR.
     private static let firstChunk = 33
-    /// Length, type and checksum.
+    /// The bytes of length, type and checksum.
     private static let frame = 12
 
-    /// - Returns: nil if there is no cICP chunk before PLTE and IDAT, where it has to be, if it is damaged, or if it names
-    ///   what is not known here (narrow range, YCbCr, other code points): the picture is then read as if it had none.
+    /// - Returns: nil if no cICP chunk precedes PLTE and IDAT, as it must; if it is damaged; or if it names something
+    ///   unsupported (narrow range, YCbCr, other code points). The picture is then read as if the chunk were missing.
     package static func named(in bytes: UnsafeRawBufferPointer) -> CodedColor? {
         var offset = firstChunk
         while bytes.count - offset >= frame {
@@ -26,7 +26,7 @@ package enum PNGColor {
             reader.number(at: 12, count: 4) == Int(checksum(named)),
             let primaries = reader.number(at: 8, count: 1).flatMap(CodedColor.Primaries.init),
             let transfer = reader.number(at: 9, count: 1).flatMap(CodedColor.Transfer.init),
-            // RGB, in all numbers that there are.
+            // RGB, full range.
             reader.number(at: 10, count: 2) == 0x0001
         else { return nil }
         return CodedColor(primaries, transfer)
@@ -36,7 +36,7 @@ package enum PNGColor {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// ISO 3309, as all of PNG's chunks have.
+    /// The CRC of PNG chunks (ISO 3309).
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         ~bytes.reduce(~0) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }

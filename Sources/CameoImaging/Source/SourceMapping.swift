@@ -1,15 +1,15 @@
 package import CameoModel
 internal import Glibc
 
-/// A source's bytes in memory, mapped and not copied, for as long as the value lives.
+/// A source's bytes, memory-mapped and not copied, for the lifetime of this value.
 ///
-/// Decoders read it directly. A file that someone truncates meanwhile ends the process by SIGBUS, which the worker
+/// Decoders read the mapping directly. Truncating the file meanwhile kills the process with SIGBUS, which the worker
 /// reports as `source.changed`; a sealed memory file cannot be truncated.
 package struct SourceMapping: ~Copyable {
     let bytes: UnsafeRawBufferPointer
     let kind: SourceKind
 
-    /// Maps a regular file or a memory file that is open for reading; the descriptor may be closed afterwards.
+    /// Maps a regular file or memory file that is open for reading; the descriptor may be closed afterwards.
     package init(_ descriptor: Int32, holding kind: SourceKind = .file) throws(ImagingError) {
         self.kind = kind
         var status = stat()
@@ -25,7 +25,6 @@ package struct SourceMapping: ~Copyable {
         bytes = UnsafeRawBufferPointer(start: start, count: size)
     }
 
-    /// The first bytes, copied.
     package func prefix(_ count: Int) -> [UInt8] { Array(bytes.prefix(count)) }
 
     deinit {

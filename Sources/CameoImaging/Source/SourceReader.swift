@@ -1,16 +1,16 @@
 internal import CameoModel
 
-/// The bytes of one source, recognised by our own reading of them unless they are the worker's own: opens it, and
-/// checks its header against the limits before anything is decoded.
+/// Identifies and opens the bytes of one source, and checks its header against the limits before anything is decoded. A
+/// file's format is detected by Cameo, not by libvips.
 struct SourceReader {
     let bytes: UnsafeRawBufferPointer
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
-    /// Of letters, which are drawn instead of decoded.
+    /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
 
-    /// Only formats that are on the list get to see a decoder.
+    /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(
         _ bytes: UnsafeRawBufferPointer,
         holding kind: SourceKind = .file,
@@ -43,7 +43,7 @@ struct SourceReader {
         self.toleratesDamage = toleratesDamage
     }
 
-    /// Reads no more than the header.
+    /// Opens the source; only the header is read.
     func open(
         page: Int = 0,
         allPages: Bool = false,
@@ -58,7 +58,7 @@ struct SourceReader {
         return picture
     }
 
-    /// The header of one page, within the limits.
+    /// The header of one page, checked against the limits.
     func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
@@ -69,7 +69,7 @@ struct SourceReader {
         return header
     }
 
-    /// Of a WebP picture, known before it is opened.
+    /// The canvas of a WebP picture, known before it is opened.
     private var canvas: PixelSize? { format == .webp ? WebPCanvas.size(in: bytes) : nil }
 
     private func check(_ size: PixelSize) throws(ImagingError) {
@@ -81,7 +81,7 @@ struct SourceReader {
         }
     }
 
-    /// All frames below one another, within the limits of animations.
+    /// All frames stacked vertically, checked against the limits for animations.
     func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
         guard facts.pages <= limits.frames else { throw .tooManyFrames(facts.pages, limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
@@ -98,7 +98,7 @@ struct SourceReader {
 }
 
 extension PictureFacts {
-    /// What a header says of the whole file.
+    /// The facts of the whole file from a header.
     init(_ header: borrowing VipsPicture, format: PictureFormat) {
         let stored = PixelSize(header.width, header.height)
         let upright = header.isTurnedSideways ? stored.turned : stored
@@ -106,7 +106,7 @@ extension PictureFacts {
             format: format,
             width: upright.width,
             height: upright.height,
-            // The loader of JPEG XL takes no page.
+            // The loader of JPEG XL takes no page number.
             pages: format == .jxl ? 1 : max(1, header.pages),
             hasAlpha: header.hasAlpha
         )

@@ -1,8 +1,8 @@
 internal import CameoModel
 
-/// Whether a file lacks its end, by the format's own end mark, so that what it has is known to be a beginning.
+/// Tells a truncated file from a damaged one by the format's end mark.
 enum Truncation {
-    /// Behind the end mark some programs leave bytes of their own.
+    /// The number of bytes searched for the mark, since some programs append bytes of their own.
     private static let searchedBytes = 65_536
 
     static func isCutOff(_ bytes: UnsafeRawBufferPointer, as format: PictureFormat) -> Bool {
@@ -10,13 +10,13 @@ enum Truncation {
         switch format {
         case .jpeg: return !contains(tail, [0xFF, 0xD9])
         case .png: return !contains(tail, Array("IEND".utf8))
-        // The trailer, perhaps with padding behind it.
+        // The trailer, possibly followed by padding.
         case .gif: return tail.last(where: { $0 != 0 }) != 0x3B
-        // The length of the RIFF chunk, and its own eight bytes.
+        // The length of the RIFF chunk plus its eight-byte header.
         case .webp:
             let length = bytes.dropFirst(4).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
             return bytes.count < length + 8
-        // Their parts are found by offsets: without its end such a file mostly has no pixels at all.
+        // Their parts are located by offsets: a truncated file usually has no pixels at all.
         case .tiff, .heif, .avif, .svg, .jxl, .pdf, .initials: return false
         }
     }

@@ -1,14 +1,14 @@
 internal import CameoModel
 
-/// The size of a WebP picture, by its first chunk (https://developers.google.com/speed/webp/docs/riff_container).
+/// The size of a WebP picture from its first chunk (https://developers.google.com/speed/webp/docs/riff_container).
 ///
-/// libvips takes memory for a whole frame (four bytes a pixel) to open a WebP file, before it can be asked how large the
-/// picture is; so the limits are held against this.
+/// libvips allocates a whole frame (four bytes per pixel) to open a WebP file, before it can report the size, so the
+/// limits are checked against this size first.
 enum WebPCanvas {
-    /// Bytes of memory that opening a picture of this size takes.
+    /// The memory, in bytes, that opening a picture of this size takes.
     static func openingBytes(of size: PixelSize) -> Int { size.width * size.height * 4 }
 
-    /// Nil if the file's beginning is none of WebP's.
+    /// The canvas size, or nil if the file does not start like a WebP.
     static func size(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
         let start = Array(bytes.prefix(30))
         guard start.count == 30 else { return nil }

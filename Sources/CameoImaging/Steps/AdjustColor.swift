@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// `brightness`, `contrast` and `saturation`, in this order, in one pass.
+/// Applies `brightness`, `contrast` and `saturation`, in this order, in one pass.
 enum AdjustColor: RenditionStep {
     static let name = "color adjustment"
 

@@ -1,12 +1,15 @@
 internal import CameoModel
 
-/// `blur`: a Gaussian. Transparent pixels weigh nothing, so their hidden colours do not bleed into visible ones.
+/// Applies `blur`, a Gaussian. Transparent pixels have no weight, so their hidden colours do not bleed into visible
+/// ones.
 enum Blur: RenditionStep {
-    /// Pixels. A wider blur is made of a smaller picture, whose pixels it hides anyway: its cost stays the same.
+    /// The widest sigma, in pixels, that is computed at full size. A wider blur hides the pixels of a smaller picture
+    /// anyway, so it is computed from one and its cost stays constant.
     private static let widestAtFullSize = 8.0
-    /// Pixels of the smaller picture, at least; resampling then changes less than a level.
+    /// The least sigma in pixels of the reduced picture; from there on, resampling changes less than one level.
     private static let narrowestWhenReduced = 4.0
-    /// Pixels of the smaller picture's shorter edge, at least: edges continue outwards, which must stay true to the shape.
+    /// The least length in pixels of the reduced picture's shorter edge. Edge pixels are extended outwards, so too
+    /// small a picture would distort the result.
     private static let shortestEdge = 16
 
     static let name = "blur"

@@ -1,10 +1,9 @@
 internal import CameoModel
 
 extension Color {
-    /// Whether it is a grey.
     var isNeutral: Bool { red == green && green == blue }
 
-    /// As libvips takes colours, without alpha: one number for grey pictures (whose backgrounds must be neutral), or
-    /// three.
+    /// The components as libvips takes them, without alpha: one for grey pictures (whose backgrounds must be neutral),
+    /// else three.
     func numbers(bands: Int) -> [Double] { bands < 3 ? [Double(red)] : [Double(red), Double(green), Double(blue)] }
 }

@@ -1,10 +1,11 @@
 internal import CVips
 
-/// To sRGB from what a PNG's cICP chunk names, HDR among it: light by the transfer function, to sRGB's primaries, the
-/// highlights brought down (``ToneCurve``), what is outside sRGB clipped. Grey stays one band, alpha what it is.
+/// Converts a PNG from the colour space that its cICP chunk names, HDR included, to sRGB: decodes the transfer
+/// function, converts to sRGB's primaries, compresses the highlights (``ToneCurve``) and clips what is outside sRGB.
+/// Grey keeps one band; alpha is unchanged.
 ///
-/// cICP outranks an embedded profile (PNG, third edition, 4.3), so ``ConvertToSRGB`` leaves these pictures alone; and
-/// `keepProfile` finds no profile here that says what the numbers are, so it gets sRGB as well.
+/// cICP outranks an embedded profile (PNG, third edition, 4.3), so ``ConvertToSRGB`` skips these pictures. With
+/// `keepProfile` they become sRGB as well, because no profile describes their values.
 enum ConvertCodedColor: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,
@@ -42,7 +43,7 @@ enum ConvertCodedColor: PreparationStep {
         return toned.indexed(upTo: 1)?.mapped(throughBytes: encoded, space: VIPS_INTERPRETATION_sRGB)
     }
 
-    /// HLG says how bright a pixel is shown by its luminance.
+    /// Applies HLG's display gain, which depends on the pixel's luminance.
     private static func displayed(_ light: consuming VipsPicture, _ color: CodedColor) -> VipsPicture? {
         guard color.transfer == .hlg else { return light }
         let shares = color.primaries.luminanceShares

@@ -1,6 +1,6 @@
 internal import CVips
 
-/// Applies the embedded profile, unless ``ConvertCodedColor`` knew better. Grey stays one band.
+/// Applies the embedded profile, unless ``ConvertCodedColor`` has converted the picture. Grey keeps one band.
 enum ConvertToSRGB: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,
@@ -13,7 +13,7 @@ enum ConvertToSRGB: PreparationStep {
             guard isGrey else { return converted }
             if let grey = converted.converted(to: VIPS_INTERPRETATION_B_W) { return grey }
         }
-        // The profile is damaged or one of another kind of pixels: what sharp does then is to ignore it.
+        // The profile is damaged or belongs to another kind of pixels. It is ignored, as in sharp.
         _ = VipsLibrary.takeErrorText()
         guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
             throw .unsupportedPixels(picture.pixelDescription)

@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// Takes the part that is worked on: what trimming and `crop` left of the picture.
+/// Crops to the part that trimming and `crop` leave of the picture.
 enum Crop: RenditionStep {
     static let name = "crop"
 

@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// Cuts what juts out of the box.
+/// Cuts off what extends beyond the box.
 enum Cut: RenditionStep {
     static let name = "cut"
 
@@ -12,7 +12,7 @@ enum Cut: RenditionStep {
         return picture.cropped(left: place.left, top: place.top, width: box.width, height: box.height)
     }
 
-    /// Where the pixels of the first frame say that all frames are to be cut; nil where the request says it.
+    /// The placement that smart gravity picks from the first frame, used for all frames; nil for other gravities.
     static func chosenByPixels(
         of first: consuming VipsPicture,
         _ plan: RenditionPlan

@@ -1,5 +1,5 @@
-/// Runs everything noted so far, from the decoder on. A file that is damaged behind its header fails here, and nothing
-/// else does.
+/// Evaluates libvips' lazy pipeline, from the decoder on, into memory. Damage behind the file's header surfaces in this
+/// step and in no other.
 enum Decode: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

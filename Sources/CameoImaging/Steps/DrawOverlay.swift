@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// `overlay`: a second picture over the first. Grey thumbnails become sRGB; one without alpha stays without.
+/// Draws the `overlay` over the picture. Grey thumbnails become sRGB; a picture without alpha stays opaque.
 enum DrawOverlay: RenditionStep {
     static let name = "overlay"
 
@@ -17,7 +17,7 @@ enum DrawOverlay: RenditionStep {
         return drawn(resized, opacity: request.opacity, at: place, on: picture)
     }
 
-    /// Only the part under the overlay is computed anew; every other pixel stays as it is.
+    /// Blends the overlay. Only the part under it is recomputed; every other pixel stays as it is.
     private static func drawn(
         _ overlay: borrowing VipsPicture,
         opacity: Double,
@@ -29,7 +29,7 @@ enum DrawOverlay: RenditionStep {
             guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
             base = colored
         }
-        // In floating point: with 8-bit numbers the compositor cuts fractions off.
+        // Floating point: with 8-bit values the compositor truncates fractions.
         guard
             let part = base.cropped(
                 left: place.left,

@@ -1,7 +1,7 @@
 internal import CVips
 
-/// Some TIFFs carry more samples than colour and alpha (a mask, a spot colour). What comes after the first is dropped: by
-/// the format's custom that one is alpha.
+/// Drops all samples after colour and one more. Some TIFFs carry extra samples (a mask, a spot colour); by convention
+/// the first of them is alpha.
 enum DropExtraBands: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

@@ -1,5 +1,5 @@
-/// Pixels without a profile become 8-bit sRGB or grey; those with one, and CMYK, stay as they are until
-/// ``ConvertToSRGB``, which needs the device's own numbers, as those with code points until ``ConvertCodedColor``.
+/// Converts pixels without a profile to 8-bit sRGB or grey. Pixels with a profile, and CMYK, are left to
+/// ``ConvertToSRGB``, which needs the device values; pixels with code points are left to ``ConvertCodedColor``.
 enum EnterWorkingSpace: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// Fills the box around a picture that does not reach its edges.
+/// Pads a picture to the size of its box.
 enum Pad: RenditionStep {
     static let name = "padding"
 
@@ -9,7 +9,7 @@ enum Pad: RenditionStep {
         guard plan.geometry.isPadded else { return picture }
         let box = plan.geometry.final
         let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
-        // A translucent background comes later, behind padding and picture alike (``ShowBackground``).
+        // A translucent background is drawn later, behind padding and picture alike (``ShowBackground``).
         let background = plan.background.alpha < 255 ? Color.transparent : plan.background
         guard let ready = prepared(picture, for: background) else { return nil }
         return ready.embedded(
@@ -21,7 +21,7 @@ enum Pad: RenditionStep {
         )
     }
 
-    /// With the bands that the background needs: colour, alpha.
+    /// Adds the colour and alpha bands that the background needs.
     private static func prepared(_ picture: consuming VipsPicture, for background: Color) -> VipsPicture? {
         var ready = picture
         if !background.isNeutral, ready.colorBands < 3 {

@@ -1,7 +1,7 @@
 internal import CVips
 
-/// For renditions that keep the source's profile: its own numbers, 8 bits of each. From here on they pass for sRGB or
-/// grey; the profile that goes with the thumbnail says what they are.
+/// Reduces the source's own values to 8 bits, for renditions that keep its profile. From here on they are labelled sRGB
+/// or grey; the profile stored with the thumbnail gives their actual meaning.
 enum ReduceToEightBits: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

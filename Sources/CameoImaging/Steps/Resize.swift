@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// From the shared size to the rendition's own.
+/// Resizes from the shared size to the rendition's own.
 enum Resize: RenditionStep {
     static let name = "resize"
 

@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// `cornerRadius` and `corners`: what is outside becomes transparent.
+/// Applies `cornerRadius` and `corners`: everything outside the rounded shape becomes transparent.
 enum RoundCorners: RenditionStep {
     static let name = "corners"
 
@@ -22,7 +22,7 @@ enum RoundCorners: RenditionStep {
         return masked(picture, by: mask)
     }
 
-    /// 255 inside, 0 outside; only the corners themselves take memory.
+    /// A mask of 255 inside and 0 outside; only the corners themselves take memory.
     private static func mask(
         of size: PixelSize,
         radius: Double,
@@ -53,7 +53,7 @@ enum RoundCorners: RenditionStep {
         return mask
     }
 
-    /// The largest circle in the middle.
+    /// The mask of the largest centred circle.
     private static func disc(in size: PixelSize) -> VipsPicture? {
         let edge = min(size.width, size.height)
         let square = PixelSize(edge, edge)

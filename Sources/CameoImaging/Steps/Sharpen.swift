@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// `sharpen`: an unsharp mask on lightness that leaves flat areas alone.
+/// Applies `sharpen`: an unsharp mask on lightness that leaves flat areas alone.
 enum Sharpen: RenditionStep {
     static let name = "sharpen"
 
@@ -17,13 +17,13 @@ enum Sharpen: RenditionStep {
         return sharp.joined(with: alpha)
     }
 
-    /// The colours, continued under what is transparent. Else the mask would take a visible edge's hidden neighbours,
-    /// black as a rule, for a contrast to be raised, and the edge would get a bright seam.
+    /// Continues the colours under transparent pixels. Otherwise the mask would treat the hidden pixels along a visible
+    /// edge, which are usually black, as contrast to raise, and the edge would get a bright seam.
     private static func filled(_ picture: borrowing VipsPicture, reach: Double) -> VipsPicture? {
         let colors = picture.colorBands
         guard let premultiplied = picture.premultiplied(),
             let visible = premultiplied.bands(from: 0, count: colors),
-            // Further than the mask, which ends at about twice its sigma.
+            // A wider radius than the mask's, which ends at about twice its sigma.
             let blurred = premultiplied.gaussianBlurred(sigma: reach * 1.5),
             let continued = blurred.unpremultiplied(),
             let around = continued.bands(from: 0, count: colors),

@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// Lets the background show through transparent pixels. Formats without alpha end on white at the latest.
+/// Blends transparent pixels with the background. Formats without alpha fall back to white.
 enum ShowBackground: RenditionStep {
     static let name = "background"
 
@@ -28,7 +28,7 @@ enum ShowBackground: RenditionStep {
 
     private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
         guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB),
-            // In floating point: with 8-bit numbers the compositor cuts fractions off.
+            // Floating point: with 8-bit values the compositor truncates fractions.
             let precise = colored.cast(to: VIPS_FORMAT_FLOAT),
             let blended = precise.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
         else { return nil }

@@ -1,4 +1,4 @@
-/// Down to the size from which every rendition is made.
+/// Shrinks to the size from which every rendition is made.
 enum ShrinkToShared: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

@@ -1,7 +1,7 @@
-/// Removes everything but pixels: EXIF, XMP, IPTC, profile, comments, and the loader's own notes.
+/// Removes everything but pixels: EXIF, XMP, IPTC, profile, comments and the loader's own fields.
 ///
-/// The savers are told to strip as well, but libvips 8.14.1 writes EXIF and profile into WebP all the same, and a place
-/// where somebody took a photograph must not depend on a saver's option.
+/// The savers are told to strip as well, but libvips 8.14.1 still writes EXIF and profile into WebP, and the privacy of
+/// a photograph's location must not depend on a saver's option.
 enum StripMetadata: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

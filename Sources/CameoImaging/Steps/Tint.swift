@@ -1,8 +1,8 @@
 internal import CVips
 internal import CameoModel
 
-/// `tint`: every hue from one colour (``TintTable``). A translucent colour tints as far as it is opaque. What comes out
-/// is sRGB.
+/// Applies `tint`: maps luminance to shades of one colour (``TintTable``). A translucent colour tints in proportion to
+/// its opacity. The result is sRGB.
 enum Tint: RenditionStep {
     static let name = "tint"
 

@@ -1,7 +1,7 @@
 internal import CVips
 internal import CameoModel
 
-/// `rotate`, then `flip`.
+/// Applies `rotate`, then `flip`.
 enum Turn: RenditionStep {
     static let name = "turn"
 

@@ -1,4 +1,4 @@
-/// Applies the EXIF orientation; from here on all sizes are in upright pixels.
+/// Applies the EXIF orientation; from here on all sizes are upright.
 enum TurnUpright: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,

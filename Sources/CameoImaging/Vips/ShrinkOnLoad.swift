@@ -1,19 +1,19 @@
 internal import CameoModel
 
-/// How much smaller a decoder may make the picture by itself, at almost no cost.
+/// How much the decoder itself shrinks the picture, at almost no cost.
 enum ShrinkOnLoad: Hashable {
     case none
-    /// JPEG: 2, 4 or 8.
+    /// A JPEG's divisor: 2, 4 or 8.
     case divisor(Int)
-    /// WebP: 0 < scale < 1. Drawings: any scale, they are drawn at that size.
+    /// A WebP's scale, 0 < scale < 1, or any scale of a vector drawing, which is drawn at that size.
     case scale(Double)
 
     var divisor: Int32 { if case .divisor(let divisor) = self { Int32(divisor) } else { 1 } }
 
     var scale: Double { if case .scale(let scale) = self { scale } else { 1 } }
 
-    /// As vips_thumbnail decides: a JPEG keeps a factor of two for the resize proper, since its decoder's shrink is a
-    /// plain block average; a WebP is scaled by its decoder all the way.
+    /// Decides as vips_thumbnail does: a JPEG keeps a factor of two for the actual resize, because its decoder's shrink
+    /// is a plain block average; a WebP is scaled by its decoder all the way.
     init(for format: PictureFormat, from source: PixelSize, to target: PixelSize) {
         let common = min(
             Double(source.width) / Double(target.width),

@@ -1,9 +1,9 @@
 internal import CVips
 internal import Glibc
 
-/// The frames of an animation on their way into one tall picture, their pixels copied below one another.
+/// Stacks the frames of an animation vertically by copying their pixels into one tall picture.
 ///
-/// Not vips_arrayjoin: in libvips 8.14.1 it ends in a segmentation fault when pictures in memory are joined in one column.
+/// vips_arrayjoin is no alternative: in libvips 8.14.1 it crashes when it joins pictures in memory in one column.
 struct VipsFrames: ~Copyable {
     private let count: Int
     private var taken = 0
@@ -15,8 +15,8 @@ struct VipsFrames: ~Copyable {
         self.count = count
     }
 
-    /// Takes in the next frame, which is in memory and of the same size and kind as the first. False if it is not, or
-    /// there is no memory for all.
+    /// Appends the next frame, which is in memory and has the size and type of the first. Returns false if it has not,
+    /// or if there is not enough memory.
     mutating func append(_ frame: borrowing VipsPicture) -> Bool {
         let bytes = frame.width * frame.height * frame.bands * Int(vips_format_sizeof(frame.format))
         if pixels == nil {
@@ -32,7 +32,7 @@ struct VipsFrames: ~Copyable {
         return true
     }
 
-    /// All frames below one another. The picture must not outlive this value: it has no pixels of its own.
+    /// All frames stacked vertically. The picture must not outlive this value, which owns its pixels.
     func stacked() -> VipsPicture? {
         guard taken == count, let pixels else { return nil }
         switch first {

@@ -2,12 +2,12 @@ internal import CVips
 package import CameoModel
 internal import Glibc
 
-/// The library as a whole: initialised once, before anything else of this module is used.
+/// The library as a whole, initialised once before anything else of this module is used.
 package enum VipsLibrary {
-    /// Loads libvips and its modules and settles what Cameo relies on: no operation cache, one thread a pipeline,
-    /// untrusted loaders blocked, warnings dropped instead of written to standard error.
+    /// Loads libvips and its modules and applies the settings that Cameo relies on: no operation cache, one thread per
+    /// pipeline, untrusted loaders blocked, warnings dropped instead of written to standard error.
     ///
-    /// Of the untrusted loaders, SVG's is opened, and those of the optional formats that are allowed.
+    /// The exceptions among the untrusted loaders are SVG's and those of the optional formats that are allowed.
     ///
     /// - Returns: false if libvips could not be initialised.
     package static func start(allowing formats: Set<PictureFormat> = []) -> Bool {
@@ -19,7 +19,7 @@ package enum VipsLibrary {
         for format in formats.union([.svg]) {
             if let loader = loaderClass(of: format) { vips_operation_block_set(loader, 0) }
         }
-        // A message that ends the process (g_error: out of memory) is the one that must be seen.
+        // A fatal message (g_error: out of memory) must still be seen.
         let keepFatalMessages: GLogFunc = { domain, level, message, data in
             guard level.rawValue & (G_LOG_FLAG_FATAL.rawValue | G_LOG_LEVEL_ERROR.rawValue) != 0 else { return }
             g_log_default_handler(domain, level, message, data)
@@ -28,12 +28,12 @@ package enum VipsLibrary {
         return true
     }
 
-    /// Whether libvips was built with a loader for the format, and finds its modules.
+    /// Whether libvips has a loader for the format, built in or as a module that it finds.
     package static func decodes(_ format: PictureFormat) -> Bool {
         loaderClass(of: format).map { cameo_vips_has_class($0) != 0 } ?? true
     }
 
-    /// The class of the loaders that libvips does not trust; nil for those that it does.
+    /// The loader's class for formats whose loader libvips does not trust; nil for all others.
     private static func loaderClass(of format: PictureFormat) -> String? {
         switch format {
         case .svg: "VipsForeignLoadSvg"
@@ -43,10 +43,10 @@ package enum VipsLibrary {
         }
     }
 
-    /// As in `8.14.1`, of the library that runs, not of the header that was compiled.
+    /// The version of the library at run time (not of the header at compile time), such as `8.14.1`.
     package static var version: String { (0..<3).map { "\(vips_version(Int32($0)))" }.joined(separator: ".") }
 
-    /// What libvips said last: its first line, printable, at most 200 characters; empty if it said nothing. For
+    /// Takes libvips' latest error: its first line, printable, at most 200 characters; empty if there is none. For
     /// messages only, never for decisions.
     static func takeErrorText() -> String {
         defer { vips_error_clear() }

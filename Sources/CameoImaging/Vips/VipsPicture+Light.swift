@@ -1,12 +1,12 @@
 internal import CVips
 internal import CameoModel
 
-/// What the conversion of light needs. All return nil when the operation failed.
+/// The operations behind the conversion of HDR light. All return nil if the operation failed.
 extension VipsPicture {
-    /// Of the picture's whole numbers, which have 8 or 16 bits.
+    /// The largest integer value, for 8 or 16 bits.
     var largestNumber: Int { format == VIPS_FORMAT_USHORT ? 65_535 : 255 }
 
-    /// Every number replaced by the table's entry of that index.
+    /// Replaces every value by the table entry at that index.
     func mapped(throughNumbers table: [Float]) -> VipsPicture? {
         let copy = table.withUnsafeBytes {
             vips_image_new_from_memory_copy($0.baseAddress, $0.count, Int32(table.count), 1, 1, VIPS_FORMAT_FLOAT)
@@ -15,7 +15,7 @@ extension VipsPicture {
         return mapped(through: table)
     }
 
-    /// Every number replaced by the table's entry of that index, which means this space.
+    /// Replaces every value by the table entry at that index, and labels the result with this space.
     func mapped(throughBytes table: [UInt8], space: VipsInterpretation) -> VipsPicture? {
         guard let table = VipsPicture(bytes: table, size: PixelSize(table.count, 1), bands: 1, space: space) else {
             return nil
@@ -23,7 +23,7 @@ extension VipsPicture {
         return mapped(through: table)?.reinterpreted(as: space)
     }
 
-    /// 0 up to `highest` as 16-bit whole numbers, clipped, for a table.
+    /// Maps 0…`highest` to clipped 16-bit integers, as table indices.
     func indexed(upTo highest: Double) -> VipsPicture? {
         scaled(by: [65_535 / highest], adding: [0])?.rounded()?.cast(to: VIPS_FORMAT_USHORT)
     }

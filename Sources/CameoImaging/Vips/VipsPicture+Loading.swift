@@ -3,18 +3,18 @@ internal import CameoModel
 
 /// Which part of a source is opened, and how.
 struct LoadOptions: Hashable {
-    /// From 0.
+    /// The page to open, counted from 0.
     var page = 0
-    /// Whether all pages are wanted, below one another.
+    /// Whether to open all pages, stacked vertically.
     var allPages = false
     var shrink = ShrinkOnLoad.none
-    /// Takes what there is of a damaged file; else any damage is an error.
+    /// Whether to decode a damaged file as far as possible; otherwise any damage is an error.
     var toleratesDamage = false
 }
 
 extension VipsPicture {
-    /// Opens a picture by the loader of its format; only the header is read. Nil if the loader refused. The bytes must
-    /// outlive the picture and everything that is made from it lazily.
+    /// Opens a picture with the loader of its format and reads only the header. Nil if the loader refuses it. The bytes
+    /// must outlive the picture and everything made from it lazily.
     init?(opening bytes: UnsafeRawBufferPointer, as format: PictureFormat, _ options: LoadOptions) {
         guard let source = vips_source_new_from_memory(bytes.baseAddress, bytes.count) else { return nil }
         defer { g_object_unref(source) }
@@ -33,7 +33,7 @@ extension VipsPicture {
             case .svg: cameo_vips_svgload(source, out, failOn, scale)
             case .pdf: cameo_vips_pdfload(source, out, failOn, page, scale)
             case .jxl: cameo_vips_jxlload(source, out, failOn)
-            // Nothing to load: see InitialsDrawing.
+            // Initials are drawn, not loaded: see InitialsDrawing.
             case .initials: -1
             }
         }

@@ -2,7 +2,7 @@ internal import CVips
 internal import CameoModel
 
 extension VipsPicture {
-    /// A picture of 8-bit numbers, copied: row by row, pixel by pixel, band by band.
+    /// A picture copied from 8-bit values, row by row, pixel by pixel, band by band.
     init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
         let copy = bytes.withUnsafeBytes {
             vips_image_new_from_memory_copy(
@@ -18,13 +18,13 @@ extension VipsPicture {
         self = picture
     }
 
-    /// One band of zeros; takes no memory.
+    /// One band of zeros; it takes no memory.
     init?(zeros size: PixelSize) {
         self.init { cameo_vips_black($0, Int32(size.width), Int32(size.height)) }
     }
 
-    /// All pixels, computed if they are not in memory yet: row by row, pixel by pixel, band by band. The picture must be
-    /// of 8-bit numbers.
+    /// Calls `body` with all pixels, computed if necessary: row by row, pixel by pixel, band by band. The picture must
+    /// have 8-bit values.
     ///
     /// - Returns: nil if a pixel could not be computed.
     func withPixels<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {

@@ -2,26 +2,25 @@ internal import CVips
 internal import Foundation
 
 extension VipsPicture {
-    /// Metadata that libvips' loaders hand on as they found it.
+    /// Metadata that libvips' loaders pass on unchanged.
     enum MetadataField: String {
         case exif = "exif-data"
         case xmp = "xmp-data"
         case profile = "icc-profile-data"
     }
 
-    /// A copy; nil if there is none.
     func metadata(_ field: MetadataField) -> Data? {
         if let bytes = blob(field.rawValue) { return bytes }
         guard field == .xmp else { return nil }
-        // The loader of HEIF and AVIF knows XMP only by `<x:xmpmeta`, where most programs write a line before that, and
-        // calls the rest `heif-mime-` and a number. Whether it is XMP is seen from the bytes.
+        // libvips' loader of HEIF and AVIF recognises XMP only if it starts with `<x:xmpmeta`, but most programs write
+        // a line before that. It stores such items as `heif-mime-<number>`; the bytes tell whether they are XMP.
         for index in 0..<Self.mostItems {
             if let bytes = blob("heif-mime-\(index)") { return bytes }
         }
         return nil
     }
 
-    /// Items of metadata in a file that are looked at.
+    /// The most metadata items of a file that are examined.
     private static let mostItems = 16
 
     private func blob(_ name: String) -> Data? {
@@ -33,7 +32,7 @@ extension VipsPicture {
         return Data(bytes: bytes, count: count)
     }
 
-    /// To 8-bit sRGB by this profile, whatever the picture says itself.
+    /// Converts to 8-bit sRGB by this profile, ignoring the picture's own.
     func converted(byProfile profile: Data) -> VipsPicture? {
         guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
         profile.withUnsafeBytes { bytes in
@@ -49,7 +48,7 @@ extension VipsPicture {
 }
 
 extension VipsLibrary {
-    /// The profile of sRGB pixels, as libvips brings it along.
+    /// The sRGB profile that libvips ships.
     static func profileOfSRGB() -> Data? {
         var blob: UnsafeMutablePointer<VipsBlob>?
         guard cameo_vips_profile_load("srgb", &blob) == 0, let blob else { return nil }

@@ -1,16 +1,16 @@
 internal import CVips
 
-/// One method an operation of libvips. All return nil when the operation failed.
+/// One method per libvips operation. All return nil if the operation failed.
 extension VipsPicture {
-    /// All pixels computed, here and now; what follows may read them in any order. This is where a damaged file shows.
+    /// Computes all pixels now; later steps may read them in any order. Damage in the file surfaces here.
     func materialized() -> VipsPicture? { VipsPicture(adopting: vips_image_copy_memory(image)) }
 
     func converted(to space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_colourspace(image, $0, space) }
     }
 
-    /// To 8-bit sRGB, or grey for grey pixels, and said to be so. A TIFF's pixels may be `multiband`: libvips converts
-    /// those by guessing what they are, and then still calls them that, which later operations refuse.
+    /// Converts to 8-bit sRGB, or to grey for grey pixels, and labels the result so. libvips converts a TIFF's
+    /// `multiband` pixels by guessing their meaning but keeps that label, which later operations refuse.
     func converted(toStandardOf colorBands: Int) -> VipsPicture? {
         let space = colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         guard canBeConverted, let converted = converted(to: space) else { return nil }
@@ -20,13 +20,13 @@ extension VipsPicture {
 
     private var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
 
-    /// To 8-bit sRGB by the embedded profile.
+    /// Converts to 8-bit sRGB by the embedded profile.
     func convertedByProfile() -> VipsPicture? { convertedToSRGB(fallback: nil) }
 
-    /// To 8-bit sRGB by the embedded profile, else by libvips' own CMYK profile.
+    /// Converts to 8-bit sRGB by the embedded profile, or by libvips' own CMYK profile if there is none.
     func convertedFromCMYK() -> VipsPicture? { convertedToSRGB(fallback: "cmyk") }
 
-    /// 16 bits become 8 afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255 instead of scaling it.
+    /// Converts 16 bits first and reduces them afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255.
     private func convertedToSRGB(fallback: String?) -> VipsPicture? {
         guard format == VIPS_FORMAT_USHORT else { return VipsPicture { cameo_vips_to_srgb(image, $0, fallback, 8) } }
         guard let deep = VipsPicture({ cameo_vips_to_srgb(image, $0, fallback, 16) }) else { return nil }
@@ -39,23 +39,23 @@ extension VipsPicture {
 
     func cast(to format: VipsBandFormat) -> VipsPicture? { VipsPicture { cameo_vips_cast(image, $0, format) } }
 
-    /// The same numbers, said to mean something else.
+    /// The same values, labelled with another colour space.
     func reinterpreted(as space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_reinterpreted(image, $0, space) }
     }
 
-    /// A scale over 1 enlarges.
+    /// Resizes; a scale over 1 enlarges.
     func resized(horizontalScale: Double, verticalScale: Double) -> VipsPicture? {
         VipsPicture { cameo_vips_resize(image, $0, horizontalScale, verticalScale) }
     }
 
-    /// Turned and mirrored by its EXIF orientation; reads pixels in any order.
+    /// Rotates and mirrors by the EXIF orientation; reads pixels in any order.
     func upright() -> VipsPicture? { VipsPicture { cameo_vips_autorot(image, $0) } }
 
-    /// Clockwise; reads pixels in any order.
+    /// Rotates clockwise; reads pixels in any order.
     func rotated(by angle: VipsAngle) -> VipsPicture? { VipsPicture { cameo_vips_rot(image, $0, angle) } }
 
-    /// Reads pixels in any order.
+    /// Mirrors; reads pixels in any order.
     func flipped(_ direction: VipsDirection) -> VipsPicture? { VipsPicture { cameo_vips_flip(image, $0, direction) } }
 
     func cropped(left: Int, top: Int, width: Int, height: Int) -> VipsPicture? {
@@ -64,12 +64,12 @@ extension VipsPicture {
         }
     }
 
-    /// Cut to the part that interests most; reads pixels in any order.
+    /// Crops to the most interesting part; reads pixels in any order.
     func smartCropped(width: Int, height: Int, by interest: VipsInteresting) -> VipsPicture? {
         VipsPicture { cameo_vips_smartcrop(image, $0, Int32(width), Int32(height), interest) }
     }
 
-    /// The same pixels without any header field that can be removed.
+    /// The same pixels without any removable header field.
     func withoutMetadata() -> VipsPicture? {
         guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
         guard let fields = vips_image_get_fields(copy.image) else { return nil }
@@ -84,7 +84,7 @@ extension VipsPicture {
 
     func addingAlpha() -> VipsPicture? { VipsPicture { cameo_vips_add_alpha(image, $0) } }
 
-    /// Shown on a plain background, which has a number for every band.
+    /// Places the picture on a plain background that has a value for every band.
     func embedded(left: Int, top: Int, width: Int, height: Int, background: [Double]) -> VipsPicture? {
         VipsPicture {
             cameo_vips_embed(
@@ -100,7 +100,7 @@ extension VipsPicture {
         }
     }
 
-    /// Alpha removed, shown over a colour, which has a number for every band but alpha.
+    /// Blends the picture over a colour that has a value for every band but alpha, and removes the alpha.
     func flattened(background: [Double]) -> VipsPicture? {
         VipsPicture { cameo_vips_flatten(image, $0, background, Int32(background.count)) }
     }
@@ -111,8 +111,8 @@ extension VipsPicture {
         VipsPicture { cameo_vips_bands(image, $0, Int32(first), Int32(count)) }
     }
 
-    /// Left, top, width and height of everything that differs from `background` (a number for every band) by more than
-    /// the threshold; a width of 0 if nothing does. Nil if the search failed.
+    /// The box of everything that differs from `background` (a value for every band) by more than the threshold; its
+    /// width is 0 if nothing does. Nil if the search failed.
     func trimBox(threshold: Double, background: [Double]) -> (left: Int, top: Int, width: Int, height: Int)? {
         var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         let result = cameo_vips_find_trim(
@@ -128,7 +128,6 @@ extension VipsPicture {
         return result == 0 ? (Int(left), Int(top), Int(width), Int(height)) : nil
     }
 
-    /// The numbers of one pixel.
     func pixel(x: Int, y: Int) -> [Double]? {
         var numbers: UnsafeMutablePointer<Double>?
         var count: Int32 = 0
@@ -137,8 +136,7 @@ extension VipsPicture {
         return Array(UnsafeBufferPointer(start: numbers, count: Int(count)))
     }
 
-    /// Shown over a colour that is transparent itself: red, green, blue, alpha, 0…255. The picture must have these
-    /// four bands.
+    /// Blends over a translucent colour: red, green, blue, alpha, 0…255. The picture must have these four bands.
     func composited(over background: [Double]) -> VipsPicture? {
         VipsPicture { cameo_vips_composite_over(image, $0, background) }
     }

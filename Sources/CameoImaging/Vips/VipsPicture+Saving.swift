@@ -2,12 +2,12 @@ internal import CVips
 internal import CameoModel
 internal import Foundation
 
-/// What libvips writes, always without metadata. Qualities are 1…100.
+/// A libvips saver and its options; metadata is never written. Qualities are 1…100.
 enum VipsSaver: Hashable {
     case jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool)
     /// - Parameter effort: 1…9, zlib's level.
     case png(effort: Int)
-    /// - Parameter effort: 1…9, the quantiser's and zlib's.
+    /// - Parameter effort: 1…9, for the quantiser and for zlib.
     case palettePNG(quality: Int, effort: Int)
     /// - Parameter effort: 0…6, libwebp's method.
     case webp(quality: Int, alphaQuality: Int, effort: Int)
@@ -20,6 +20,8 @@ enum VipsSaver: Hashable {
 }
 
 extension VipsPicture {
+    /// The encoded picture.
+    ///
     /// - Returns: nil if the encoder failed.
     func encoded(by saver: VipsSaver) -> Data? {
         var buffer: UnsafeMutableRawPointer?
@@ -61,7 +63,7 @@ extension VipsPicture {
         }
     }
 
-    /// Whether the last band, its alpha, is 255 everywhere; nil if that could not be computed.
+    /// Whether the alpha band is 255 everywhere; nil if that could not be computed.
     var isOpaque: Bool? {
         guard hasAlpha else { return true }
         var lowest = 0.0
@@ -69,9 +71,9 @@ extension VipsPicture {
         return lowest >= 255
     }
 
-    /// The same roll of frames with what the savers of GIF and WebP read about it.
+    /// The same stacked frames with the timing fields that the GIF and WebP savers read.
     ///
-    /// GIF counts in hundredths of a second: its saver rounds to the nearest.
+    /// The GIF saver rounds delays to hundredths of a second, the unit of that format.
     func timed(_ animation: Animation) -> VipsPicture? {
         guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
         let delays = animation.delays.map { Int32(clamping: $0) }

@@ -1,15 +1,15 @@
 internal import CVips
 
-/// Sole owner of one reference to a `VipsImage`. No pointer leaves the `Vips` folder.
+/// The sole owner of one reference to a `VipsImage`. No pointer leaves the `Vips` folder.
 ///
-/// libvips computes lazily: an operation only notes what to do, and decoding happens in ``materialized()``. Images hold
-/// references to what they are made from, so an input may be dropped as soon as its output exists.
+/// libvips is lazy: an operation only records what to do, and decoding happens in ``materialized()``. Images hold
+/// references to their inputs, so an input may be dropped as soon as its output exists.
 struct VipsPicture: ~Copyable {
     let image: UnsafeMutablePointer<VipsImage>
 
-    /// Takes over the reference that `operation` stores.
+    /// Adopts the reference that `operation` stores.
     ///
-    /// - Returns: nil if the operation failed; ``VipsLibrary/takeErrorText()`` may know why.
+    /// - Returns: nil if the operation failed; ``VipsLibrary/takeErrorText()`` may explain why.
     init?(_ operation: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32) {
         var result: UnsafeMutablePointer<VipsImage>?
         guard operation(&result) == 0, let image = result else {

@@ -1,9 +1,9 @@
 internal import CVips
 
-/// What can be drawn with the fonts of this machine.
+/// The text that the installed fonts can draw.
 enum VipsText {
-    /// Whether every letter is in some font. Marks and joiners do not count: fonts draw them with the letter before
-    /// them, or as nothing.
+    /// Whether some font has every letter. Marks and joiners do not count: fonts draw them with the preceding letter or
+    /// not at all.
     static func hasFont(for text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {

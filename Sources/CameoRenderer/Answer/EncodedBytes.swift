@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The bytes of an encoded picture that nobody vouches for: what lies outside is nil.
+/// The untrusted bytes of an encoded picture; reading out of bounds returns nil.
 struct EncodedBytes {
     private let bytes: Data
 
@@ -19,14 +19,14 @@ struct EncodedBytes {
         slice(offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Four characters, as chunks and boxes are named.
+    /// A four-character name, as chunks and boxes have.
     func name(_ offset: Int) -> String? { slice(offset, 4).map { String(decoding: $0, as: UTF8.self) } }
 
     func has(_ word: String, _ offset: Int) -> Bool {
         slice(offset, word.utf8.count)?.elementsEqual(word.utf8) ?? false
     }
 
-    /// Where the next byte of this value is, from an offset on.
+    /// The position of the next byte with this value, from an offset on.
     func firstIndex(of value: UInt8, from offset: Int) -> Int? {
         guard offset >= 0, offset < bytes.count else { return nil }
         return bytes[offset...].firstIndex(of: value)

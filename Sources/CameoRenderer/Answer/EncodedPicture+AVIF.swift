@@ -1,7 +1,6 @@
 // ISO/IEC 14496-12 (boxes) and 23008-12 (pictures in them).
 extension EncodedPicture {
-    /// Boxes that fill the file; the size is what all its pictures, the colours and the transparency, have as their
-    /// property `ispe`.
+    /// Boxes fill the file; the size is the `ispe` property, which all its pictures (colour and alpha) must share.
     static func avif(_ bytes: EncodedBytes) -> EncodedPicture? {
         guard let boxes = boxes(bytes, 0..<bytes.count), let meta = boxes["meta"],
             let parts = Self.boxes(bytes, meta.lowerBound + 4..<meta.upperBound)?["iprp"],
@@ -20,7 +19,7 @@ extension EncodedPicture {
         return isSound && sizes.count == 1 ? sizes.first : nil
     }
 
-    /// The contents of the boxes that fill a range exactly, by their names; of each name only one.
+    /// The contents of the boxes that fill a range exactly, by name; nil if a name occurs twice.
     private static func boxes(_ bytes: EncodedBytes, _ range: Range<Int>) -> [String: Range<Int>]? {
         var found: [String: Range<Int>] = [:]
         let isSound = isEachBox(bytes, range) { name, content in

@@ -1,6 +1,7 @@
 // https://developers.google.com/speed/webp/docs/riff_container
 extension EncodedPicture {
-    /// One plain chunk, or behind VP8X any, of which each picture has the canvas' size or, in an animation, its frame's.
+    /// One plain chunk, or a VP8X header and any chunks. Every picture has the canvas size or, in an animation, its
+    /// frame's.
     static func webp(_ bytes: EncodedBytes) -> EncodedPicture? {
         guard bytes.littleEndian(4, 4) == bytes.count - 8 else { return nil }
         guard bytes.has("VP8X", 12) else {
@@ -29,7 +30,7 @@ extension EncodedPicture {
         return isSound ? EncodedPicture(canvas.width, canvas.height, frames: frames) : nil
     }
 
-    /// Whether chunks fill a range exactly, each of which satisfies a condition.
+    /// Whether chunks fill a range exactly and each satisfies a condition.
     private static func isEach(
         _ bytes: EncodedBytes,
         _ range: Range<Int>,
@@ -45,7 +46,7 @@ extension EncodedPicture {
         return offset == range.upperBound
     }
 
-    /// The size that the chunk at an offset has in its own head.
+    /// The size in the header of the bitstream chunk at an offset.
     private static func bitstream(_ bytes: EncodedBytes, _ offset: Int) -> EncodedPicture? {
         if bytes.has("VP8L", offset), let bits = bytes.littleEndian(offset + 9, 4) {
             return EncodedPicture(bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
@@ -57,7 +58,7 @@ extension EncodedPicture {
         )
     }
 
-    /// A number of three bytes that is written one less.
+    /// A three-byte number that is stored less 1.
     private static func more(_ bytes: EncodedBytes, _ offset: Int) -> Int? {
         bytes.littleEndian(offset, 3).map { $0 + 1 }
     }

@@ -1,15 +1,15 @@
 internal import CameoModel
 internal import Foundation
 
-/// What an encoded picture says of itself, read from its first byte to its last.
+/// The facts of an encoded picture, read from its first byte to its last.
 ///
-/// DESIGN: a renderer that was taken over chooses these bytes, and others will decode them. So their structure is walked,
-/// and nothing may be in them that was not asked for: no bytes behind the end, where other files can hide; no second size;
-/// no frame outside the picture. Pixels are not decoded, and no memory is taken.
+/// DESIGN: a compromised renderer chooses these bytes, and others will decode them. So their structure is walked, and
+/// nothing may be in them that was not requested: no bytes behind the end, where other files can hide; no second size;
+/// no frame outside the picture. Pixels are not decoded, and no memory is allocated.
 struct EncodedPicture: Hashable {
     let width: Int
     let height: Int
-    /// Identical ones that follow each other may be one.
+    /// The number of frames; consecutive identical frames may be merged into one.
     let frames: Int
 
     init?(_ width: Int?, _ height: Int?, frames: Int = 1) {
@@ -17,7 +17,7 @@ struct EncodedPicture: Hashable {
         (self.width, self.height, self.frames) = (width, height, frames)
     }
 
-    /// Nil for bytes that are not a whole picture of the format and nothing else.
+    /// Nil unless the bytes are one complete picture of the format and nothing else.
     init?(_ data: Data, _ format: Rendition.Format) {
         let bytes = EncodedBytes(data)
         let picture: EncodedPicture? =
@@ -37,7 +37,8 @@ struct EncodedPicture: Hashable {
         left + width <= self.width && top + height <= self.height
     }
 
-    /// Chunks, from IHDR to IEND (https://www.w3.org/TR/png-3/#5DataRep); no animation, which is never written.
+    /// Chunks from IHDR to IEND (https://www.w3.org/TR/png-3/#5DataRep); no animation, since the renderer never writes
+    /// one.
     private static func png(_ bytes: EncodedBytes) -> EncodedPicture? {
         guard bytes.has("IHDR", 12), bytes.bigEndian(8, 4) == 13 else { return nil }
         var offset = 8
@@ -53,8 +54,8 @@ struct EncodedPicture: Hashable {
         return nil
     }
 
-    /// Segments that tell their length, and behind each SOS compressed bytes, in which a marker has no zero behind its
-    /// 0xFF (ITU T.81, annex B).
+    /// Segments that declare their length and, after each SOS, compressed bytes, in which a 0xFF that is no marker is
+    /// followed by zero (ITU T.81, annex B).
     private static func jpeg(_ bytes: EncodedBytes) -> EncodedPicture? {
         guard bytes.bigEndian(0, 2) == 0xFFD8 else { return nil }
         var offset = 2
@@ -112,6 +113,6 @@ struct EncodedPicture: Hashable {
         return nil
     }
 
-    /// Bytes of a colour table.
+    /// The bytes of a colour table.
     private static func colorTable(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 }

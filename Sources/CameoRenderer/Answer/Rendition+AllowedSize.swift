@@ -1,8 +1,8 @@
 internal import CameoModel
 
 extension Rendition {
-    /// Whether the rendition of such a source may have this size: by its box alone and, where neither trimming nor another
-    /// page makes it the renderer's to know, by the very computation that the renderer makes.
+    /// Whether the rendition of such a source may have this size. The box is always checked; the exact size too, by the
+    /// same computation as in the renderer, unless trimming, a crop or another page makes it unknown to the worker.
     func mayHave(_ size: PixelSize, of source: PictureFacts, _ limits: RenderLimits) -> Bool {
         guard size.pixels <= limits.pixels, fitsBox(size) else { return false }
         guard trim == nil, crop == nil, page == 0 else { return true }

@@ -2,13 +2,13 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Foundation
 
-/// What a believable picture for a job looks like.
+/// The checks that a renderer's picture must pass for a job.
 struct ReplyExpectation {
     private let renditions: [Rendition]
     private let sourceFormat: PictureFormat?
     private let configuration: RendererConfiguration?
 
-    /// Nothing but a hello or a refusal is believable.
+    /// An expectation that accepts no picture, only a hello or a refusal.
     static let noPicture = ReplyExpectation()
 
     private init() {
@@ -17,8 +17,8 @@ struct ReplyExpectation {
         configuration = nil
     }
 
-    /// The source's format is what the worker itself reads in its first bytes. Where that is nothing, no picture is
-    /// believable.
+    /// The source's format is what the worker itself detects from the first bytes; if that is nil, no picture is
+    /// accepted.
     init(_ renditions: [Rendition], of sourceFormat: PictureFormat?, _ configuration: RendererConfiguration) {
         self.renditions = renditions
         self.sourceFormat = sourceFormat
@@ -27,22 +27,22 @@ struct ReplyExpectation {
 
     func check(_ picture: PictureMessage) throws(MalformedMessage) {
         guard let configuration, !renditions.isEmpty else {
-            throw MalformedMessage("a picture came that nobody asked for")
+            throw MalformedMessage("an unrequested picture arrived")
         }
         guard let sourceFormat, picture.source.format == sourceFormat else {
             let found = sourceFormat?.name ?? "no picture"
             throw MalformedMessage("the source is \(found), not \(picture.source.format.name)")
         }
         guard !picture.isTruncated || configuration.toleratesTruncation else {
-            throw MalformedMessage("a truncated source was rendered, which nobody asked for")
+            throw MalformedMessage("a truncated source was rendered without permission")
         }
         guard picture.renditions.map(\.format) == renditions.map({ $0.format.written(for: sourceFormat) }) else {
-            throw MalformedMessage("the renditions are not those asked for")
+            throw MalformedMessage("the renditions are not those requested")
         }
         let total = picture.renditions.reduce(0) { $0 + $1.byteCount }
         guard total <= configuration.maximumTotalOutputBytes else {
             let limit = configuration.maximumTotalOutputBytes
-            throw MalformedMessage("renditions of \(total) bytes together are over the limit of \(limit)")
+            throw MalformedMessage("renditions of \(total) bytes in total are over the limit of \(limit)")
         }
         for (rendition, made) in zip(renditions, picture.renditions) {
             let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
@@ -55,7 +55,7 @@ struct ReplyExpectation {
             }
             let size = PixelSize(made.width, made.height)
             guard rendition.mayHave(size, of: picture.source, configuration.limits) else {
-                throw MalformedMessage("a rendition of \(size) pixels is not what was asked for")
+                throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
         }
     }
@@ -73,11 +73,11 @@ struct ReplyExpectation {
             }
         guard fits else { throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)") }
         guard let found = EncodedPicture(bytes, rendition.format) else {
-            throw MalformedMessage("the bytes of a rendition are not one whole \(rendition.format.rawValue)")
+            throw MalformedMessage("the bytes of a rendition are not one complete \(rendition.format.rawValue)")
         }
         guard found.width == rendition.width, found.height == rendition.height else {
-            let said = "\(rendition.width) × \(rendition.height)"
-            throw MalformedMessage("a rendition is \(found.width) × \(found.height) pixels, not \(said)")
+            let announced = "\(rendition.width) × \(rendition.height)"
+            throw MalformedMessage("a rendition is \(found.width) × \(found.height) pixels, not \(announced)")
         }
         guard found.frames <= rendition.frames else {
             throw MalformedMessage("a rendition has \(found.frames) frames, not \(rendition.frames)")
@@ -86,6 +86,6 @@ struct ReplyExpectation {
 }
 
 extension Rendition.Format {
-    /// Whether several frames can be written.
+    /// Whether the format can hold several frames.
     var isAnimatable: Bool { self == .gif || self == .webp }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Arrays of C strings that end with NULL, as exec takes them.
+/// NULL-terminated arrays of C strings, as exec takes them.
 enum CStrings {
     static func withPointers<Result>(
         to strings: [String],
@@ -10,7 +10,7 @@ enum CStrings {
         pointers.append(nil)
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeBufferPointer { buffer in
-            guard let start = buffer.baseAddress else { preconditionFailure("the list has its NULL at least") }
+            guard let start = buffer.baseAddress else { preconditionFailure("the list contains at least NULL") }
             return body(start)
         }
     }

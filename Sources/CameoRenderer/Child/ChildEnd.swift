@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How a process ended, as wait(2) tells it.
+/// How a process ended, according to wait(2).
 enum ChildEnd: Hashable, CustomStringConvertible {
     case exited(Int32)
     case killed(signal: Int32)
-    /// Somebody else reaped it.
+    /// Another part of the program has reaped it.
     case unknown
 
     init(waitStatus status: Int32) {
@@ -12,7 +12,7 @@ enum ChildEnd: Hashable, CustomStringConvertible {
         self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
-    /// By a signal that ends programs, which no picture sends.
+    /// Whether somebody sent it a signal that ends programs, which no picture causes.
     var isByOthers: Bool {
         guard case .killed(let signal) = self else { return false }
         return [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL].contains(signal)

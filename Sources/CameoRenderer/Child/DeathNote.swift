@@ -1,13 +1,13 @@
-/// The line that a crashing child writes before it ends (`cameo_report_crashes`).
+/// The line that a crashing child writes before it ends (see `cameo_report_crashes`).
 struct DeathNote: Hashable {
     static let prefix = "cameo-death "
 
-    /// `errno` of the crashing thread.
+    /// The `errno` of the crashing thread.
     let errno: Int32
-    /// VmPeak.
+    /// The peak address space (VmPeak) in bytes.
     let peakBytes: Int
 
-    /// - Parameter line: anything that is not such a line gives nil.
+    /// - Parameter line: a line of standard error; the result is nil unless it is a death note.
     init?(_ line: Substring) {
         guard line.hasPrefix(Self.prefix) else { return nil }
         let words = line.dropFirst(Self.prefix.count).split(separator: " ").map { $0.split(separator: "=") }

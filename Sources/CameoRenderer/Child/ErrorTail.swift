@@ -1,22 +1,22 @@
 internal import CameoModel
 internal import Glibc
 
-/// What a child writes to its standard error: always read, so that it never blocks, and its end kept.
+/// The tail of a child's standard error. The pipe is always drained, so that the child never blocks.
 struct ErrorTail {
     private static let keptBytes = 2_048
-    /// Of 4 KiB each: a pipe holds 64 KiB (pipe(7)).
+    /// The reads of 4 KiB per drain: a pipe holds 64 KiB (pipe(7)).
     private static let readsPerDrain = 16
 
     let pipe: OpenFile
     private(set) var isOpen = true
     private var bytes: [UInt8] = []
 
-    /// - Parameter pipe: the reading end, non-blocking.
+    /// - Parameter pipe: the read end, non-blocking.
     init(pipe: OpenFile) {
         self.pipe = pipe
     }
 
-    /// Reads what is there, or as much of it as keeps the caller only shortly: a child may write without end.
+    /// Reads what is available, up to a bound that keeps the caller responsive: a child may write endlessly.
     mutating func drain() {
         var part = [UInt8](repeating: 0, count: 4_096)
         for _ in 0..<Self.readsPerDrain where isOpen {
@@ -31,9 +31,9 @@ struct ErrorTail {
 
     private var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(separator: "\n") }
 
-    /// The last lines as one, just as the child wrote them; empty if it said nothing.
+    /// The last lines joined into one, as the child wrote them; empty if it wrote nothing.
     var text: String { lines.filter { !$0.hasPrefix(DeathNote.prefix) }.suffix(3).joined(separator: "; ") }
 
-    /// What the child's crash handler left, if it ran.
+    /// The note that the child's crash handler left, if it ran.
     var deathNote: DeathNote? { lines.reversed().lazy.compactMap(DeathNote.init).first }
 }

@@ -3,13 +3,13 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
-/// A job on its way to a child, sent as fast as the child reads and never waited for.
+/// Sends a job as fast as the child reads it, without blocking.
 struct JobSender {
     private var rest: ArraySlice<UInt8>
-    /// Of the source and of its overlays; they travel with the first byte.
+    /// The descriptors of the source and of its overlays, sent with the first byte.
     private var descriptors: [Int32]
 
-    /// The files belong to the caller until the job is sent.
+    /// The caller keeps the files open until the job is sent.
     init(_ frame: [UInt8], files: [OpenFile]) {
         rest = frame[...]
         descriptors = files.map(\.descriptor)
@@ -17,7 +17,7 @@ struct JobSender {
 
     var isDone: Bool { rest.isEmpty }
 
-    /// Sends what the socket takes now; throws if the child has hung up.
+    /// Sends what the socket takes now; throws if the child has closed it.
     mutating func send(to socket: Int32) throws(Errno) {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// A living process's memory, from /proc/PID/status (proc(5)).
+/// The memory of a living process, from /proc/PID/status (proc(5)).
 struct ProcessMemory {
-    /// VmPeak: the most address space that it had.
+    /// The peak address space (VmPeak) in bytes.
     let peakBytes: Int
-    /// VmRSS.
+    /// The resident memory (VmRSS) in bytes.
     let residentBytes: Int
 
-    /// Nil if the process is gone or a zombie, which has no memory left.
+    /// Nil if the process is gone or is a zombie, which has no memory left.
     init?(of pid: pid_t) {
         guard let file = fopen("/proc/\(pid)/status", "re") else { return nil }
         defer { fclose(file) }
         var text = [UInt8](repeating: 0, count: 8_192)
         let count = fread(&text, 1, text.count, file)
-        // Once a picture: by bytes, as characters it took a fifteenth of the worker's time.
+        // This runs once per picture. Splitting characters instead of bytes took a fifteenth of the worker's time.
         let lines = text[..<count].split(separator: UInt8(ascii: "\n"))
         guard let peak = Self.number("VmPeak:", in: lines), let resident = Self.number("VmRSS:", in: lines)
         else { return nil }

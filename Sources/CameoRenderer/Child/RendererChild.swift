@@ -3,30 +3,30 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
-/// One `cameo-renderer` process. It belongs to the thread that spawned it and is killed and reaped at the latest when
-/// its owner lets go of it.
+/// One `cameo-renderer` process. It belongs to the thread that spawned it, and is killed and reaped at the latest when
+/// its owner drops it.
 struct RendererChild: ~Copyable {
     let pid: pid_t
     let socket: OpenFile
-    /// Readable once the process has ended (pidfd_open).
+    /// A descriptor that is readable once the process has ended (pidfd_open).
     private let process: OpenFile
     var errors: ErrorTail
-    /// Set by ``greet()``, once it is ready for jobs.
+    /// The renderer's version, set by ``greet()`` once the child is ready for jobs.
     private(set) var version: String?
-    /// Of its lock-down, as its hello told; nil before.
+    /// The lock-down as the hello message reported it; nil before.
     private(set) var sandbox: SandboxReport?
     private(set) var pictures = 0
-    /// Whose pictures it has seen; a renderer that was taken over could show them to others.
+    /// The credentials' scopes of the pictures that it has seen: a compromised renderer could leak them to others.
     var scopes: Set<RequestScope> = []
     private var hello = ReplyReader(expecting: .noPicture)
     private var end: ChildEnd?
-    /// The most resident memory that it had, once it was reaped; 0 where the kernel cannot tell it from this process's.
+    /// The peak resident memory, known after it was reaped; 0 if the kernel cannot tell it from this process's.
     private(set) var peakResidentBytes = 0
-    /// See ``reap()``.
+    /// This process's peak at the spawn; see ``reap()``.
     private let inheritedPeakKibibytes: Int
     private let requiresSandbox: Bool
 
-    /// Its whole environment. Two malloc arenas keep its memory flat; Swift's backtracer would outlive its deadline.
+    /// The whole environment. Two malloc arenas keep memory flat; Swift's backtracer would run past the deadline.
     private static let environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no"]
 
     private init(
@@ -46,7 +46,7 @@ struct RendererChild: ~Copyable {
         inheritedPeakKibibytes = usage.ru_maxrss
     }
 
-    /// Starts the process; it says hello when it is ready, after about a tenth of a second.
+    /// Starts the process, which sends its hello message when it is ready, after about 0.1 s.
     static func spawn(_ configuration: RendererConfiguration) throws(Errno) -> RendererChild {
         var sockets: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets) == 0 else {
@@ -100,13 +100,13 @@ struct RendererChild: ~Copyable {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// For polling; nil once the child has closed its standard error.
+    /// The descriptor to poll for standard error; nil once the child has closed it.
     var errorDescriptor: Int32? { errors.isOpen ? errors.pipe.descriptor : nil }
 
-    /// Takes in what has arrived of its hello.
+    /// Reads what has arrived of the hello message.
     ///
-    /// - Returns: whether it is ready.
-    /// - Throws: if it ended, is of another version than this worker, or lacks a layer of the sandbox that is required.
+    /// - Returns: whether the child is ready.
+    /// - Throws: if the child ended, has another version than this worker, or lacks a required layer of the sandbox.
     mutating func greet() throws(MalformedMessage) -> Bool {
         guard version == nil else { return true }
         errors.drain()
@@ -125,21 +125,21 @@ struct RendererChild: ~Copyable {
             sandbox = message.sandbox
             return true
         case .complete:
-            throw MalformedMessage("it did not say hello")
+            throw MalformedMessage("its first message is not a hello")
         case .ended:
-            throw MalformedMessage("it ended at its start")
+            throw MalformedMessage("it ended during its start")
         }
     }
 
-    /// A job is on its way to it.
+    /// Counts a picture before its job is sent.
     mutating func beginPicture() { pictures += 1 }
 
-    /// Decoders and encoders start as many threads as there are cores, some of them twice.
+    /// The thread limit. Decoders and encoders start as many threads as there are cores, some of them twice.
     private static let maximumThreads = max(64, 4 * RenderAttempt.cores)
 
-    /// Whether it has more threads than any picture needs. Threads that share a stack cost no address space, and
-    /// RLIMIT_NPROC counts the worker's too: this is their limit, and so it is looked at often. The links of the folder of
-    /// its tasks are its threads and the folder's own two names, as those of any folder of folders (proc(5)).
+    /// Whether it has more threads than any picture needs. Threads that share a stack take no address space, and
+    /// RLIMIT_NPROC counts the worker's threads too, so this frequent check is the limit. The link count of the task
+    /// folder is the number of threads plus two, as for any folder of folders (proc(5)).
     var hasTooManyThreads: Bool {
         var folder = stat()
         return stat("/proc/\(pid)/task", &folder) == 0 && folder.st_nlink - 2 > Self.maximumThreads
@@ -150,7 +150,7 @@ struct RendererChild: ~Copyable {
         throw MalformedMessage("it has more than \(Self.maximumThreads) threads")
     }
 
-    /// What it has used so far, over all of its threads; nil once it is gone.
+    /// The processor time of all its threads so far; nil once it is gone.
     var processorTime: Duration? {
         var clock: clockid_t = 0
         var used = timespec()
@@ -158,24 +158,24 @@ struct RendererChild: ~Copyable {
         return .seconds(used.tv_sec) + .nanoseconds(used.tv_nsec)
     }
 
-    /// Lets it use this much more processor time than it has used so far, as a backstop behind the deadline.
+    /// Limits its processor time to this much more than it has used so far, as a backstop behind the deadline.
     func allow(processorSeconds seconds: Int) {
         var limit = rlimit()
         guard let used = processorTime, getrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0 else { return }
-        // A soft limit over the hard one, which it has from this process, would be refused, and none set.
+        // A soft limit above the inherited hard limit would be refused, and then no limit would be set.
         let hard = UInt64(limit.rlim_max)
         _ = cameo_limit_cpu_seconds(pid, min(UInt64(Int(used.components.seconds) + seconds), hard), hard)
     }
 
-    /// SIGKILL, and its end; idempotent.
+    /// Sends SIGKILL and returns how the child ended; idempotent.
     @discardableResult
     mutating func killAndReap() -> ChildEnd {
         if end == nil { kill(pid, SIGKILL) }
         return reap()
     }
 
-    /// Waits for its end, which is near: it was killed or has closed its socket. One that only closed its socket is
-    /// killed after a second.
+    /// Waits for the end of a child that was killed or has closed its socket. One that only closed its socket is killed
+    /// after a second.
     mutating func reap() -> ChildEnd {
         if let end { return end }
         var watch = Watch()
@@ -186,8 +186,8 @@ struct RendererChild: ~Copyable {
         var result: pid_t
         var usage = rusage()
         repeat { result = wait4(pid, &status, 0, &usage) } while result < 0 && errno == EINTR
-        // posix_spawn lends the child this process's memory until exec, and Linux counts it as the child's (exec_mmap in
-        // fs/exec.c): only what is over this process's own peak at that time is known to be the child's.
+        // posix_spawn lends the child this process's memory until exec, and Linux counts it as the child's (exec_mmap
+        // in fs/exec.c), so only a peak above this process's own at that time is known to be the child's.
         if result == pid, usage.ru_maxrss > inheritedPeakKibibytes { peakResidentBytes = usage.ru_maxrss << 10 }
         let found = result == pid ? ChildEnd(waitStatus: status) : .unknown
         errors.drain()

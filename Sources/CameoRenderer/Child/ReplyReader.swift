@@ -3,14 +3,14 @@ internal import CameoRenderMessages
 internal import Foundation
 internal import Glibc
 
-/// Puts a message together from whatever has arrived. Trusts nothing: every length is checked before memory is taken
-/// for it.
+/// Assembles a message from whatever has arrived. Nothing is trusted: every length is checked before memory is
+/// allocated for it.
 struct ReplyReader {
     enum Progress {
-        /// More has to arrive.
+        /// More data is needed.
         case incomplete
         case complete(Reply)
-        /// The child closed its end.
+        /// The child has closed its end.
         case ended
     }
 
@@ -20,7 +20,7 @@ struct ReplyReader {
         case blobs(PictureMessage)
     }
 
-    /// What the job asked for; a picture that answers something else is refused before its bytes are read.
+    /// What the job asked for; a picture that does not match is rejected before its bytes are read.
     private let expectation: ReplyExpectation
     private var phase = Phase.header
     private var buffer = Data(count: FrameHeader.byteCount)
@@ -31,7 +31,7 @@ struct ReplyReader {
         self.expectation = expectation
     }
 
-    /// Reads without waiting, until the message is complete or nothing more is there.
+    /// Reads without blocking until the message is complete or no more data is available.
     mutating func read(from socket: Int32) throws(MalformedMessage) -> Progress {
         while true {
             while filled < buffer.count {
@@ -48,7 +48,7 @@ struct ReplyReader {
         }
     }
 
-    /// Takes in the full buffer and prepares the next one.
+    /// Interprets the full buffer and prepares the next one.
     private mutating func advance() throws(MalformedMessage) -> Reply? {
         switch phase {
         case .header:

@@ -1,46 +1,46 @@
 internal import CameoModel
 internal import CameoRenderMessages
 
-/// Who waits and which slot does what. Changes return what its owner has to do outside the lock.
+/// The waiting tickets and the state of every slot. Changes return what the owner has to do outside the lock.
 struct DeskState {
     enum Slot: Equatable {
-        /// Its child is not ready yet, or it tidies up between two pictures.
+        /// Its child is not ready yet, or it cleans up between two pictures.
         case starting
-        /// Sleeps until its doorbell rings.
+        /// It sleeps until its doorbell rings.
         case idle
-        /// Was rung for a ticket and has not come for it yet.
+        /// It was rung for a ticket and has not fetched it yet.
         case called
         case rendering(RenderTicket.ID)
-        /// Its child does not start; it tries again now and then.
+        /// Its child does not start; it retries now and then.
         case broken(reason: String)
         case ended
     }
 
     enum Phase: Equatable {
-        /// Known, not yet handed in.
+        /// The ticket has an id but has not been submitted.
         case announced
         case waiting
         case rendering(slot: Int)
-        /// Called off before it was handed in, or while it renders.
+        /// The ticket was cancelled before it was submitted, or while it renders.
         case cancelled
     }
 
-    /// What a change leaves to be done.
+    /// What the owner has to do after a change.
     struct Action {
-        /// Slots to wake.
+        /// The slots to wake.
         var ring: [Int] = []
-        /// Tickets to give up, each with its reason.
+        /// The tickets to fail, each with its reason.
         var refuse: [(ticket: RenderTicket, error: any Error)] = []
     }
 
     private(set) var slots: [Slot]
     private(set) var isShuttingDown = false
-    /// Whether the worker is to end, and what somebody else's signal does to a child is part of that.
+    /// Whether the worker is being stopped, so that foreign signals to its children are expected.
     var isEnding = false
     var statistics = RendererStatistics()
-    /// Of the first child that was ready: all run on one kernel.
+    /// The report of the first child that was ready: all run on one kernel.
     private(set) var sandbox: SandboxReport?
-    /// Of the child that became ready last.
+    /// The version of the child that became ready last.
     private(set) var rendererVersion: String?
     private var waiting: [RenderTicket] = []
     private var phases: [RenderTicket.ID: Phase] = [:]
@@ -89,7 +89,7 @@ struct DeskState {
         rendererVersion = version
     }
 
-    /// The next ticket for a slot that is ready for one; without one the slot counts as idle.
+    /// The next ticket for a slot that is ready; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {
         guard !isShuttingDown, !waiting.isEmpty else {
             slots[slot] = .idle
@@ -106,7 +106,7 @@ struct DeskState {
         slots[slot] = .starting
     }
 
-    /// A slot that cannot serve: somebody else has to take what it was called for.
+    /// Changes a slot's state. If it cannot serve, another has to take the ticket for which it was called.
     mutating func slot(_ slot: Int, became state: Slot) -> Action {
         slots[slot] = state
         return wakeOrRefuse()
@@ -128,7 +128,7 @@ struct DeskState {
         }
     }
 
-    /// Why no slot can start its child; nil while one may.
+    /// The reason why no slot can start its child; nil while one may.
     var brokenReason: String? {
         var reason: String?
         for slot in slots {
@@ -138,7 +138,7 @@ struct DeskState {
         return reason
     }
 
-    /// With what only the slots tell.
+    /// The statistics, completed from the slots' states.
     var fullStatistics: RendererStatistics {
         var statistics = statistics
         statistics.rendering = slots.count { if case .rendering = $0 { true } else { false } }
@@ -147,7 +147,8 @@ struct DeskState {
 
     var allEnded: Bool { slots.allSatisfy { $0 == .ended } }
 
-    /// Rings as many idle slots as there is work for; if every slot is broken, nobody would ever come.
+    /// Rings as many idle slots as there is work for; if every slot is broken, fails the tickets, which nobody would
+    /// fetch.
     private mutating func wakeOrRefuse() -> Action {
         let called = slots.count { $0 == .called }
         var action = Action()

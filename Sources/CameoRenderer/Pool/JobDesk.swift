@@ -2,8 +2,8 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Synchronization
 
-/// Where tasks hand in tickets and slots come for them. All state is under one lock; bells are rung and continuations
-/// resumed outside it.
+/// The exchange where tasks submit tickets and slots fetch them. All state is under one lock; doorbells are rung and
+/// continuations resumed outside it.
 final class JobDesk: Sendable {
     private let state: Mutex<DeskState>
     private let doorbells: [Doorbell]
@@ -53,7 +53,7 @@ final class JobDesk: Sendable {
         ticket.continuation.resume(with: outcome)
     }
 
-    /// A slot's thread is over and its children are reaped.
+    /// Records that a slot's thread has ended and its children are reaped.
     func slotEnded(_ slot: Int, count: Int = 1) {
         for index in slot..<slot + count { self.slot(index, became: .ended) }
         resumeIfAllEnded()
@@ -77,7 +77,7 @@ final class JobDesk: Sendable {
 
     func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 
-    /// Resident sizes are read now.
+    /// The statistics, with the resident sizes of this moment.
     var statistics: RendererStatistics {
         var statistics = state.withLock { $0.fullStatistics }
         for pid in statistics.residentBytes.keys {

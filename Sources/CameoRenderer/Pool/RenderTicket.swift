@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import CameoRenderMessages
 
-/// One picture to render, and who waits for it.
+/// One picture to render, with the continuation that awaits it.
 struct RenderTicket: Sendable {
     typealias ID = Int
 
@@ -11,22 +11,22 @@ struct RenderTicket: Sendable {
     let kind: SourceKind
     let overlays: [RenderOverlay]
     let name: String
-    /// Whose credentials opened its pictures.
+    /// The scopes of the credentials that opened its pictures.
     let scopes: Set<RequestScope>
     let timeout: Duration?
-    /// Of whoever waits; told when a renderer takes the picture.
+    /// The clock of the waiting task, restarted when a renderer takes the picture.
     let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>
 
-    /// The source and its overlays, in the order in which a job's descriptors travel.
+    /// The source and its overlays, in the order of a job's descriptors.
     var files: [OpenFile] { [source] + overlays.map(\.file) }
 
-    /// What they hold.
+    /// The kinds of the files' contents.
     var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
 
     func job(_ configuration: RendererConfiguration) -> JobMessage {
-        // A picture in the source can be as long as a request: the renderer, which has the file, is told a short name
-        // for it. Any other name it may need for a message.
+        // A picture inside a data URI can be as long as the request: the renderer, which has its file, gets a short
+        // name for it. Other names are sent unchanged, because messages may need them.
         let names = overlays.enumerated().map { index, overlay in
             InlinePicture.isIn(overlay.source) ? "data:,overlay-\(index)" : overlay.source
         }

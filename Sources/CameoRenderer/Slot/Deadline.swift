@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A moment after which nobody waits. Time while the machine sleeps does not count.
+/// A moment at which waiting ends. Time while the machine is suspended does not count.
 struct Deadline {
     private let end: SuspendingClock.Instant
 
@@ -10,7 +10,7 @@ struct Deadline {
 
     var hasPassed: Bool { SuspendingClock.now >= end }
 
-    /// What is left, for poll(2): milliseconds, rounded up, so that a poll never ends just before the moment.
+    /// The remaining milliseconds for poll(2), rounded up, so that a poll never ends just before the deadline.
     var pollMilliseconds: Int32 {
         let left = SuspendingClock.now.duration(to: end)
         guard left > .zero else { return 0 }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import CameoModel
 internal import Glibc
 
-/// Wakes a thread that polls (eventfd): any thread rings, one listens.
+/// Wakes a polling thread with an eventfd: any thread rings, one listens.
 final class Doorbell: Sendable {
     private let file: OpenFile
 
@@ -12,7 +12,7 @@ final class Doorbell: Sendable {
         file = OpenFile(adopting: descriptor)
     }
 
-    /// Readable from a ring until ``silence()``.
+    /// The descriptor, readable from a ring until ``silence()``.
     var descriptor: Int32 { file.descriptor }
 
     func ring() {

@@ -1,17 +1,17 @@
 internal import CameoModel
 internal import Glibc
 
-/// Whether somebody changed a file while a child read it through a mapping, where a cut ends as SIGBUS.
+/// Tells whether a file changed while a child read it through a mapping, where truncation causes SIGBUS.
 struct FileState {
-    /// Nil for what cannot be cut: a sealed memory file, or no regular file at all.
+    /// Nil for files that cannot be truncated: sealed memory files and anything but regular files.
     private let before: FileSnapshot?
 
-    /// fcntl(2): F_GET_SEALS and F_SEAL_SHRINK, which Glibc's module does not show.
+    /// F_GET_SEALS and F_SEAL_SHRINK of fcntl(2), which the Glibc module does not export.
     private static let getSeals: Int32 = 1_034
     private static let sealShrink: Int32 = 0x2
 
     init(_ file: OpenFile) {
-        // -1 for a file that has no seals, EINVAL.
+        // -1 (EINVAL) for a file that does not support seals.
         let seals = fcntl(file.descriptor, Self.getSeals)
         guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG,
             seals < 0 || seals & Self.sealShrink == 0
@@ -22,7 +22,7 @@ struct FileState {
         before = FileSnapshot(status)
     }
 
-    /// Asked of the file that this is the state of.
+    /// Whether the file, the same as at initialisation, has changed since.
     func hasChanged(_ file: OpenFile) -> Bool {
         guard let before, let status = file.status() else { return false }
         return FileSnapshot(status) != before

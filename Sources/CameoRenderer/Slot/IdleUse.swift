@@ -1,21 +1,21 @@
-/// Watches the processor time of a child that has nothing to do.
+/// Watches the processor time of an idle child.
 struct IdleUse {
     private let start: Duration?
     private var last: Duration?
-    /// Until the next look. It doubles while the child rests: an idle worker hardly wakes.
+    /// The time until the next check. It doubles while the child rests, so that an idle worker hardly wakes.
     private(set) var milliseconds: Int32 = 2_000
 
     private static let longestPause: Int32 = 32_000
-    /// More than any library's tidying up takes.
+    /// The processor time allowed while idle, more than any library's clean-up takes.
     private static let allowance = Duration.seconds(1)
 
-    /// - Parameter used: by the child, in all, when it went idle.
+    /// - Parameter used: the child's total processor time when it went idle.
     init(_ used: Duration?) {
         start = used
         last = used
     }
 
-    /// Takes in what the child has used, in all, by now.
+    /// Whether the child, with this total processor time now, has used too much while idle.
     mutating func isTooMuch(_ used: Duration?) -> Bool {
         milliseconds = used == last ? min(2 * milliseconds, Self.longestPause) : 2_000
         last = used

@@ -2,7 +2,7 @@ internal import CLinux
 internal import CameoModel
 internal import Glibc
 
-/// A thread of one's own, for work that blocks. It ends when its body returns.
+/// A dedicated thread for blocking work. It ends when its body returns.
 enum PermanentThread {
     private final class Body: Sendable {
         let name: String
@@ -14,7 +14,7 @@ enum PermanentThread {
         }
     }
 
-    /// The name, at most 15 characters, is what `ps -T` shows. Throws the error of pthread_create.
+    /// Starts the thread with a name of at most 15 characters, as `ps -T` shows it. Throws the error of pthread_create.
     static func start(named name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
         let body = Unmanaged.passRetained(Body(name: name, run: run))
         var attributes = pthread_attr_t()

@@ -1,7 +1,7 @@
 internal import CameoModel
 
 extension PictureFormat {
-    /// Of a file that a renderer gets; nil for one that is of no format here, and if it cannot be read.
+    /// The format of a file for a renderer; nil if it is unsupported or the file cannot be read.
     init?(of file: OpenFile, holding kind: SourceKind) {
         switch kind {
         case .file: self.init(sniffing: file)

@@ -3,15 +3,15 @@ internal import CameoRenderMessages
 internal import Foundation
 internal import Glibc
 
-/// One picture with one child: hands it over, waits for the answer, the deadline or a cancellation, and says what
-/// becomes of the child.
+/// One picture with one child: sends the job, waits for the answer, the deadline or a cancellation, and decides the
+/// child's fate.
 struct RenderAttempt {
     enum Fate {
         case keep
-        /// Ended in good order: it has served enough, or has refused a picture.
+        /// Ends the child in good order: it has served enough, or has refused a picture.
         case recycle
         case killed
-        /// It ended by itself.
+        /// The child ended by itself.
         case died
     }
 
@@ -30,11 +30,11 @@ struct RenderAttempt {
         let deadline = Deadline(after: limit)
         let formats = zip(ticket.files, ticket.kinds).map(PictureFormat.init(of:holding:))
         let filesBefore = ticket.files.map(FileState.init)
-        // libaom has threads of its own, so a second of wall clock may be several of processor time.
+        // libaom has threads of its own, so one second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
         child.beginPicture()
         var sender = JobSender(frame, files: ticket.files)
-        // Its decoder is not vouched for: whatever the picture has done to the child must not outlive it.
+        // Optional decoders are not trusted: whatever the picture did to the child must not outlive it.
         let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
         var reader = ReplyReader(expecting: ReplyExpectation(ticket.renditions, of: formats[0], configuration))
         var nextLook = Deadline(after: Self.lookInterval)
@@ -79,7 +79,7 @@ struct RenderAttempt {
         }
     }
 
-    /// How often a child that renders is looked at: it can start some ten threads in a millisecond.
+    /// How often a rendering child is checked: it can start some ten threads in a millisecond.
     private static let lookInterval = Duration.milliseconds(20)
     static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

@@ -3,7 +3,7 @@ internal import CameoRenderMessages
 internal import Glibc
 
 extension RendererSlot {
-    /// Waits until ``current`` is ready. False if it could not be made ready (a wait lies behind that already) or the
+    /// Waits until ``current`` is ready. Returns false if it could not be made ready, after the back-off, or if the
     /// pool shuts down.
     mutating func prepareChild() -> Bool {
         if current == nil { current = spare.take() }
@@ -23,14 +23,14 @@ extension RendererSlot {
         }
     }
 
-    /// Starts the child after the current one, unless starts fail; the next picture that is served clears that.
+    /// Starts the spare, unless starts fail; the next picture served clears that state.
     mutating func prepareSpare() {
         guard spare == nil, failedStarts == 0 else { return }
         do throws(MalformedMessage) { spare = try spawn() } catch { failedStarts += 1 }
     }
 
     mutating func greetSpare() {
-        // Something to read after its hello can only be its end.
+        // After its hello, the only thing to read from an idle child is its end.
         if spare?.version == nil {
             do throws(MalformedMessage) {
                 _ = try spare?.greet()
@@ -64,8 +64,8 @@ extension RendererSlot {
         if watch.isReady(doorbell.descriptor) { doorbell.silence() }
     }
 
-    /// Waits before the next start: 0.1 s, doubling up to 5 s. A start may fail once by bad luck (killed from outside, no
-    /// memory at that moment); only after some in a row is the slot reported broken, and pictures fail for it.
+    /// Waits before the next start: 0.1 s, doubling up to 5 s. A start may fail once by chance (killed from outside,
+    /// out of memory); only after several in a row is the slot reported broken, and pictures fail because of it.
     mutating func backOff(after reason: MalformedMessage) {
         failedStarts += 1
         let end = current?.killAndReap()

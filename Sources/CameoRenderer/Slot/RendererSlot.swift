@@ -3,26 +3,26 @@ internal import CameoRenderMessages
 internal import Foundation
 internal import Glibc
 
-/// What one permanent thread does: keeps a child ready and a spare behind it, and renders one ticket after another.
+/// The work of one permanent thread: keeps a child and a spare ready, and renders one ticket after another.
 struct RendererSlot: ~Copyable {
     let index: Int
     let configuration: RendererConfiguration
     let desk: JobDesk
     let doorbell: Doorbell
     var current: RendererChild?
-    /// Started already, so that the picture after a crash does not wait for a start.
+    /// A child started in advance, so that the picture after a crash does not wait for a start.
     var spare: RendererChild?
-    /// What the children had used of the processor when the slot went idle; nil while it renders.
+    /// Watches the processor time of the idle child; nil while it renders.
     var idleUse: IdleUse?
-    /// Starts that failed since the last picture.
+    /// The number of failed starts since the last picture.
     var failedStarts = 0
 
-    /// How long a child may take to say hello.
+    /// How long a child may take to send its hello message.
     static let startLimit = Duration.seconds(15)
 
-    /// Milliseconds of idleness after which a spare is started.
+    /// The idle time in milliseconds after which a spare is started.
     static let idleBeforeSpare: Int32 = 1_000
-    /// Starts that fail in a row before pictures fail for want of a renderer.
+    /// The number of consecutive failed starts after which pictures fail for lack of a renderer.
     static let startsBeforeBroken = 3
 
     init(index: Int, configuration: RendererConfiguration, desk: JobDesk) {
@@ -49,8 +49,8 @@ struct RendererSlot: ~Copyable {
         desk.slotEnded(index)
     }
 
-    /// A start costs as much processor time as a picture or two, so a spare is started only shortly before it is needed,
-    /// or when there is nothing else to do.
+    /// Whether a spare is needed soon. A start costs as much processor time as a picture or two, so a spare is started
+    /// only shortly before it is needed or while the slot is idle.
     private mutating func isSoonRecycled() -> Bool {
         (current?.pictures ?? 0) >= max(8, configuration.recycleAfterPictures - 8)
     }
@@ -73,23 +73,23 @@ struct RendererSlot: ~Copyable {
         desk.finish(ticket, in: index, outcome)
     }
 
-    /// Where the child has seen a picture of credentials that this ticket's are without, what it may have kept of it ends with
-    /// it.
+    /// Replaces a child that has seen a picture under credentials that the ticket does not have, so that nothing it may
+    /// have kept can leak.
     ///
-    /// - Returns: why there is no other; nil if one is ready.
+    /// - Returns: the reason why there is no replacement; nil if a child is ready.
     private mutating func replaceChild(for ticket: RenderTicket) -> (any Error)? {
         guard let seen = current?.scopes, !seen.isSubset(of: ticket.scopes) else { return nil }
         retire(current.take()) { $0.recycled += 1 }
         while !prepareChild() {
             if desk.isCancelled(ticket.id) { return CancellationError() }
             guard failedStarts < Self.startsBeforeBroken else {
-                return RenderFailure.cannotStart("none took the place of one that ended", source: ticket.name)
+                return RenderFailure.cannotStart("no replacement could be started", source: ticket.name)
             }
         }
         return nil
     }
 
-    /// Until the doorbell rings or a child stirs, which it has no business to.
+    /// Sleeps until the doorbell rings or the idle child does something, which it should not.
     private mutating func sleepUntilCalled() {
         var watch = Watch()
         watch.add(doorbell.descriptor)
@@ -103,7 +103,7 @@ struct RendererSlot: ~Copyable {
         let isBusy = isSilent && (use.isTooMuch(current?.processorTime) || current?.hasTooManyThreads ?? false)
         idleUse = use
         guard !isBusy else {
-            // It has nothing to do: whatever it computes or starts, a picture has put it there.
+            // An idle child has no work: whatever it computes or starts, a picture has planted it.
             desk.slot(index, became: .starting)
             idleUse = nil
             retire(current.take()) { $0.killed += 1 }
@@ -119,14 +119,14 @@ struct RendererSlot: ~Copyable {
                 retire(current.take()) { $0.crashed += 1 }
                 return
             }
-            // Without this a child that always ends before its first picture would be replaced for ever, in haste.
+            // Otherwise a child that always ends before its first picture would be replaced in a tight loop.
             backOff(after: MalformedMessage("it ended while it was idle"))
             return
         }
         if let socket = spare?.socket.descriptor, watch.isReady(socket) { greetSpare() }
     }
 
-    /// Kills a child, if there is one, and notes it in the statistics.
+    /// Kills a child, if there is one, and records it in the statistics.
     func retire(_ child: consuming RendererChild?, _ note: (inout RendererStatistics) -> Void) {
         guard var child else { return }
         let pid = child.pid

@@ -91,10 +91,10 @@ private struct WalkProgress {
             drawn.map({ $0.duration(to: now) > .milliseconds(200) }) ?? true
         else { return }
         drawn = now
-        Output.stand("looking for pictures: \(pictures) in \(files) files")
+        Output.drawStatusLine("looking for pictures: \(pictures) in \(files) files")
     }
 
     func finish() {
-        if drawn != nil { Output.stopStanding() }
+        if drawn != nil { Output.endStatusLine() }
     }
 }

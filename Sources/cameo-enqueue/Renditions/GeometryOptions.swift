@@ -1,30 +1,30 @@
 internal import ArgumentParser
 internal import CameoModel
 
-/// Which part of the picture, and how large.
+/// The part of the picture that is used, and its size.
 struct GeometryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A box in pixels, 256x256, 1024x or x600, with its own fit, format or quality behind colons if it differs: \
-            256x256:cover:webp:q75. Repeatable; all sizes come from one decode. (default: 256x256)
+            A box in pixels (256x256, 1024x, x600), optionally with its own fit, format or quality after colons: \
+            256x256:cover:webp:q75. Repeatable; all sizes share one decode. (default: 256x256)
             """,
             valueName: "WxH[:…]"
         )
     )
     var size: [String] = []
 
-    @Option(help: ArgumentHelp("How the picture fits the box. (default: inside)", valueName: "fit"))
+    @Option(help: ArgumentHelp("How the picture is fitted into the box. (default: inside)", valueName: "fit"))
     var fit: Rendition.Fit?
 
-    @Flag(help: "Enlarges pictures that are smaller than the box.")
+    @Flag(help: "Enlarge pictures that are smaller than the box.")
     var enlarge = false
 
     @Option(
         help: ArgumentHelp(
             """
-            What stays when cover cuts, and where contain puts the picture: center, north, northeast, …, a focal point \
-            x,y of 0 to 1 each, and for cover also entropy and attention. (default: center)
+            The part that cover keeps, and the place where contain puts the picture: center, north, northeast, …, or a \
+            focal point x,y with each from 0 to 1; for cover also entropy or attention. (default: center)
             """,
             valueName: "gravity"
         ),
@@ -35,20 +35,23 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Device pixel ratio, 0.1 to 8: multiplies every length. (default: 1)", valueName: "factor")
+        help: ArgumentHelp(
+            "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)",
+            valueName: "factor"
+        )
     )
     var dpr: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The page or frame of a source that has several, from 0. (default: 0)", valueName: "number")
+        help: ArgumentHelp("The page or frame of the source, counted from 0. (default: 0)", valueName: "number")
     )
     var page: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Cuts uniform borders away; 0 to 255 is how far a pixel may differ from the corner's.",
+            "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.",
             valueName: "threshold"
         )
     )
@@ -58,7 +61,7 @@ struct GeometryOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Works on a part of the picture: left,top,WIDTHxHEIGHT in pixels (10,20,300x200) or shares \
+            Use only a part of the picture: left,top,WIDTHxHEIGHT in pixels (10,20,300x200) or per cent \
             (10%,5%,50%x100%).
             """,
             valueName: "area"
@@ -69,14 +72,13 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Turns it clockwise, in degrees. (default: 0)", valueName: "degrees")
+        help: ArgumentHelp("Rotate clockwise by this angle. (default: 0)", valueName: "degrees")
     )
     var rotate: Rendition.Rotation?
 
-    @Option(help: ArgumentHelp("Mirrors it.", valueName: "direction"))
+    @Option(help: ArgumentHelp("Mirror the picture.", valueName: "direction"))
     var flip: Rendition.Flip?
 
-    /// Those that were typed, besides `--size`.
     var given: [String] {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
@@ -86,7 +88,7 @@ struct GeometryOptions: ParsableArguments {
         .filter(\.1).map(\.0)
     }
 
-    /// All but the box and the fit, which a size may name itself, and the gravity.
+    /// Applies all options except the box and the fit, which a size may set itself, and the gravity.
     func apply(to rendition: inout Rendition) {
         rendition.withoutEnlargement = !enlarge
         rendition.dpr = dpr ?? 1
@@ -97,8 +99,8 @@ struct GeometryOptions: ParsableArguments {
         rendition.flip = flip
     }
 
-    /// Passes by the sizes of which nothing is cut or padded, if it is something to another; if to none, all get it, so
-    /// that their validation says why.
+    /// Applies the gravity to the sizes that are cut or padded. If there are none, all sizes get it, so that their
+    /// validation reports why it has no meaning.
     func applyGravity(to renditions: inout [Rendition]) {
         guard let gravity else { return }
         let given = renditions.map { rendition in
@@ -106,8 +108,8 @@ struct GeometryOptions: ParsableArguments {
             rendition.gravity = gravity
             return rendition
         }
-        let isOfUse = given.contains { $0.objectionToGravity == nil }
-        for (index, rendition) in given.enumerated() where !isOfUse || rendition.objectionToGravity == nil {
+        let hasTaker = given.contains { $0.objectionToGravity == nil }
+        for (index, rendition) in given.enumerated() where !hasTaker || rendition.objectionToGravity == nil {
             renditions[index] = rendition
         }
     }

@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import CameoModel
 
-/// What is done to the pixels once they have their size.
+/// Changes to the pixels after resizing.
 struct LookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Behind transparent pixels, around contain and behind round corners: #rrggbb or #rrggbbaa.",
+            "The colour behind transparent pixels, padding and rounded corners: #rrggbb or #rrggbbaa.",
             valueName: "color"
         ),
         transform: RenditionArgument.color
@@ -15,7 +15,7 @@ struct LookOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Rounds the corners: pixels (20), a share of the shorter edge (25%) or circle.",
+            "Round the corners by pixels (20), a percentage of the shorter edge (25%), or to a circle (circle).",
             valueName: "radius"
         ),
         transform: RenditionArgument.cornerRadius
@@ -24,7 +24,7 @@ struct LookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Which corners, with commas: topLeft,topRight,bottomRight,bottomLeft. (default: all)",
+            "The corners to round, a comma-separated list of topLeft,topRight,bottomRight,bottomLeft. (default: all)",
             valueName: "corners"
         ),
         completion: .list(Rendition.Look.Corner.allCases.map(\.rawValue)),
@@ -34,35 +34,43 @@ struct LookOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Blurs: standard deviation in pixels, 0.3 to 100.", valueName: "sigma")
+        help: ArgumentHelp("Blur with this standard deviation in pixels, 0.3 to 100.", valueName: "sigma")
     )
     var blur: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Sharpens: standard deviation in pixels, 0.1 to 10.", valueName: "sigma")
+        help: ArgumentHelp("Sharpen with this standard deviation in pixels, 0.1 to 10.", valueName: "sigma")
     )
     var sharpen: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("A factor, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the brightness, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var brightness: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("A factor, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the contrast, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var contrast: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("A factor, 0 to 10. (default: 1)", valueName: "factor"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Multiply the saturation, 0 to 10. (default: 1)", valueName: "factor")
+    )
     var saturation: Double?
 
-    @Flag(help: "Takes the colour out.")
+    @Flag(help: "Convert to greyscale.")
     var grayscale = false
 
     @Option(
-        help: ArgumentHelp("Keeps light and dark and takes every hue from this colour.", valueName: "color"),
+        help: ArgumentHelp("Tint with this colour: keep the lightness, replace every hue.", valueName: "color"),
         transform: RenditionArgument.color
     )
     var tint: Color?
 
-    /// Those that were typed.
     var given: [String] {
         [
             ("--background", background != nil), ("--corner-radius", cornerRadius != nil),

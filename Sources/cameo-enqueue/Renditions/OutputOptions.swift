@@ -2,55 +2,55 @@ internal import ArgumentParser
 internal import CameoModel
 internal import CommandSupport
 
-/// How the pixels become bytes.
+/// How the pixels are encoded.
 struct OutputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What is written; auto is WebP. (default: auto)", valueName: "format"))
+    @Option(help: ArgumentHelp("The output format; auto is WebP. (default: auto)", valueName: "format"))
     var format: Rendition.Format?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("1 to 100. (default: the format's own)", valueName: "quality")
+        help: ArgumentHelp("The quality, 1 to 100. (default: the format's own)", valueName: "quality")
     )
     var quality: Int?
 
-    @Flag(help: "WebP, AVIF: every pixel exactly as it was.")
+    @Flag(help: "Encode without loss (WebP, AVIF).")
     var lossless = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "1 (fast) to 9 (small): PNG, WebP, AVIF, GIF. (default: the format's own)",
+            "The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)",
             valueName: "effort"
         )
     )
     var effort: Int?
 
-    @Flag(help: "JPEG: shows coarse at first when it loads slowly.")
+    @Flag(help: "Write a progressive file (JPEG).")
     var progressive = false
 
     @Option(
-        help: ArgumentHelp("JPEG, AVIF: how coarse colour is. (default: by the quality)", valueName: "subsampling")
+        help: ArgumentHelp("The chroma subsampling (JPEG, AVIF). (default: by the quality)", valueName: "subsampling")
     )
     var chromaSubsampling: Rendition.Encoding.ChromaSubsampling?
 
-    @Flag(help: "PNG: at most 256 colours.")
+    @Flag(help: "Use a palette of at most 256 colours (PNG).")
     var palette = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Lowers the quality until it has at most so many bytes: 60K.", valueName: "size")
+        help: ArgumentHelp("Lower the quality until the file has at most this size (60K).", valueName: "size")
     )
     var maxBytes: ByteCount?
 
-    @Flag(help: "WebP, GIF: all frames of an animation instead of one.")
+    @Flag(help: "Keep all frames of an animation (WebP, GIF).")
     var animated = false
 
-    @Flag(help: "Keeps the source's colour space, with its profile, instead of converting to sRGB.")
+    @Flag(help: "Keep the source's colour profile instead of converting to sRGB.")
     var keepProfile = false
 
     @Option(
         help: ArgumentHelp(
-            "What stays of the metadata, with commas: copyright,exif,gps,icc,xmp. (default: nothing)",
+            "Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)",
             valueName: "kinds"
         ),
         completion: .list(Rendition.Encoding.Metadata.allCases.map(\.rawValue)),
@@ -58,7 +58,6 @@ struct OutputOptions: ParsableArguments {
     )
     var keep: Set<Rendition.Encoding.Metadata>?
 
-    /// Those that were typed.
     var given: [String] {
         [
             ("--format", format != nil), ("--quality", quality != nil), ("--lossless", lossless),
@@ -70,8 +69,9 @@ struct OutputOptions: ParsableArguments {
         .filter(\.1).map(\.0)
     }
 
-    /// All but the format. An option passes by the sizes that have no such thing if another size takes it. If none
-    /// does, all get it, so that their validation says why it has no meaning: nothing that was typed is ignored.
+    /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as
+    /// another size takes it. If none does, all sizes get it, so that their validation reports why: no option is
+    /// ignored.
     func apply(to renditions: inout [Rendition]) {
         for (option, set) in settings {
             let takers = renditions.indices.filter { renditions[$0].objection(to: option) == nil }
@@ -79,7 +79,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// What was typed; first that which decides whether there is a quality.
+    /// The options given; first those that decide whether there is a quality.
     private var settings: [(Rendition.EncodingOption, (inout Rendition) -> Void)] {
         var settings: [(Rendition.EncodingOption, (inout Rendition) -> Void)] = []
         if palette { settings.append((.palette, { $0.encoding.palette = true })) }

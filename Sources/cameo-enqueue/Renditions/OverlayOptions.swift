@@ -2,12 +2,12 @@ internal import ArgumentParser
 internal import CameoModel
 internal import CommandSupport
 
-/// A second picture over the first.
+/// A second picture drawn over the first.
 struct OverlayOptions: ParsableArguments {
     @Option(
         name: .customLong("overlay"),
         help: ArgumentHelp(
-            "A picture to draw over the thumbnail, such as a watermark: a path or URL.",
+            "Draw this picture over the thumbnail, such as a watermark: a path or URL.",
             valueName: "source"
         ),
         completion: .file()
@@ -16,7 +16,10 @@ struct OverlayOptions: ParsableArguments {
 
     @Option(
         name: .customLong("overlay-gravity"),
-        help: ArgumentHelp("Where it stands: a compass point or x,y. (default: southeast)", valueName: "gravity"),
+        help: ArgumentHelp(
+            "The place of the overlay: a compass point or x,y. (default: southeast)",
+            valueName: "gravity"
+        ),
         completion: .list(Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )
@@ -25,7 +28,7 @@ struct OverlayOptions: ParsableArguments {
     @Option(
         name: .customLong("overlay-opacity"),
         parsing: .unconditional,
-        help: ArgumentHelp("0 to 1. (default: 1)", valueName: "share")
+        help: ArgumentHelp("The opacity of the overlay, 0 to 1. (default: 1)", valueName: "share")
     )
     var opacity: Double?
 
@@ -33,7 +36,7 @@ struct OverlayOptions: ParsableArguments {
         name: .customLong("overlay-scale"),
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Resizes it to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)",
+            "Scale the overlay to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)",
             valueName: "share"
         )
     )
@@ -42,11 +45,10 @@ struct OverlayOptions: ParsableArguments {
     @Option(
         name: .customLong("overlay-margin"),
         parsing: .unconditional,
-        help: ArgumentHelp("Its distance from the edges in pixels, 0 to 4096. (default: 0)", valueName: "pixels")
+        help: ArgumentHelp("The distance from the edges in pixels, 0 to 4096. (default: 0)", valueName: "pixels")
     )
     var margin: Int?
 
-    /// Those that were typed.
     var given: [String] { (source == nil ? [] : ["--overlay"]) + details }
 
     private var details: [String] {
@@ -59,7 +61,7 @@ struct OverlayOptions: ParsableArguments {
 
     func validate() throws {
         guard source != nil || details.isEmpty else { throw ValidationError("\(details[0]) needs --overlay") }
-        guard source != "" else { throw ValidationError("--overlay: must be a path or a URI, and is empty") }
+        guard source != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
     }
 
     func overlay() -> Rendition.Overlay? {

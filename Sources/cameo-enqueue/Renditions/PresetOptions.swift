@@ -3,14 +3,14 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-/// Named lists of renditions, from a file or built in.
+/// Named lists of renditions, built in or from a file.
 struct PresetOptions: ParsableArguments {
-    /// Names the file when `--presets` does not.
+    /// The variable that names the file if `--presets` does not.
     static let variable = "CAMEO_PRESETS"
 
     @Option(
         help: ArgumentHelp(
-            "Makes the renditions of this preset (see --list-presets). Repeatable, and --size adds more.",
+            "Make the renditions of this preset (see --list-presets). Repeatable; --size adds more.",
             valueName: "name"
         ),
         completion: .custom { words, _, _ in presetNames(words) }
@@ -20,8 +20,8 @@ struct PresetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file of presets (proto-json/presets.schema.json) beside the built-in ones, and before them where names \
-            are the same. Default: \(variable), else only the built-in ones.
+            A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
+            (default: $\(variable), else only the built-in ones)
             """,
             valueName: "file.json"
         ),
@@ -29,7 +29,7 @@ struct PresetOptions: ParsableArguments {
     )
     var presets: String?
 
-    @Flag(help: "Prints the presets there are, with --json as a presets file, and enqueues nothing.")
+    @Flag(help: "List the presets without enqueueing anything; with --json as a presets file.")
     var listPresets = false
 
     var given: [String] { (preset.isEmpty ? [] : ["--preset"]) + (presets == nil ? [] : ["--presets"]) }
@@ -40,7 +40,7 @@ struct PresetOptions: ParsableArguments {
         }
     }
 
-    /// Of all `--preset` in their order, each with the option that asked for it.
+    /// The renditions of all `--preset` in order, each with the option that requested it.
     func renditions() throws -> [(Rendition, String)] {
         guard !preset.isEmpty else { return [] }
         let file = try load()
@@ -73,7 +73,7 @@ struct PresetOptions: ParsableArguments {
         }
     }
 
-    /// One line a preset, or the JSON of all.
+    /// Prints one preset per line, or all as JSON.
     func list(asJSON: Bool) throws {
         let file = try load()
         guard !asJSON else { return Output.line(file.json.canonicalText) }
@@ -85,7 +85,7 @@ struct PresetOptions: ParsableArguments {
     }
 }
 
-/// For completion: those of the file that the words typed so far name, and the built-in ones.
+/// Completes the built-in presets and those of the file that the words typed so far name.
 private func presetNames(_ words: [String]) -> [String] {
     var options = PresetOptions()
     options.presets = TypedWords(words).value(of: "--presets")

@@ -5,7 +5,7 @@ extension Refresh: ExpressibleByArgument {}
 extension Rendition.Fit: ExpressibleByArgument {}
 
 extension Rendition.Format: ExpressibleByArgument {
-    /// `jpg` is what files are called.
+    /// Accepts `jpg` too, the usual file extension.
     public init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
 }
 
@@ -13,27 +13,27 @@ extension Rendition.Rotation: ExpressibleByArgument {}
 extension Rendition.Flip: ExpressibleByArgument {}
 extension Rendition.Encoding.ChromaSubsampling: ExpressibleByArgument {}
 
-/// Values that are written otherwise on the command line than in JSON. Ranges are the model's business.
+/// Values whose notation on the command line differs from JSON. The model checks their ranges.
 enum RenditionArgument {
-    /// A word, or the focal point `0.3,0.7`.
+    /// Parses a word, or a focal point such as `0.3,0.7`.
     static func gravity(_ text: String) throws -> Rendition.Gravity {
         if let gravity = Rendition.Gravity(word: text) { return gravity }
         let shares = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
         guard shares.count == 2, let x = shares[0], let y = shares[1] else {
             let words = Rendition.Gravity.words.compactMap(\.word).joined(separator: ", ")
-            throw ValidationError("must be one of \(words), or x,y with 0 to 1 each")
+            throw ValidationError("must be one of \(words), or x,y with each from 0 to 1")
         }
         return .focus(Rendition.FocalPoint(x: x, y: y))
     }
 
-    /// `10,20,300x200` in pixels or `10%,5%,50%x100%` in shares.
+    /// Parses `10,20,300x200` in pixels or `10%,5%,50%x100%` in fractions.
     static func crop(_ text: String) throws -> Rendition.CropArea {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let numbers = parts.dropLast() + (parts.last ?? "").split(separator: "x", omittingEmptySubsequences: false)
         let isShare = numbers.allSatisfy { $0.last == "%" }
         let values = isShare ? numbers.compactMap(share) : numbers.compactMap { Int($0).map(Double.init) }
         guard parts.count == 3, numbers.count == 4, values.count == 4 else {
-            throw ValidationError("must be left,top,WIDTHxHEIGHT, all in pixels or all with %")
+            throw ValidationError("must be left,top,WIDTHxHEIGHT, all in pixels or all in per cent")
         }
         return Rendition.CropArea(
             left: values[0],
@@ -44,22 +44,22 @@ enum RenditionArgument {
         )
     }
 
-    /// `20` pixels, `25%` of the shorter edge, or `circle`.
+    /// Parses `20` (pixels), `25%` (of the shorter edge) or `circle`.
     static func cornerRadius(_ text: String) throws -> Rendition.Look.CornerRadius {
         if text == "circle" { return .circle }
         if let pixels = Int(text) { return .pixels(pixels) }
         if let share = share(text[...]) { return .fraction(share) }
-        throw ValidationError("must be whole pixels, a share such as 25%, or circle")
+        throw ValidationError("must be a number of pixels, a percentage such as 25%, or circle")
     }
 
-    /// Words with commas between them, each once.
+    /// Parses comma-separated words, each at most once.
     static func words<Word: RawRepresentable & CaseIterable & Hashable>(_ text: String) throws -> Set<Word>
     where Word.RawValue == String {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let words = Set(parts.compactMap { Word(rawValue: String($0)) })
         guard words.count == parts.count else {
             let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("must be words out of \(known), each once, with commas and no spaces")
+            throw ValidationError("must be a comma-separated list, without spaces, of \(known), each at most once")
         }
         return words
     }
@@ -69,7 +69,7 @@ enum RenditionArgument {
         return color
     }
 
-    /// `33.3%` is exactly the number that is written 0.333, which dividing by 100 would miss.
+    /// Parses `33.3%` as exactly 0.333, which dividing by 100 would miss.
     private static func share(_ text: Substring) -> Double? {
         let digits = text.dropLast()
         guard text.last == "%", digits.first != "-", digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") })

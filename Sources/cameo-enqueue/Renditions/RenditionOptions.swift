@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CameoModel
 
-/// The renditions that the command line asks for: those of each `--preset`, then one for each `--size`.
+/// The renditions that the command line requests: those of each `--preset`, then one for each `--size`.
 struct RenditionOptions: ParsableArguments {
     @OptionGroup(title: "Preset Options") var presets: PresetOptions
     @OptionGroup(title: "Geometry Options") var geometry: GeometryOptions
@@ -9,17 +9,17 @@ struct RenditionOptions: ParsableArguments {
     @OptionGroup(title: "Look Options") var overlay: OverlayOptions
     @OptionGroup(title: "Output Options") var output: OutputOptions
 
-    /// The options that describe the renditions of sizes, as they were typed.
+    /// The options given that describe the renditions of sizes.
     private var given: [String] { geometry.given + look.given + overlay.given + output.given }
 
-    /// Every option that says what to make.
+    /// All options given that describe renditions.
     var allGiven: [String] { presets.given + (geometry.size.isEmpty ? [] : ["--size"]) + given }
 
-    /// - Throws: what names the option and what is wrong with it.
+    /// - Throws: an error that names the option and its mistake.
     func renditions() throws -> [Rendition] {
         let named = try presets.renditions()
         guard named.isEmpty || !geometry.size.isEmpty || given.isEmpty else {
-            let reason = "is for a --size, and there is none: a --preset says all of its renditions itself"
+            let reason = "needs a --size, because a --preset defines its renditions completely"
             throw ValidationError("\(given[0]): \(reason)")
         }
         let texts = named.isEmpty && geometry.size.isEmpty ? [SizeArgument.standard] : geometry.size
@@ -27,7 +27,9 @@ struct RenditionOptions: ParsableArguments {
         var origins: [String: String] = [:]
         for (rendition, origin) in all {
             guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
-            throw ValidationError("\(origin): its rendition \"\(rendition.name)\" has the name of one of \(earlier)")
+            throw ValidationError(
+                "\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)"
+            )
         }
         return all.map(\.0)
     }

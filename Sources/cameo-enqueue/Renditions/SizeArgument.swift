@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import CameoModel
 
-/// One `--size`: a box, with its own fit, format or quality behind colons.
+/// One `--size`: a box, optionally with its own fit, format or quality after colons.
 struct SizeArgument {
-    /// Of a command line that names none.
+    /// The size if the command line gives none.
     static let standard = "256x256"
 
     let text: String
@@ -13,7 +13,7 @@ struct SizeArgument {
     var format: Rendition.Format?
     var quality: Int?
 
-    /// Reads `256x256:cover:webp:q75`.
+    /// Parses `256x256:cover:webp:q75`.
     init(_ text: String) throws(ValidationError) {
         self.text = text
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -33,12 +33,12 @@ struct SizeArgument {
             } else if part.first == "q", let value = Int(part.dropFirst()) {
                 quality = value
             } else {
-                throw ValidationError("--size \(text): \"\(part)\" is no fit, format or quality (q1 to q100)")
+                throw ValidationError("--size \(text): \"\(part)\" is not a fit, format or quality (q1 to q100)")
             }
         }
     }
 
-    /// What is wrong with the rendition of this size, by the name of the option that asked for it.
+    /// A mistake in the rendition of this size, under the name of the option that caused it.
     func mistake(_ error: InvalidRequest) -> ValidationError {
         let path = error.path.split(separator: ".").map(String.init)
         let isOwn =

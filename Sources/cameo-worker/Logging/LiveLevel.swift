@@ -1,7 +1,7 @@
 internal import Logging
 internal import Synchronization
 
-/// A level that all copies of a logger share, and that can be changed while they are in use.
+/// A log level that all copies of a logger share and that can be changed at run time.
 final class LiveLevel: Sendable {
     private let current: Mutex<Logger.Level>
 

@@ -1,17 +1,17 @@
 import CameoModel
 import TestSupport
 
-/// How far a thumbnail may be from what it should be.
+/// The largest allowed difference of a thumbnail from its reference.
 ///
-/// The numbers are a third or so above what was measured at libvips 8.14.1, so that another encoder's version passes and
-/// a wrong conversion does not: where nothing is lost, a mean ΔE under 1. A forgotten profile alone makes 5 and more.
+/// The numbers are about a third above those measured with libvips 8.14.1, so that another encoder version passes and a
+/// wrong conversion does not: a mean ΔE under 1 for lossless formats, while a forgotten profile alone makes 5 and more.
 struct Tolerance: Sendable {
-    /// ΔE on white.
+    /// The mean ΔE on white.
     private(set) var mean: Double
     private(set) var percentile95: Double
-    /// ΔE of a corner's middle from the scene's colour.
+    /// The ΔE of a corner's centre from the scene's colour.
     private(set) var corner: Double
-    /// Mean, of 255.
+    /// The mean difference of alpha, of 255.
     private(set) var alpha = 1.0
     /// How much darker than white a half-transparent pixel of a white disc may be, of 255.
     private(set) var fringe = 4.0
@@ -32,9 +32,9 @@ struct Tolerance: Sendable {
         // Rounding only.
         case .png: self.init(mean: 0.9, percentile95: 2, corner: 3)
         case _ where isLossless: self.init(mean: 0.9, percentile95: 2, corner: 3)
-        // Quality 80 (of AVIF 50) with quartered colours, on a picture of strong ones.
+        // Quality 80 (AVIF: 50) with subsampled chroma, on a picture of strong colours.
         case .jpeg, .webp, .avif, .auto, .source: self.init(mean: 5.8, percentile95: 15, corner: 8)
-        // 256 colours, dithered, and alpha that is yes or no.
+        // 256 colours, dithered, and binary alpha.
         case .gif:
             self.init(mean: 7, percentile95: 18, corner: 10)
             alpha = 4
@@ -42,7 +42,7 @@ struct Tolerance: Sendable {
         if format == .avif { fringe = 12 }
     }
 
-    /// Quartered colours run over hard edges: those of padding, and the corners' where they fill a tiny thumbnail.
+    /// Subsampled chroma bleeds over hard edges: those of padding, and the corners' if they fill a tiny thumbnail.
     private mutating func widen(for shape: MatrixOutput.Shape) {
         switch shape {
         case .inside, .cover, .fill: break
@@ -52,17 +52,17 @@ struct Tolerance: Sendable {
     }
 
     private mutating func widen(for fixture: Fixture, _ output: MatrixOutput) {
-        // These decoders shrink by themselves: WebP's to any size, JPEG's to a half. Theirs is no Lanczos.
+        // These decoders shrink by themselves, WebP's to any size, JPEG's to a half, but not with Lanczos.
         if fixture.ending == "webp" || (fixture.ending == "jpg" && output.shape == .small) {
             (mean, percentile95) = (mean + 0.6, percentile95 + 2.5)
         }
-        // Their alpha, and with it the colours of its edge, was lossy before.
+        // The source's alpha, and with it the colours of its edge, was already lossy.
         if fixture.isHEIF { fringe += 8 }
-        // A press has no such blue.
+        // CMYK has no such blue.
         if fixture.scene.space == .cmyk { corner += 24 }
-        // 16 colours are not enough for the four corners' and the waves'.
+        // 16 colours are too few for the four corners and the waves.
         if fixture.saver.contains("bitdepth 4") { corner += 12 }
-        // Numbers of a wider space that pass for sRGB are paler.
+        // Values of a wider colour space look paler if taken for sRGB.
         if !fixture.hasProfile, [.displayP3, .adobeRGB, .proPhoto].contains(fixture.scene.space) { corner += 14 }
     }
 }

@@ -5,9 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
-// What the tests that attack a store share: jobs to lose, and the questions that find a loss.
+// Shared by the tests that attack a store: jobs to lose, and queries that detect a loss.
 extension Deployment {
-    /// Enqueues jobs whose two thumbnails nobody else has: one that stands in a file of its own, one in its row.
+    /// Enqueues jobs with two unique thumbnails each: one that is stored as a file, one in a row.
     @discardableResult
     func enqueueDistinct(_ count: Int, from first: Int = 0, in store: SQLiteStore) async throws -> [EnqueueReceipt] {
         let photo = "\(pictures)/photo.jpg"
@@ -27,7 +27,7 @@ extension Deployment {
         )
     }
 
-    /// A worker that has entered the store, found nothing to do, and then was frozen.
+    /// A worker that has registered in the store, found nothing to do, and was then frozen.
     func startFrozenWorker(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ChildProcess {
         let worker = try startWorker(arguments, environment: environment)
         try await waitUntil { try await $0.status().workers.contains { $0.pid == Int(worker.processID) } }
@@ -41,13 +41,13 @@ extension Deployment {
         return worker
     }
 
-    /// False while somebody has SQLite's write lock; a worker that is frozen with it holds up everybody.
+    /// Whether SQLite's write lock is free; a worker frozen with it blocks all others.
     func isWritable() async throws -> Bool {
         let attempt = try await run("sqlite3", ["\(store)/cameo.sqlite", "BEGIN IMMEDIATE; ROLLBACK;"])
         return attempt.exitStatus == 0
     }
 
-    /// Files of blobs that no row names: those that are whole, and those that a writer has not finished.
+    /// The files of blobs without a row: complete ones, and those that a writer has not finished.
     func orphanedFiles() async throws -> (whole: Set<String>, unfinished: Set<String>) {
         let named = Set(
             try await sql("SELECT digest FROM blob WHERE data IS NULL;").split(separator: "\n").map(String.init)
@@ -68,8 +68,8 @@ extension Deployment {
         return (whole, unfinished)
     }
 
-    /// Waits until nothing is left to do, then looks for whatever must not be: jobs that are missing or not completed,
-    /// completed twice, thumbnails that are missing or damaged.
+    /// Waits until nothing is left to do, then checks that no job is missing, incomplete or completed twice, and that
+    /// no thumbnail is missing or damaged.
     func expectCompletedOnce(
         _ receipts: [EnqueueReceipt],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -91,7 +91,7 @@ extension Deployment {
         try await expectSound(sourceLocation: sourceLocation)
     }
 
-    /// No attempt counts but the one that completed the job: deaths of workers are not its own.
+    /// Only the attempt that completed the job counts, not those ended by the death of a worker.
     func expectUncharged(
         _ receipts: [EnqueueReceipt],
         sourceLocation: SourceLocation = #_sourceLocation

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A disk that fails on request and a clock that jumps, for programs of one test (`TestSupport/faults.c` tells how).
+/// A disk that fails on request and a clock that jumps, for the programs of one test (see `TestSupport/faults.c`).
 struct FaultyDisk {
     private let folder: String
     private let library: String
@@ -15,17 +15,17 @@ struct FaultyDisk {
         guard compiled.exitStatus == 0 else { throw CommandFailed(result: compiled) }
     }
 
-    /// For the programs that are to have this disk.
+    /// The environment for programs that use this disk.
     var environment: [String: String?] { ["LD_PRELOAD": library, "CAMEO_FAULTS": folder] }
 
-    /// From now on, in each process: of such calls the first `after` pass, the next `count` fail.
+    /// From now on, in each process: the first `after` of these calls succeed, the next `count` fail.
     func fail(_ rule: String, after: Int = 0, count: Int) throws {
         try replace("rules", "\(rule) \(after) \(count)\n")
     }
 
     func heal() throws { try replace("rules", "") }
 
-    /// How many calls have failed.
+    /// The number of failed calls.
     var failures: Int {
         let lines = try? String(contentsOfFile: "\(folder)/fired", encoding: .utf8)
         return lines?.split(separator: "\n").count ?? 0
@@ -41,7 +41,7 @@ struct FaultyDisk {
         try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name)"), options: .atomic)
     }
 
-    /// Copies a store whose writers stand still, as it would be if the power had failed: without what was not synced.
+    /// Copies a store whose writers are stopped as a power failure would leave it: without data that was not synced.
     func copyAfterPowerCut(of store: String, to copy: String) throws {
         let files = FileManager.default
         try files.copyItem(atPath: store, toPath: copy)
@@ -61,13 +61,13 @@ struct FaultyDisk {
         }
     }
 
-    /// The length of the log's part that is synced.
+    /// The length of the synced part of the log.
     private var durableBytes: Int {
         let bytes = (try? Data(contentsOf: URL(filePath: "\(folder)/durable"))) ?? Data()
         return bytes.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Half of what was not synced is gone, half is anything.
+    /// Half of the unsynced data is missing, half is random.
     private func scramble(_ log: String, from end: Int, to size: Int) throws {
         let file = try FileHandle(forUpdating: URL(filePath: log))
         defer { try? file.close() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Writes and syncs that fail, full and read-only disks, and the power that fails: what was acknowledged is there.
+    /// Failing writes and syncs, full and read-only disks, and power failures: acknowledged data survives.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct FaultyDiskTests {
         @Test(arguments: [
@@ -28,7 +28,7 @@ extension EndToEnd {
             #expect(!String(decoding: worker.standardError, as: UTF8.self).contains("locked"))
         }
 
-        /// Bytes that could not be synced are not named by any row, however often that is tried.
+        /// No row refers to bytes that could not be synced, however often that is retried.
         @Test func aBlobThatCannotBeSyncedIsNeverNamed() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
@@ -47,7 +47,7 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// Everything stops at one moment; a copy without what was not synced has all that was acknowledged.
+        /// Everything stops at once; a copy without unsynced data has everything that was acknowledged.
         @Test func aPowerCutTakesNothingThatWasAcknowledged() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
@@ -74,7 +74,7 @@ extension EndToEnd {
                     let status = try await store.status()
                     return status.count(.completed) >= cut * 4 && status.jobs.values.reduce(0, +) >= cut * 20
                 }
-                // A random moment is what is tested: nothing signals it.
+                // The test needs a random moment, which nothing signals.
                 try await Task.sleep(for: .milliseconds(.random(in: 0...30)))
                 let copy = deployment.folder.path("copy-\(cut)")
                 let acknowledged = try await stop(producers, and: worker) {
@@ -86,7 +86,7 @@ extension EndToEnd {
             worker.killGroup()
         }
 
-        /// Without this, the test above could pass because nothing is ever lost.
+        /// A control: without it, the test above could pass because nothing is ever lost.
         @Test func aPowerCutTakesWhatWasNotSynced() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
@@ -117,7 +117,7 @@ extension EndToEnd {
             writer.killGroup()
         }
 
-        /// The numbers that the producers had printed when everything stood still.
+        /// The ids that the producers had printed when everything stopped.
         private func stop(
             _ producers: [ChildProcess],
             and worker: ChildProcess,

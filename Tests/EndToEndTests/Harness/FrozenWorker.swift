@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 
 extension ChildProcess {
-    /// Returns when it stands still, by a signal of its own or of somebody else; at once if it has ended.
+    /// Returns when it has stopped, by its own signal or another's; at once if it has ended.
     func hasStopped() async throws {
         while isMoving(processID) { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    /// Returns when every command of ours in its group stands still. A shell above them need not: it writes nothing, and
-    /// while it starts a command it only waits.
+    /// Returns when every command of ours in its group has stopped. A shell above them need not: it writes nothing, and
+    /// only waits while it starts a command.
     func commandsHaveStopped() async throws {
         while true {
             let members = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
@@ -29,12 +29,12 @@ extension ChildProcess {
         return !"TtZX".contains(state)
     }
 
-    /// Returns when it has written this to its standard error; at once if it has ended.
+    /// Returns when it has written this text to its standard error; at once if it has ended.
     func hasSaid(_ text: String) async throws {
         try await hasSaidLine { $0.contains(text) }
     }
 
-    /// Returns when it has written such a line to its standard error; at once if it has ended.
+    /// Returns when it has written a matching line to its standard error; at once if it has ended.
     func hasSaidLine(_ isMeant: (Substring) -> Bool) async throws {
         while !String(decoding: standardError, as: UTF8.self).split(separator: "\n").contains(where: isMeant),
             kill(processID, 0) == 0

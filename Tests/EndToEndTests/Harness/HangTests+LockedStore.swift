@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-// Results that wait, because another program has the write lock for too long.
+// Results that wait because another program holds the write lock for too long.
 extension EndToEnd.HangTests {
     private static let impatience: [String: String?] = ["CAMEO_TEST_PATIENCE_MS": "200"]
 
-    /// Another program that has SQLite's write lock until it ends.
+    /// Another program that holds SQLite's write lock until it ends.
     private func startLockHolder(_ deployment: Deployment) async throws -> ChildProcess {
         let script = """
             import signal, sqlite3, sys
@@ -56,7 +56,7 @@ extension EndToEnd.HangTests {
         defer { holder.killGroup() }
         sleeper.send(SIGCONT)
         try await sleeper.hasSaid(Self.waiting)
-        // It is to lose its lease, whoever has the lock first when that is free.
+        // It must lose its lease, whoever gets the lock first.
         sleeper.send(SIGSTOP)
         try await sleeper.hasStopped()
         holder.killGroup()

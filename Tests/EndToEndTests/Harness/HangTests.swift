@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Workers that stand still, clocks that jump, stores that refuse for a while.
+    /// Frozen workers, jumping clocks, and stores that refuse for a while.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct HangTests {
         static let shortLease: [String: String?] = ["CAMEO_TEST_LEASE_MS": "1000"]
@@ -18,8 +18,8 @@ extension EndToEnd {
             )
         }
 
-        /// A worker that stands still between the render and the commit of the only job. Tries again if another of its
-        /// threads was just writing: that is another test.
+        /// A worker frozen between the render and the commit of the only job. Tries again if another of its threads was
+        /// writing, which is another test.
         func startSleeper(
             _ environment: [String: String?] = shortLease
         ) async throws -> (Deployment, SQLiteStore, [EnqueueReceipt], ChildProcess) {
@@ -35,7 +35,7 @@ extension EndToEnd {
             }
         }
 
-        /// Waits for the worker's line on the job's end, whatever it says.
+        /// Waits for the worker's line about the job's end, whatever it is.
         func expectRefusal(of job: EnqueueReceipt, to worker: ChildProcess) async throws {
             let name = "job=\(try job.jobID) "
             try await worker.hasSaidLine { $0.contains(name) && !$0.contains(Self.waiting) }
@@ -48,7 +48,7 @@ extension EndToEnd {
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
             let job = try await store.job(receipts[0].jobID)
-            // A machine may sleep: its jobs are not to blame.
+            // A machine may be suspended; its jobs are not to blame.
             #expect((job.crashCount, job.attempts?.map(\.outcome)) == (0, [.interrupted, .completed]))
             let before = try await everything(deployment)
             sleeper.send(SIGCONT)
@@ -62,7 +62,8 @@ extension EndToEnd {
 
         @Test func aWorkerThatWakesAfterItsLeaseCannotFinishTheJobOfItsHeir() async throws {
             let (deployment, _, receipts, sleeper) = try await startSleeper()
-            // The heir has the job, and a lease that outlasts the test, when the sleeper comes back with its result.
+            // The other worker has the job, with a lease that outlasts the test, when the frozen one returns with its
+            // result.
             let heir = try deployment.startWorker(environment: ["CAMEO_TEST_FREEZE_POINT": "after-claim:1"])
             try await heir.hasStopped()
             let before = try await everything(deployment)
@@ -78,7 +79,7 @@ extension EndToEnd {
             #expect(await heir.ending == .exited(0))
         }
 
-        /// SQLite has one writer. One that stands still with the lock holds up all others, and nothing worse.
+        /// SQLite has one writer. One that is frozen with the lock blocks all others, but does no other harm.
         @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)
@@ -92,7 +93,7 @@ extension EndToEnd {
             try await sleeper.hasStopped()
             heir.send(SIGCONT)
             async let late = deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--size", "33x33"])
-            // Twice the lease; nothing can happen meanwhile, so nothing can signal that it has.
+            // Twice the lease; nothing can happen meanwhile, so nothing can signal its end.
             try await Task.sleep(for: .seconds(2))
             sleeper.send(SIGCONT)
             let enqueued = try await late
@@ -134,14 +135,14 @@ extension EndToEnd {
             )
             let later = try WireFormat.decode(EnqueueReceipt.self, from: enqueued.standardOutput)
             #expect(later.state == .scheduled)
-            // A scheduled job comes when the workers' clock says so: by then the lease was extended, or has run out.
+            // A scheduled job starts by the workers' clock: by then the lease was extended, or has expired.
             try await deployment.waitUntil { try await $0.job(later.jobID).state == .completed }
             #expect(Date().addingTimeInterval(Double(seconds)) >= due)
             for receipt in now { #expect(try await store.job(receipt.jobID).state == .completed) }
             let held = try await store.job(hang.jobID)
             #expect((held.state, held.attempts?.count) == (.running, 1))
 
-            // And a worker that does fall silent is found out, on whatever day.
+            // And a worker that does fall silent is detected, whatever the date.
             holder.send(SIGSTOP)
             try await deployment.waitUntil { try await $0.job(hang.jobID).attempts?.count == 2 }
             #expect(try await store.job(hang.jobID).attempts?.first?.outcome == .interrupted)
@@ -149,7 +150,7 @@ extension EndToEnd {
             heir.killGroup()
         }
 
-        /// A worker that stands still at a point, with a disk that is full as soon as it goes on.
+        /// A worker frozen at a kill point, with a disk that is full as soon as it resumes.
         private func startWorkerWithFullDisk(at point: KillPoint, _ deployment: Deployment) async throws -> (
             ChildProcess, FaultyDisk
         ) {
@@ -183,8 +184,8 @@ extension EndToEnd {
             #expect(await worker.ending == .exited(0))
         }
 
-        /// A disk that is full before there is anything to store is not the job's fault. That a thumbnail is read has to be
-        /// written down first.
+        /// A disk that is full before there is anything to store is not the job's fault. Reading a thumbnail has to be
+        /// recorded first.
         @Test func aJobThatCannotEvenBeginIsGivenBackUncharged() async throws {
             let deployment = try Deployment()
             let store = try SQLiteStore(at: deployment.store)
@@ -220,7 +221,7 @@ extension EndToEnd {
             try await worker.hasStopped()
             try disk.fail(rule, count: 1_000_000)
             worker.send(SIGCONT)
-            // A first try and retries, each of them twice: in its group, and by itself.
+            // A first try and retries, each twice: in its group, and alone.
             try await disk.waitForFailures(6)
             let job = try await store.job(receipts[0].jobID)
             #expect((job.state, job.attempt) == (.running, 1))

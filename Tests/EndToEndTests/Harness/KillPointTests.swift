@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Workers that die by SIGKILL at each moment that has a name, in the middle of forty jobs.
+    /// Workers killed by SIGKILL at each named kill point, in the middle of forty jobs.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct KillPointTests {
-        /// Passages of the point before the last.
+        /// The number of times that the worker passes the point before it dies there.
         private static let survived = 6
-        /// It would be waited for in vain: jobs come free by the death itself, or this test does not end.
+        /// Lease expiry is disabled: jobs must be freed by the death itself, or this test does not end.
         private static let longLease: [String: String?] = ["CAMEO_TEST_LEASE_MS": "3600000"]
 
         @Test(arguments: KillPoint.allCases, [1, 8])
@@ -20,7 +20,7 @@ extension EndToEnd {
             let heir = try await deployment.startFrozenWorker("--log-level", "error", environment: Self.longLease)
             let store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(40, in: store)
-            // A drain ends even if it never comes by the point, with 0.
+            // A drain that never reaches the point still ends, with 0.
             let doomed = try deployment.startWorker(
                 "--drain",
                 "--concurrency",
@@ -49,11 +49,11 @@ extension EndToEnd {
             } else {
                 #expect(completed < 40, "all was done before the death: nothing was tested")
             }
-            // Whatever stood unnamed was made again, byte for byte.
+            // Files without a row were written again, byte for byte.
             #expect(try await deployment.orphanedFiles().whole.isEmpty)
         }
 
-        /// One job at a time leaves exactly one trace of where its worker died.
+        /// With one job at a time, the trace shows exactly where its worker died.
         private func expectState(at point: KillPoint, _ unnamed: Int, _ unfinished: Int, _ completed: Int) {
             #expect(completed == Self.survived + (point == .afterCommit ? 1 : 0))
             #expect(unnamed == (point == .afterBlobSync || point == .insideTransaction ? 1 : 0))

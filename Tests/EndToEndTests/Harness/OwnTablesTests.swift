@@ -6,11 +6,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What `proto-json/README.md` says of programs with tables of their own: the program (`own_tables.py`) is killed at
-    /// its first, second, … write to a write-ahead log, until it lives to its end, and what is there then is looked at.
+    /// The promises of `proto-json/README.md` to programs with their own tables: the program (`own_tables.py`) is
+    /// killed at its first, second, … write to a write-ahead log until it survives, and what is left is checked each
+    /// time.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct OwnTablesTests {
-        /// A folder with a store and a database of the program's own, and a disk that kills.
+        /// A folder with a store and the program's own database, on a disk that kills.
         private struct Program {
             let deployment: Deployment
             let disk: FaultyDisk
@@ -19,7 +20,7 @@ extension EndToEnd {
             init() async throws {
                 deployment = try Deployment()
                 disk = try await FaultyDisk(in: deployment)
-                // Makes the store; its job is counted below.
+                // Creates the store; its job is counted below.
                 _ = try await deployment.enqueue("initials:ZZ")
                 try await take("prepare")
             }
@@ -35,13 +36,12 @@ extension EndToEnd {
                 return result
             }
 
-            /// How many photos, requests and rows of the outbox there are.
+            /// The number of photos, requests and rows of the outbox.
             func look() async throws -> String {
                 try await take("look").outputText.trimmingCharacters(in: .whitespacesAndNewlines)
             }
 
-            /// Takes the step again and again from the same beginning, and is killed one write later each time; `after`
-            /// looks at what is left.
+            /// Repeats the step from the same beginning, killed one write later each time; `after` checks what is left.
             func killAtEachWrite(of step: String, after: () async throws -> Void) async throws {
                 let (beginning, folder) = (deployment.folder.path("beginning"), deployment.folder.path)
                 try await shell("mkdir \(beginning) && cp -r \(folder)/own.sqlite* \(deployment.store) \(beginning)")
@@ -58,14 +58,14 @@ extension EndToEnd {
                 Issue.record("\(step) never came to its end")
             }
 
-            /// By programs of their own: this one must not close a file of SQLite's.
+            /// Queried by separate programs, because this one must not close a file of SQLite's.
             private func shell(_ line: String) async throws {
                 let result = try await run("/bin/sh", ["-c", line])
                 guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
             }
         }
 
-        /// Photos and jobs; the job that made the store is one of them.
+        /// Photos and jobs, including the job that created the store.
         @Test(arguments: [
             ("attached", ["0 1 0", "1 1 0", "1 2 0"]),
             ("attached-store-first", ["0 1 0", "0 2 0", "1 2 0"]),
@@ -113,8 +113,8 @@ extension EndToEnd {
             #expect(try await program.look() == "0 1 0")
         }
 
-        /// `wal_autocheckpoint` belongs to the connection, not to one of its files: the program's own log grows too, until
-        /// the program checkpoints it.
+        /// `wal_autocheckpoint` applies to the connection, not to one of its files: the program's own log grows too,
+        /// until the program checkpoints it.
         @Test func noFileOfAConnectionIsCheckpointedByItself() async throws {
             let program = try await Program()
             let path = program.deployment.folder.path("own.sqlite")
@@ -135,8 +135,8 @@ extension EndToEnd {
             #expect(lines.suffix(2) == ["0|0|0", "0"])
         }
 
-        /// A program of other making that is the last to close the store empties and removes the log. Nobody else has it
-        /// open then, so nothing is lost by it, and the WAL-reset bug needs two.
+        /// If another program is the last to close the store, it empties and removes the log. No other has it open
+        /// then, so nothing is lost, and the WAL-reset bug needs two connections.
         @Test func aForeignProgramMayCloseTheStoreLast() async throws {
             let program = try await Program()
             try await program.take("inside")

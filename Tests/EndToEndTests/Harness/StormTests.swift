@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Many processes at one store. `deploy/soak` does it for minutes.
+    /// Many processes on one store. `deploy/soak` does the same for minutes.
     @Suite(.timeLimit(.minutes(10)))
     struct StormTests {
         @Test func sixteenProducersAndEightWorkersDoEveryJobOnce() async throws {

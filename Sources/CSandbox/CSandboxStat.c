@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSandboxLooks.h"
+#include "CSandboxStat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// DESIGN: stat(2), access(2) and their kin take a path, which a filter cannot read, and Landlock has no right for them:
-// with them a renderer would see size, owner and times of every file of the machine. Yet fontconfig looks at its folders
-// so, and glibc up to 2.38 at open files. So the filter sends a signal instead of calling the kernel, and the handler
-// answers by what Landlock does judge: it opens the path to read, and looks at the descriptor. Who took the renderer over
-// may take the handler away, and gains nothing: the calls stay closed.
+// DESIGN: stat(2), access(2) and the like take a path, which a filter cannot read, and Landlock does not restrict them:
+// a renderer could see size, owner and times of every file of the machine. But fontconfig uses them on its folders, and
+// glibc up to 2.38 on open files. So the filter raises a signal instead of running the call, and the handler answers
+// with what Landlock does check: it opens the path for reading and examines the descriptor. An attacker who controls
+// the renderer can remove the handler and gains nothing: the calls stay blocked.
 //
-// What is left: whether a name exists, by the error of openat(2) (ENOENT or EACCES).
+// What remains visible is whether a name exists, by the error of openat(2) (ENOENT or EACCES).
 
 #if defined(__x86_64__)
 #define ARGUMENT(context, index)                                                                                       \
@@ -29,13 +29,13 @@
 
 #ifdef RESULT
 
-// 0, or the error's number below 0, as the kernel gives it.
+// The value, or the negated error number as the kernel returns it.
 static long result(long value) {
     return value < 0 ? -errno : value;
 }
 
-// What Landlock lets be read may be looked at. A pipe without a writer must not hold this up.
-static long look(int folder, const char *path, int flags, struct stat *status) {
+// Examines a file that Landlock allows to be read. A pipe without a writer must not block.
+static long examine(int folder, const char *path, int flags, struct stat *status) {
     long file = syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0);
     if (file < 0) return -errno;
     long answer = status ? result(syscall(SYS_fstat, file, status)) : 0;
@@ -44,13 +44,13 @@ static long look(int folder, const char *path, int flags, struct stat *status) {
 }
 
 static long status_at(int folder, const char *path, struct stat *status, int flags) {
-    // So glibc up to 2.38 asks for an open file.
+    // glibc up to 2.38 asks for the status of an open file this way.
     if (flags & AT_EMPTY_PATH && (!path || !*path)) return result(syscall(SYS_fstat, folder, status));
-    return look(folder, path, flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0, status);
+    return examine(folder, path, flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0, status);
 }
 
 static long access_at(int folder, const char *path, int mode) {
-    return mode & ~R_OK ? -EACCES : look(folder, path, 0, NULL);
+    return mode & ~R_OK ? -EACCES : examine(folder, path, 0, NULL);
 }
 
 static void answer(int number, siginfo_t *info, void *place) {
@@ -70,8 +70,8 @@ static void answer(int number, siginfo_t *info, void *place) {
         RESULT(context) = access_at((int)first, (const char *)second, (int)third);
         break;
 #ifdef __x86_64__
-    case SYS_stat: RESULT(context) = look(AT_FDCWD, (const char *)first, 0, (struct stat *)second); break;
-    case SYS_lstat: RESULT(context) = look(AT_FDCWD, (const char *)first, O_NOFOLLOW, (struct stat *)second); break;
+    case SYS_stat: RESULT(context) = examine(AT_FDCWD, (const char *)first, 0, (struct stat *)second); break;
+    case SYS_lstat: RESULT(context) = examine(AT_FDCWD, (const char *)first, O_NOFOLLOW, (struct stat *)second); break;
     case SYS_access: RESULT(context) = access_at(AT_FDCWD, (const char *)first, (int)second); break;
 #endif
     default: RESULT(context) = -EPERM;
@@ -79,8 +79,8 @@ static void answer(int number, siginfo_t *info, void *place) {
     errno = saved;
 }
 
-int cameo_answer_looks(void) {
-    // Not blocked meanwhile: a second one would then be the end.
+int cameo_answer_stat_calls(void) {
+    // SA_NODEFER: a second signal during the handler would otherwise kill the process.
     struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
     sigemptyset(&action.sa_mask);
     return sigaction(SIGSYS, &action, NULL);
