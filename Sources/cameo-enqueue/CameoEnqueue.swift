@@ -125,7 +125,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         }
         if folders.watch {
             guard !source.isEmpty else { throw ValidationError("--watch needs a folder: give it as a SOURCE") }
-            guard !waiting.wait else { throw ValidationError("--watch never ends: give no --wait with it") }
+            guard !waiting.wait else { throw ValidationError("--watch never ends: do not combine it with --wait") }
         }
         if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
             throw ValidationError("\(option): cannot be combined with --request, which contains all options")

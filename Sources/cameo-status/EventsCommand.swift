@@ -6,11 +6,11 @@ internal import CommandSupport
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Every change of a job's state, in the order of the commits: one job-change (JSON) a line.",
+        abstract: "Print every change of a job's state in commit order, one job-change (JSON) per line.",
         discussion: """
-            Each change has a cursor. A reader that remembers the last one gives it to --since the next time, and has missed \
-            nothing, for as long as the store keeps its history (cameo-worker --keep-completed and its kind). Changes that \
-            have gone already are told on standard error.
+            Each change has a cursor. A reader that remembers the last cursor passes it to --since the next time and misses \
+            nothing, as long as the store keeps its history (cameo-worker --keep-completed and the like). If changes have been \
+            removed already, a message on standard error says which.
 
             EXAMPLES
               cameo-status events
@@ -26,13 +26,13 @@ struct EventsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only changes after this one. (default: all that are kept, or with --follow those from now on)",
+            "Only changes after this one. (default: all that are kept; with --follow, only new ones)",
             valueName: "cursor"
         )
     )
     var since: Int64?
 
-    @Flag(help: "Goes on until it is stopped.")
+    @Flag(help: "Waits for further changes until it is stopped.")
     var follow = false
 
     @Option(
@@ -49,7 +49,7 @@ struct EventsCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         var cursor = try await start(in: store)
         while true {
-            // Before the changes: a commit between the two is seen again rather than missed.
+            // Read before the changes, so that a commit in between is seen twice rather than missed.
             let version = try await store.version()
             while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
                 cursor = last.cursor

@@ -7,9 +7,9 @@ internal import CommandSupport
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Whether the store is being worked on, for monitors and scripts.",
+        abstract: "Check that workers are alive and jobs do not wait too long, for monitors and scripts.",
         discussion: """
-            Prints one line a check. Jobs of paused queues may wait as long as they like. \(DurationArgument.explanation)
+            Prints one line per check. Jobs in paused queues are ignored. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-status health
@@ -25,11 +25,16 @@ struct HealthCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("How many workers must be alive, and not about to end.", valueName: "number")
+        help: ArgumentHelp("The number of workers that must be alive and not stopping.", valueName: "number")
     )
     var workers = 1
 
-    @Option(help: ArgumentHelp("How long a due job may wait, as 5m. (default: any time)", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp(
+            "The longest time that a due job may wait, such as 5m. (default: no limit)",
+            valueName: "duration"
+        )
+    )
     var maxLag: DurationArgument?
 
     @Flag(help: "Prints a health-report (JSON).")

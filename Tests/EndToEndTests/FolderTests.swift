@@ -90,7 +90,7 @@ extension EndToEnd {
                 (["--watch", "pictures", "--wait"], "--watch never ends"),
                 (["--watch", "pictures/photo.jpg"], "--watch: pictures/photo.jpg is no folder"),
                 (["--watch", "none"], "--watch: none is no folder"),
-                (["pictures"], "give -r for all of them"),
+                (["pictures"], "add -r for all pictures in it"),
             ]
         )
         func mistakesAreRefused(arguments: [String], message: String) async throws {

@@ -8,21 +8,21 @@ internal import Foundation
 struct FolderOptions: ParsableArguments {
     @Flag(
         name: [.customShort("r"), .long],
-        help: "A SOURCE that is a folder means all pictures in it and below it, told by their first bytes."
+        help: "Enqueues all pictures in and below a SOURCE that is a folder, recognised by their first bytes."
     )
     var recursive = false
 
     @Flag(
         help: """
-            Goes on until it is stopped: enqueues each picture that is written into, moved into or linked into the folders \
-            that SOURCE names, once it is complete. With -r, the folders below them too, and first what is there.
+            Runs until it is stopped and enqueues each picture that appears in the folders that SOURCE names, once it is \
+            complete. With -r, it first enqueues the existing pictures, and watches the folders below as well.
             """
     )
     var watch = false
 
     var depth: PictureTree.Depth { recursive ? .everythingBelow : .folderOnly }
 
-    /// The sources with folders replaced by the pictures in them, where that is asked for. The folder `store` is left out.
+    /// The sources, with each folder replaced by the pictures in it if `--recursive` was given. The folder `store` is skipped.
     func expanded(_ sources: [SourceArgument], store: [UInt8]) throws -> [SourceArgument] {
         guard recursive else { return sources }
         var result: [SourceArgument] = []
