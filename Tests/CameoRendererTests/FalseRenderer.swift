@@ -12,7 +12,6 @@ struct FalseRenderer {
     init(_ script: String) throws {
         folder = try TemporaryFolder()
         let program = """
-            #!/usr/bin/python3
             import json, os, socket, struct, sys, time, zlib
             s = socket.socket(fileno=3)
             SANDBOX = {"noNewPrivileges": True, "landlock": 7, "seccomp": True, "noCapabilities": True}
@@ -44,7 +43,11 @@ struct FalseRenderer {
             PNG = png()
             \(script)
             """
-        path = try folder.write(Data(program.utf8), to: "cameo-renderer")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        // Not a program that this process writes: while it has one open for writing, a child that another test is starting
+        // may inherit it, and the system runs no file that anybody can write (ETXTBSY).
+        _ = try folder.write(Data(program.utf8), to: "program.py")
+        path = folder.path("cameo-renderer")
+        let launcher = Repository.file("Tests/TestSupport/false_renderer.py")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: launcher.path)
     }
 }
