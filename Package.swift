@@ -119,7 +119,7 @@ let package = Package(
             name: "CameoWorkerTests",
             dependencies: [
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch", "CameoRenderer",
-                "CameoWorker", "TestSupport", "cameo-renderer", logging,
+                "CameoWorker", "StoreConformance", "TestSupport", "cameo-renderer", logging,
             ]
         ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
