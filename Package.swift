@@ -122,6 +122,12 @@ let package = Package(
                 "CameoWorker", "StoreConformance", "TestSupport", "cameo-renderer", logging,
             ]
         ),
+        .testTarget(
+            name: "CameoReportTests",
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", "StoreConformance", "TestSupport",
+            ]
+        ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
         .testTarget(
             name: "CameoRendererTests",

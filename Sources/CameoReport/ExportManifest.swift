@@ -23,7 +23,7 @@ struct ExportManifest {
             let data = try FileHandle.reading(Self.name, in: directory)?.readToEnd() ?? Data()
             for entry in try WireFormat.decode([Entry].self, from: data) { entries[entry.file] = entry }
         } catch {
-            throw ExportError(path: Self.name, reason: "it is there and is no manifest of an export")
+            throw ExportError(path: Self.name, reason: "it exists and is not the manifest of an export")
         }
     }
 

@@ -18,7 +18,7 @@ package enum ReportFile {
         }
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw ExportError(path: path, reason: "it is there and is no regular file")
+            throw ExportError(path: path, reason: "it exists and is not a regular file")
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
