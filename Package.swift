@@ -119,7 +119,13 @@ let package = Package(
             name: "CameoWorkerTests",
             dependencies: [
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch", "CameoRenderer",
-                "CameoWorker", "TestSupport", "cameo-renderer", logging,
+                "CameoWorker", "StoreConformance", "TestSupport", "cameo-renderer", logging,
+            ]
+        ),
+        .testTarget(
+            name: "CameoReportTests",
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", "StoreConformance", "TestSupport",
             ]
         ),
         .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Times and amounts as a person reads them.
+/// Durations and amounts for people to read.
 package enum AmountText {
     /// `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`.
     package static func duration(_ seconds: Double) -> String {
@@ -24,10 +24,10 @@ package enum AmountText {
         return unit == "B" ? "\(count) B" : String(format: "%.1f %@", amount, unit)
     }
 
-    /// `3.4`, of which a `/s` comes behind.
+    /// `3.4`. The caller adds the unit, as in `3.4/s`.
     package static func rate(_ rate: Double) -> String { String(format: "%.1f", rate) }
 
-    /// `1 job`, `2 jobs`; `1 retry`, `2 retries` where the plural is told.
+    /// `1 job`, `2 jobs`; `2 retries` if the plural is given.
     package static func count(_ count: Int, _ noun: String, plural: String? = nil) -> String {
         "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
     }

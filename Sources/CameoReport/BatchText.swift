@@ -1,9 +1,9 @@
 package import CameoModel
 internal import Foundation
 
-/// How far a batch is, as a person reads it on a terminal.
+/// The progress of a batch, for people to read on a terminal.
 package enum BatchText {
-    /// The report's lines; `escape` makes text from outside safe to show.
+    /// The lines of the report. `escape` makes text from outside safe to show.
     package static func lines(_ report: BatchReport, escape: (String) -> String) -> [String] {
         let share = Int(100 * Double(report.finished) / Double(max(1, report.total)))
         var lines = [

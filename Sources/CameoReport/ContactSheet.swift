@@ -2,9 +2,9 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
-/// A page with every thumbnail of some jobs, self-contained: the pictures are inside it.
+/// An HTML page that shows every thumbnail of some jobs. It is self-contained: the pictures are embedded.
 package struct ContactSheet {
-    /// Have a tile that says so.
+    /// The thumbnails that could not be read. Each has a tile that says so.
     package private(set) var unreadable: [UnreadableThumbnail] = []
     private var cards: [String] = []
     private var thumbnails = 0
@@ -95,7 +95,8 @@ package struct ContactSheet {
         """
     }
 
-    /// The dominant colour until the picture shows; behind transparent pixels the stylesheet's chequers.
+    /// The dominant colour, shown until the picture has loaded; empty for a thumbnail that may be transparent, which has the
+    /// stylesheet's checkerboard behind it.
     private static func background(of thumbnail: RequestedThumbnail) -> String {
         guard thumbnail.hasAlpha == false, let color = thumbnail.dominantColor.flatMap(Color.init) else { return "" }
         return ";background:\(color)"

@@ -2,21 +2,26 @@ internal import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// Writes thumbnails into a folder, under names that are safe whatever the sources are called: no separators, no
-/// overwriting, no following of links. A manifest beside them says which is which.
+/// Writes thumbnails into a folder, under names that are safe whatever the sources are called: they contain no separators,
+/// overwrite nothing and follow no links. A manifest in the folder maps each file to its thumbnail.
 package struct Export {
+    /// The number of thumbnails that this export has written.
     package private(set) var written = 0
-    /// Thumbnails that an earlier export has written already.
+    /// The number of thumbnails that an earlier export had already written.
     package private(set) var kept = 0
-    /// Thumbnails whose names were taken by something else.
+    /// The names of the thumbnails that were not written because another file has their names.
     package private(set) var skipped: [String] = []
+    /// The thumbnails that could not be read.
     package private(set) var unreadable: [UnreadableThumbnail] = []
 
     private let directory: OpenFile
     private var manifest: ExportManifest
     private let store: any Store
 
-    /// Creates the folder if it is missing.
+    /// Opens the folder, and creates it if it is missing.
+    ///
+    /// - Throws: ``ExportError`` if the folder cannot be created or belongs to the store, or if its `manifest.json` is not one
+    ///   of an export.
     package init(to path: String, from store: any Store) throws {
         self.store = store
         guard !(FilePaths.absolute(path) + "/").hasPrefix(store.location + "/") else {
@@ -45,9 +50,10 @@ package struct Export {
         let stem = Self.stem(of: listed.job.source)
         let ending = listed.thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
         let rendition = listed.thumbnail.name
-        // Two sources may have one name: the second takes its job's number. What an earlier export wrote stays.
+        // Two sources may have the same name: the second file has its job's number in its name. Files of earlier exports
+        // stay.
         for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
-            // Thumbnails of different sources may well be the same bytes.
+            // The bytes alone do not tell: thumbnails of different sources may be identical.
             guard manifest.mayBe(name, of: listed.thumbnail.uri.text) else { continue }
             if try write(data, as: name) {
                 written += 1
@@ -62,7 +68,7 @@ package struct Export {
         skipped.append("\(stem)-\(listed.job.id).\(rendition).\(ending)")
     }
 
-    /// Writes the manifest.
+    /// Writes the manifest. To be called after the last thumbnail.
     package func finish() throws { try manifest.write(in: directory) }
 
     /// - Returns: false if the name is taken.
@@ -86,7 +92,8 @@ package struct Export {
         try? FileHandle.reading(name, in: directory)?.readToEnd()
     }
 
-    /// The source's last component without its ending, with all but letters, digits, `-` and `_` replaced.
+    /// The last component of the source's path without its extension. All characters other than letters, digits, `-` and `_`
+    /// are replaced by `_`.
     static func stem(of source: String?) -> String {
         guard let source, !InlinePicture.isIn(source) else { return "picture" }
         let path = source.prefix { $0 != "?" && $0 != "#" }
@@ -97,7 +104,7 @@ package struct Export {
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "-" || scalar == "_"
                 ? String(scalar) : "_"
         }
-        // 255 bytes is the limit of a file name; the rendition and the ending come behind.
+        // A file name has 255 bytes at most, and the rendition's name and the extension are still to come.
         var stem = ""
         for character in safe where stem.utf8.count + character.utf8.count <= 120 { stem += character }
         return stem.isEmpty ? "picture" : stem

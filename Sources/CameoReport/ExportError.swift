@@ -1,4 +1,4 @@
-/// A file of an export that cannot be written.
+/// A file or folder of an export or a report that cannot be written.
 package struct ExportError: Error, CustomStringConvertible {
     let path: String
     let reason: String

@@ -1,33 +1,33 @@
 internal import CameoModel
 internal import Foundation
 
-/// Which file of an export is which thumbnail: `manifest.json`, a list of all that was ever exported into its folder.
+/// The file `manifest.json` of an export. It maps every file that was ever exported into the folder to its thumbnail.
 struct ExportManifest {
     private static let name = "manifest.json"
 
     private struct Entry: Codable {
         let file: String
-        /// As it was asked for, without a password; of a picture that stood in the request itself its beginning.
+        /// The source as it was requested, without credentials; the beginning of a source that contains its picture.
         let source: String?
         let uri: String
     }
 
     private var entries: [String: Entry] = [:]
 
-    /// Takes over what an earlier export into the folder has written.
+    /// Reads the manifest of earlier exports into the folder, if there is one.
     ///
-    /// - Throws: ``ExportError`` where something else has the name, before anything is written.
+    /// - Throws: ``ExportError`` if a file of this name is not a manifest.
     init(in directory: OpenFile) throws {
         guard faccessat(directory.descriptor, Self.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 else { return }
         do {
             let data = try FileHandle.reading(Self.name, in: directory)?.readToEnd() ?? Data()
             for entry in try WireFormat.decode([Entry].self, from: data) { entries[entry.file] = entry }
         } catch {
-            throw ExportError(path: Self.name, reason: "it is there and is no manifest of an export")
+            throw ExportError(path: Self.name, reason: "it exists and is not the manifest of an export")
         }
     }
 
-    /// Whether a file is, or may become, that of this thumbnail.
+    /// Whether a file belongs to this thumbnail, or to none yet.
     func mayBe(_ file: String, of uri: String) -> Bool { entries[file].map { $0.uri == uri } ?? true }
 
     mutating func note(_ file: String, source: String?, uri: String) {
@@ -35,7 +35,7 @@ struct ExportManifest {
         entries[file] = Entry(file: file, source: source, uri: uri)
     }
 
-    /// In one step: who reads it sees the earlier one or this.
+    /// Replaces the manifest atomically: readers see the earlier one or this one.
     func write(in directory: OpenFile) throws {
         let lines = try entries.values.sorted { $0.file < $1.file }.map {
             String(decoding: try WireFormat.encode($0), as: UTF8.self)
@@ -59,7 +59,7 @@ struct ExportManifest {
 }
 
 extension FileHandle {
-    /// Nil if there is nothing of this name that can be opened; a link is not followed.
+    /// Opens a file for reading without following links; nil if it cannot be opened.
     static func reading(_ name: String, in directory: OpenFile) -> FileHandle? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = openat(directory.descriptor, name, flags)

@@ -1,9 +1,9 @@
 package import CameoModel
 internal import Foundation
 
-/// One job as a person reads it on a terminal.
+/// A job, for people to read on a terminal.
 package enum JobText {
-    /// A job in one line of a list.
+    /// The job as a line of a list. `escape` makes text from outside safe to show.
     package static func line(_ job: Job, escape: (String) -> String) -> String {
         let source = escape(job.source.map(SourceName.of) ?? "(no source)")
         let reason = job.failure.map { "  \($0.code.rawValue): \(escape($0.message))" } ?? ""
@@ -12,7 +12,7 @@ package enum JobText {
             + attempts.padded(to: 6) + source + reason
     }
 
-    /// All that is known of a job.
+    /// Everything that is known about the job. `escape` makes text from outside safe to show.
     package static func lines(_ job: Job, escape: (String) -> String) -> [String] {
         var lines = [
             "job \(job.id): \(job.state.rawValue)",
@@ -40,7 +40,8 @@ package enum JobText {
         return lines
     }
 
-    /// What the source was, each once: another job may have replaced some of the thumbnails by ones of a newer source.
+    /// The pictures that the thumbnails were made of, without repetition. There may be several: another job may have replaced
+    /// some of the thumbnails with ones of a newer picture.
     private static func pictures(of job: Job) -> [String] {
         var seen: Set<String> = []
         return job.thumbnails.compactMap(PictureText.source).filter { seen.insert($0).inserted }

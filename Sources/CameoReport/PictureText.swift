@@ -1,8 +1,9 @@
 internal import CameoModel
 
-/// What pictures turned out to be, as a person reads it.
+/// Facts about sources and thumbnails, for people to read.
 enum PictureText {
-    /// `4032x3024 JPEG`, with what is remarkable behind it: alpha, frames or pages, that it was cut off.
+    /// `4032x3024 JPEG`, followed by what is unusual: alpha, several frames or pages, truncation. Nil for a thumbnail whose
+    /// source is not known.
     static func source(of thumbnail: RequestedThumbnail) -> String? {
         guard let source = thumbnail.source else { return nil }
         var words = [
@@ -14,7 +15,7 @@ enum PictureText {
         return words.joined(separator: ", ")
     }
 
-    /// `64x48 webp, alpha, 1234 bytes, #a1b2c3`; nil for a thumbnail that is not there yet.
+    /// `64x48 webp, alpha, 1234 bytes, #a1b2c3`; nil for a thumbnail that does not exist yet.
     static func thumbnail(_ thumbnail: RequestedThumbnail) -> String? {
         guard let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format else {
             return nil

@@ -1,8 +1,8 @@
 package import CameoModel
 
-/// One queue as a person reads it on a terminal.
+/// A queue, for people to read on a terminal.
 package enum QueueText {
-    /// The queue in one line; `escape` makes text from outside safe to show.
+    /// The queue in one line. `escape` makes text from outside safe to show.
     package static func line(_ queue: StatusReport.Queue, escape: (String) -> String) -> String {
         var parts = [JobState.available, .running, .retryable, .scheduled].map { state in
             "\(queue.jobs[state] ?? 0) \(state.rawValue)"

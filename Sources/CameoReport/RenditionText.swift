@@ -1,11 +1,11 @@
 internal import CameoModel
 
-/// What was asked of a rendition, as a person reads it.
+/// The options of a rendition, for people to read.
 enum RenditionText {
     private static let valueLimit = 60
 
-    /// `width 64, height 64, fit cover, blur 2`: every field that differs from its default, the box first. Each value is
-    /// JSON, a text without its quotes; long ones (a `data:` overlay) are cut.
+    /// `width 64, height 64, fit cover, blur 2`: every field that differs from its default, beginning with the box. Values are
+    /// written as JSON, strings without quotes. Long values, such as a `data:` overlay, are truncated.
     static func options(of rendition: Rendition) -> String {
         guard case .object(var members) = rendition.json else { return "" }
         members["name"] = nil

@@ -2,10 +2,12 @@ internal import CameoModel
 package import CameoStore
 package import Foundation
 
-/// Writes a report into a new or an earlier file, and into nothing else.
+/// Writes a report to a new file, or over an earlier one.
 package enum ReportFile {
-    /// Replaces a regular file that is there, keeping its mode. Refuses links, devices and whatever else a name may lead
-    /// to, and the store's own files; only its top may have pages, where `deploy/quickstart` puts them.
+    /// Replaces the contents of a regular file and keeps its mode. Refuses links, devices and everything else that is not a
+    /// regular file. Inside the store, accepts only `.html` files at the top level, where `deploy/quickstart` puts its page.
+    ///
+    /// - Throws: ``ExportError``
     package static func write(_ data: Data, to path: String, store: any Store) throws {
         let absolute = FilePaths.absolute(path)
         let inside =
@@ -16,7 +18,7 @@ package enum ReportFile {
         }
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw ExportError(path: path, reason: "it is there and is no regular file")
+            throw ExportError(path: path, reason: "it exists and is not a regular file")
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }

@@ -1,9 +1,9 @@
 package import CameoModel
 internal import Foundation
 
-/// A status report as a person reads it on a terminal.
+/// A status report, for people to read on a terminal.
 package enum StatusText {
-    /// The report's lines; `escape` makes text from outside safe to show.
+    /// The lines of the report. `escape` makes text from outside safe to show.
     package static func lines(_ report: StatusReport, escape: (String) -> String) -> [String] {
         var lines = ["jobs"]
         for state in JobState.allCases {

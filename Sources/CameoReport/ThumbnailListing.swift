@@ -2,13 +2,13 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// A thumbnail that exists, with the job that asked for it.
+/// An existing thumbnail, with the job that requested it.
 package struct ListedThumbnail: Sendable {
     package let job: Job
     package let thumbnail: RequestedThumbnail
 }
 
-/// All thumbnails of a batch, or of the store, a page at a time, newest job first.
+/// The thumbnails of a batch or of the whole store, beginning with the newest job. Jobs are read a page at a time.
 package struct ThumbnailListing {
     private static let pageSize = 200
 
@@ -20,6 +20,7 @@ package struct ThumbnailListing {
         self.batch = batch
     }
 
+    /// Calls `body` for every thumbnail that exists.
     package func forEach(_ body: (ListedThumbnail) async throws -> Void) async throws {
         try await forEachJob { job in
             for thumbnail in job.thumbnails where thumbnail.blob != nil {
@@ -28,6 +29,7 @@ package struct ThumbnailListing {
         }
     }
 
+    /// Calls `body` for every job, whether it has thumbnails or not.
     package func forEachJob(_ body: (Job) async throws -> Void) async throws {
         var filter = JobFilter()
         filter.batch = batch

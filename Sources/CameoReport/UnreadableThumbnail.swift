@@ -2,7 +2,7 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// A thumbnail that the store lists but whose bytes it cannot give: a report goes on without it, and says so.
+/// A thumbnail that the store lists but cannot read. A report continues without it, and says so.
 package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
     package let job: Int64
     package let thumbnail: RequestedThumbnail
@@ -14,7 +14,7 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
 }
 
 extension BlobStore {
-    /// - Returns: nil for a thumbnail that is not made yet.
+    /// The bytes of a job's thumbnail; nil if it does not exist yet.
     func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
         guard thumbnail.blob != nil else { return nil }
         do throws(StoreError) {

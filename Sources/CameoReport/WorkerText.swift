@@ -1,8 +1,8 @@
 package import CameoModel
 
-/// One worker as a person reads it on a terminal.
+/// A worker, for people to read on a terminal.
 package enum WorkerText {
-    /// The worker in one line; `escape` makes text from outside safe to show.
+    /// The worker in one line. `escape` makes text from outside safe to show.
     package static func line(_ worker: StatusReport.Worker, escape: (String) -> String) -> String {
         let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
         let ending =

@@ -2,7 +2,8 @@ internal import CameoFetch
 internal import CameoModel
 internal import Synchronization
 
-/// What is known of an attempt so far; kept outside its task so that a failure can still tell how far it came.
+/// What is known about an attempt so far. It lives outside the attempt's task, so that a failure can report how far the
+/// attempt came.
 final class AttemptProgress: Sendable {
     private struct State {
         var source: String?
@@ -19,13 +20,13 @@ final class AttemptProgress: Sendable {
         set { state.withLock { $0.source = newValue } }
     }
 
-    /// Nil until the source is there.
+    /// How the source came; nil until it has arrived.
     var arrival: SourceArrival? {
         get { state.withLock { $0.arrival } }
         set { state.withLock { $0.arrival = newValue } }
     }
 
-    /// What the request wishes for the time after a failure.
+    /// The retry settings of the request; nil for the worker's own.
     var retry: RetryOverride? {
         get { state.withLock { $0.retry } }
         set { state.withLock { $0.retry = newValue } }
@@ -36,7 +37,7 @@ final class AttemptProgress: Sendable {
         set { state.withLock { $0.timings = newValue } }
     }
 
-    /// Runs a step and notes how long it worked, also when it fails.
+    /// Runs a step and records how long it worked, even if it fails.
     func timed<Value: Sendable>(
         _ step: any WritableKeyPath<AttemptTimings, Int?> & Sendable,
         _ body: () async throws -> Value
@@ -46,6 +47,6 @@ final class AttemptProgress: Sendable {
         return try await body()
     }
 
-    /// Notes for how long it waited, in all.
+    /// Records how long the attempt has waited in total.
     func noteWaiting() { timings.waitMilliseconds = clock.waited.milliseconds }
 }

@@ -1,7 +1,7 @@
 internal import CameoFetch
 internal import Synchronization
 
-/// The fetcher that jobs begin with from now on; what runs ends with the one that it began with.
+/// The fetcher for jobs that begin from now on. A running job keeps the fetcher that it began with.
 final class CurrentFetcher: Sendable {
     private let current: Mutex<Fetcher>
 

@@ -2,7 +2,7 @@ internal import CameoFetch
 internal import CameoModel
 internal import Foundation
 
-/// `initials:`: nothing to fetch, the renderer draws it. It is told what by a sealed memory file.
+/// An `initials:` source. There is nothing to fetch: a sealed memory file tells the renderer what to draw.
 struct DrawnSource: Sendable {
     private let uri: String
 
@@ -10,8 +10,8 @@ struct DrawnSource: Sendable {
         self.uri = uri
     }
 
-    /// The digest covers all that the drawing depends on, so that names which come to the same letters and colours are
-    /// the same picture.
+    /// Describes the drawing to the renderer. The digest covers everything that the drawing depends on, so names that have
+    /// the same letters and colours are the same picture.
     func open() throws(JobFailure) -> FetchedSource {
         let text: Data
         do throws(InvalidRequest) {

@@ -1,29 +1,30 @@
 internal import CameoStore
 internal import Synchronization
 
-/// A running job's stop button: pressed at most once, from anywhere, and heard by the task that runs it.
+/// Stops a running job: anybody may ask, and the task that runs the job is cancelled.
 final class JobControl: Sendable {
     /// Why a job was stopped before its end.
     enum StopReason: Sendable {
-        /// It takes longer than it may.
+        /// The attempt exceeded its time limit.
         case timedOut
-        /// The claim is somebody else's now, or the job was cancelled.
+        /// Another worker has the claim now, or the job was cancelled.
         case claimLost
-        /// The worker ends.
+        /// The worker is ending.
         case shutdown
     }
 
     let job: ClaimedJob
-    let claimedAt = ContinuousClock.now
+    let claimedAt: ContinuousClock.Instant
     private let reason = Mutex<StopReason?>(nil)
     private let stops: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
-    init(_ job: ClaimedJob) {
-        self.job = job
+    init(_ job: ClaimedJob, claimedAt: ContinuousClock.Instant) {
+        (self.job, self.claimedAt) = (job, claimedAt)
         (stops, continuation) = AsyncStream.makeStream()
     }
 
+    /// The reason of the first stop; nil while there was none.
     var stopReason: StopReason? { reason.withLock { $0 } }
 
     func stop(_ why: StopReason) {
@@ -31,7 +32,10 @@ final class JobControl: Sendable {
         continuation.finish()
     }
 
-    /// Runs the work; a stop cancels it. To be called once.
+    /// Runs the work and cancels it when the job is stopped, or was already. To be called once.
+    ///
+    /// - Returns: what the work returned, even if it did so after a stop.
+    /// - Throws: what the work threw.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
@@ -41,11 +45,8 @@ final class JobControl: Sendable {
             }
             defer { group.cancelAll() }
             while let result = try await group.next() {
-                guard let value = result else {
-                    group.cancelAll()
-                    continue
-                }
-                return value
+                if let value = result { return value }
+                group.cancelAll()
             }
             throw CancellationError()
         }

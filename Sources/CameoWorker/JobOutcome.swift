@@ -2,24 +2,25 @@ package import CameoFetch
 package import CameoModel
 internal import CameoStore
 
-/// What became of one attempt, for the log and the progress.
+/// The outcome of one attempt, for the log and the progress report.
 package struct JobOutcome: Sendable {
-    /// How it ended.
+    /// How an attempt ended.
     package enum Kind: Sendable {
         case completed(thumbnails: Int)
-        /// Completed without a rendering: its thumbnails existed, of the same bytes.
+        /// The job completed without rendering: its thumbnails existed already, made of the same bytes.
         case unchanged(thumbnails: Int)
-        /// It was to wait again, but another job waits for the same thumbnails.
+        /// The job was cancelled instead of waiting again: another job was already waiting for the same thumbnails.
         case superseded(by: Int64)
         case retried(JobFailure, after: Duration)
         case discarded(JobFailure)
-        /// Given back: at shutdown, or because a thumbnail that it was to keep has gone meanwhile.
+        /// The job was given back and the attempt does not count: at shutdown, while the store was in trouble, or because
+        /// a thumbnail that was to be kept had been removed.
         case released
-        /// As if it had not been claimed: its host has too many who wait for it.
+        /// The job waits as if it had never been claimed: too many others already wait for its host.
         case postponed(Duration)
-        /// The job was cancelled, or another worker has it: nothing was written.
+        /// The job was cancelled, or another worker has it: nothing was recorded.
         case leaseLost
-        /// The store refused to record the end; the next worker will run the job again.
+        /// The store refused to record the outcome. The next worker will run the job again.
         case unrecorded(reason: String)
     }
 
@@ -29,12 +30,13 @@ package struct JobOutcome: Sendable {
     package let attempt: Int
     package let kind: Kind
     package let timings: AttemptTimings
-    /// How its source came; nil if it did not.
+    /// How the source came; nil if it did not.
     package let arrival: SourceArrival?
 }
 
 extension JobOutcome {
-    /// A job given up because worker after worker died of it.
+    /// The outcome of a job that was discarded because too many workers died while they ran it, or because its request was
+    /// refused.
     init(lost job: LostJob) {
         self.init(
             jobID: job.id,

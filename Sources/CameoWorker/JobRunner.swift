@@ -4,9 +4,11 @@ internal import CameoRenderer
 internal import CameoStore
 internal import Logging
 
-// DESIGN. One attempt, from claim to settlement: fetch → render → complete, as one structured task. Whatever goes wrong
-// becomes a JobFailure, and the failure decides between retry and discard in one place (RetryPolicy). The settlement is
+// DESIGN. One attempt, from claim to settlement: fetch → render → complete, as one structured task. `SettlementRules` turns
+// whatever comes of it into what is recorded, and `RetryPolicy` alone decides between retry and discard. The settlement is
 // written even if the task was cancelled meanwhile: a job must never stay `running` with nobody working on it.
+
+/// Runs one attempt of a job, and records how it ended.
 struct JobRunner: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
     let fetchers: CurrentFetcher
@@ -14,14 +16,11 @@ struct JobRunner: Sendable {
     let fetchLimiter: Limiter
     let configuration: WorkerConfiguration
     let logger: Logger
-    /// Waits for the writes of other jobs, if there are any.
+    /// Delays a settlement so that it shares a commit with those of other jobs, if there are any.
     let meetOthers: @Sendable () async -> Void
     let phase: WorkerPhase
 
-    /// Whether the worker is to end soon: then a store that refuses to be written is not waited for, for ever.
-    var isEnding: Bool { configuration.drains || phase.isStopping }
-
-    /// A fetch that begins within this of its claim has begun with it.
+    /// A fetch that begins this soon after its claim counts as begun with the claim.
     private static let promptness = Duration.milliseconds(50)
 
     func run(_ control: JobControl) async -> JobOutcome {
@@ -29,9 +28,17 @@ struct JobRunner: Sendable {
         let progress = AttemptProgress()
         let result = await attempt(control, progress)
         progress.noteWaiting()
+        let settler = Settler(
+            store: store,
+            configuration: configuration,
+            phase: phase,
+            logger: logger,
+            job: job,
+            progress: progress
+        )
         let kind = await Self.uncancelled {
             await meetOthers()
-            return await settle(job, result, control.stopReason, progress)
+            return await settler.settle(result, stoppedFor: control.stopReason)
         }
         return JobOutcome(
             jobID: job.claim.jobID,
@@ -70,15 +77,11 @@ struct JobRunner: Sendable {
     }
 
     private func request(of job: ClaimedJob, _ clock: WorkClock) async throws -> ThumbnailRequest {
-        do {
-            // Within the limits of fetches: an upload can have 100 MiB, and SQLite hands out a copy.
-            guard let bytes = job.uploadedBytes else { return try job.parsedRequest() }
-            let reservation = try await configuration.budget.reserve(2 * bytes, clock)
-            defer { reservation.shrink(to: 0) }
-            return try await fetchLimiter.run(clock) { try await store.absorbUpload(job) }
-        } catch let error as InvalidRequest {
-            throw JobFailure(.requestInvalid, at: .request, "the request is invalid: \(error)")
-        }
+        guard let bytes = job.uploadedBytes else { return try job.parsedRequest() }
+        // An upload can have 100 MiB, and SQLite returns a copy: it counts against the limits of fetches.
+        let reservation = try await configuration.budget.reserve(2 * bytes, clock)
+        defer { reservation.shrink(to: 0) }
+        return try await fetchLimiter.run(clock) { try await store.absorbUpload(job) }
     }
 
     private func make(
@@ -140,21 +143,21 @@ struct JobRunner: Sendable {
         )
     }
 
-    /// The claim has begun the fetch of a job that is run at once. One that had to wait begins now, or it would look older
-    /// than it is; and so does one that is made of thumbnails, whose reading is noted.
+    /// The claim itself begins the fetch of a job that runs at once. The fetch of a job that had to wait begins now, or it
+    /// would look older than it is. So does that of a job made of `cameo:` sources, because the store notes their reading.
     private func begin(
         _ job: ClaimedJob,
         _ claimedAt: ContinuousClock.Instant,
         _ request: ThumbnailRequest
     ) async throws -> BegunFetch {
         let names = ([request.source] + request.overlaySources).compactMap { CameoURI($0) }
-        guard names.isEmpty, claimedAt.duration(to: .now) < Self.promptness else {
+        guard names.isEmpty, claimedAt.duration(to: configuration.time.now()) < Self.promptness else {
             return try await store.beginFetch(job.claim, of: request)
         }
         return job.begun
     }
 
-    /// Of the credentials that open its pictures: the request's headers, and user names in URLs.
+    /// The scopes of the credentials that open the pictures: the request's headers, and user names in URLs.
     private static func scopes(of request: ThumbnailRequest) -> Set<RequestScope> {
         let source = RequestScope(of: request.source, headers: request.headers)
         return Set(
@@ -162,7 +165,7 @@ struct JobRunner: Sendable {
         )
     }
 
-    /// Nobody promised that these are still the pictures that their servers have.
+    /// Logs every picture that came from the cache although it was no longer fresh.
     private func warn(ofStale fetched: FetchedPictures, _ job: ClaimedJob) {
         for (uri, age, trouble) in fetched.stale {
             logger.warning(
@@ -175,7 +178,7 @@ struct JobRunner: Sendable {
         }
     }
 
-    /// Nil while no renderer has said which version it is.
+    /// What the fetch saw, for a comparison with existing thumbnails; nil until a renderer has reported its version.
     private func seen(_ fetched: FetchedPictures, _ request: ThumbnailRequest, _ ticket: FetchTicket) -> Revalidation? {
         renderer.rendererVersion.map { version in
             Revalidation(
@@ -197,8 +200,8 @@ struct JobRunner: Sendable {
         )
     }
 
-    /// A final write must survive the cancellation of the task that makes it. A task of its own is not cancelled with
-    /// its creator; Swift 6.3 has no cancellation shield.
+    /// Runs a final write so that it survives the cancellation of the calling task: a task of its own is not cancelled with
+    /// its creator. Swift 6.3 has no cancellation shield.
     private static func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await body() }.value
     }

@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import Synchronization
 
-/// Lets a fixed number of operations run at once; the others wait in the order in which they came.
+/// Limits how many operations run at once. The others wait, and begin in the order in which they came.
 final class Limiter: Sendable {
     private struct Waiter {
         let id: Int
@@ -30,9 +30,9 @@ final class Limiter: Sendable {
         state = Mutex(State(free: limit))
     }
 
-    /// The wait counts as such on `clock`.
+    /// Runs an operation as soon as there is room. `clock` counts the time until then as waiting.
     ///
-    /// - Throws: CancellationError when cancelled while waiting, or what the operation throws.
+    /// - Throws: `CancellationError` when the task is cancelled while it waits, or what the operation throws.
     func run<Value: Sendable>(_ clock: WorkClock, _ operation: () async throws -> Value) async throws -> Value {
         clock.beginWait()
         let isIn = await acquire()

@@ -7,7 +7,7 @@ final class RunningJobs: Sendable {
 
     var count: Int { jobs.withLock { $0.count } }
 
-    /// True while a poison job runs: nothing is claimed beside it.
+    /// Whether a poison job is running: then no other job is claimed.
     var containsPoisonJob: Bool {
         jobs.withLock { $0.values.contains { $0.job.crashCount >= ClaimKind.poisonAfterCrashes } }
     }
@@ -24,10 +24,11 @@ final class RunningJobs: Sendable {
         for control in jobs.withLock({ Array($0.values) }) { control.stop(reason) }
     }
 
-    /// The tokens held now; to be taken before the store is asked which of them are still valid.
+    /// The tokens held now. Read them before asking the store which tokens are still valid: a job that is claimed in between
+    /// must not look lost.
     var tokens: Set<String> { jobs.withLock { Set($0.keys) } }
 
-    /// Stops those of `held` that the store no longer knows.
+    /// Stops the jobs whose tokens are in `held` but no longer valid.
     func stop(_ held: Set<String>, notIn valid: Set<String>) {
         let lost = jobs.withLock { jobs in held.subtracting(valid).compactMap { jobs[$0] } }
         for control in lost { control.stop(.claimLost) }

@@ -2,21 +2,21 @@ internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
 
-/// The way to the bytes of everything that a request names: the store for `cameo:`, nowhere for `initials:`, the
-/// fetcher for all else.
+/// Opens every source that a request names: `cameo:` sources from the store, all others with the fetcher. `initials:`
+/// sources have no bytes to fetch.
 struct SourceResolver: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
     let fetcher: Fetcher
-    /// For what does not cross the network.
+    /// The limit of concurrent reads that do not cross the network.
     let limiter: Limiter
     let budget: ByteBudget
-    /// Of one source that the store holds, and of all overlays of a request together.
+    /// The maximum size of a source that the store holds, and of all overlays of a request together.
     let maximumBytes: Int
 
-    /// The source, then each overlay once. One after the other, so that a job never has more than the one transfer that
-    /// its place in the limits stands for; the overlays of a source that is not there are not asked for.
+    /// Fetches the source, then each overlay once. They are fetched one after the other, because the limits count one
+    /// transfer per job, and because overlays are not needed when the source is missing.
     ///
-    /// - Throws: `JobFailure` that names what could not be fetched; ``HostBusy``; ``StoreError``; `CancellationError`.
+    /// - Throws: a `JobFailure` that names what could not be fetched; `HostBusy`; `StoreError`; `CancellationError`.
     func fetch(
         _ request: ThumbnailRequest,
         _ ticket: FetchTicket,
@@ -32,8 +32,8 @@ struct SourceResolver: Sendable {
         return FetchedPictures(uri: request.source, source: source, overlays: overlays)
     }
 
-    /// Without the request's headers: they are credentials for the source, and an overlay's host must not see them,
-    /// not even when it is the source's own. Whoever wants both pictures from behind one login stores the overlay first.
+    /// Fetches an overlay without the request's headers. They are credentials for the source, and the overlay's host must not
+    /// see them, not even if it is the same host. To use two pictures behind one login, store the overlay first.
     private func fetchOverlay(
         _ uri: String,
         _ ticket: FetchTicket,
@@ -70,7 +70,8 @@ struct SourceResolver: Sendable {
         return try await limiter.run(clock) { try await fetcher.fetch(uri, headers: headers, clock: clock) }
     }
 
-    /// Each may be as large as a source; eight such would be more memory than an operator who set the limit expects.
+    /// Applies the limit of one source to all overlays together. Each may be as large as a source, and eight of them would
+    /// take more memory than the operator who set the limit expects.
     private func limit(_ overlays: [FetchedOverlay]) throws(JobFailure) {
         let bytes = overlays.reduce(0) { $0 + $1.file.bytes }
         guard overlays.count > 1, bytes > maximumBytes else { return }

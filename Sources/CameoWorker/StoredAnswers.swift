@@ -5,10 +5,10 @@ package import CameoStore
 package import Foundation
 package import Logging
 
-/// The source cache in the store: shared by all workers that use it, and kept over their ends.
+/// The source cache in the store. All workers of the store share it, and it outlives them.
 package struct StoredAnswers: SourceCache {
     private let store: any SourceStore & BlobStore
-    /// Bytes of all that is kept.
+    /// The maximum size in bytes of all cached answers together.
     private let budget: Int
     private let logger: Logger
 
@@ -24,7 +24,8 @@ package struct StoredAnswers: SourceCache {
         } ?? []
     }
 
-    /// Between the look-up and this, another process may have evicted it.
+    /// The bytes of an answer; nil if they cannot be read, are damaged, or are gone: another process may have evicted them
+    /// after the look-up.
     package func bytes(of answer: CachedSource) async -> Data? {
         do throws(StoreError) {
             let data = try await store.data(of: answer.blob)
@@ -48,7 +49,7 @@ package struct StoredAnswers: SourceCache {
     package func keep(_ answer: CachedSource, bytes: Data) async {
         await reported("cannot keep a source in the cache", answer.key) { () throws(StoreError) in
             guard try await store.keep(answer, data: bytes, budget: budget) == .tooLarge else { return }
-            // The older answer, which this one would have replaced, has had its day.
+            // The new answer would have replaced the older ones, which are out of date now.
             for old in try await store.cachedSources(answer.key) where old.variant == answer.variant {
                 try await store.dropCachedSource(old)
             }
@@ -57,7 +58,7 @@ package struct StoredAnswers: SourceCache {
 
     package func freshen(_ answer: CachedSource) async {
         await reported("cannot freshen a cached source", answer.key) { () throws(StoreError) in
-            // False: somebody dropped or replaced it meanwhile, and what he did stands.
+            // False if another process has dropped or replaced the answer meanwhile, which then takes precedence.
             _ = try await store.freshen(answer)
         }
     }
@@ -86,7 +87,7 @@ package struct StoredAnswers: SourceCache {
         } ?? nil
     }
 
-    /// A cache that is in trouble costs a download, never a job.
+    /// Logs an error instead of throwing it: trouble with the cache costs a download, never a job.
     @discardableResult
     private func reported<Value: Sendable>(
         _ what: Logger.Message,

@@ -4,20 +4,23 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// Sources that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` and `cameo://source/…`.
+/// A source that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` or `cameo://source/…`.
 ///
-/// None can lead back to itself. A job whose source is a thumbnail of its own would need an id that is part of what it is
-/// the digest of, and so would two jobs that want each other's; a cached original is the bytes of an answer or of a
-/// program, never of a job, and one that is named by a `cameo:` URI again is refused here.
+/// No such source can lead back to itself. A thumbnail's id is a digest of its source's URI, so a job whose source is its own
+/// thumbnail would need a digest that contains itself, and so would two jobs that use each other's thumbnails. A cached
+/// original holds bytes from a server or a program, never from a job; a `cameo://source/…` that names another `cameo:` URI is
+/// refused here.
 struct StoredSource: Sendable {
     let store: any SourceStore & BlobStore
-    /// Whose address guard judges what others have fetched.
+    /// The fetcher whose address guard decides whether this worker may use what others have fetched.
     let fetcher: Fetcher
     let limiter: Limiter
     let budget: ByteBudget
     let maximumBytes: Int
 
-    /// - Throws: `JobFailure` for a URI that names nothing yet, ``StoreError`` otherwise.
+    /// Copies the source into a sealed memory file.
+    ///
+    /// - Throws: a `JobFailure` for a URI that names nothing yet; otherwise `StoreError`.
     func open(_ uri: CameoURI, for purpose: FetchPurpose, _ clock: WorkClock) async throws -> FetchedSource {
         try await found(uri) {
             guard case .source(let original) = uri else {
@@ -45,14 +48,14 @@ struct StoredSource: Sendable {
             let name = SourceName.of(uri.text)
             throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(maximumBytes)")
         }
-        // Twice, for as long as they are copied.
+        // The bytes are in memory twice while they are copied.
         let reservation = try await budget.reserve(2 * size, for: purpose, clock)
         return try await limiter.run(clock) {
             try memory(try await read(), named: uri, mediaType: mediaType, keeping: reservation)
         }
     }
 
-    /// Fresh or not: who names the cached original asks for no other.
+    /// The newest cached original that this worker may use, fresh or not: a `cameo://source/…` URI never asks the server.
     private func original(_ original: String, named uri: CameoURI) async throws -> CachedSource {
         guard URIScheme.of(original) != "cameo" else {
             throw JobFailure(
@@ -96,7 +99,8 @@ struct StoredSource: Sendable {
         }
     }
 
-    /// A thumbnail's URI may be used before it is made: then another attempt finds it.
+    /// Turns `notFound` into a failure that explains it. A thumbnail's URI may be used before the thumbnail exists, so that
+    /// failure can be retried.
     private func found<Value: Sendable>(_ uri: CameoURI, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -3,7 +3,8 @@ internal import CameoModel
 internal import Logging
 
 extension Worker {
-    /// One line an attempt: `info` when its job is done, `warning` when it will be retried, `error` when it is lost.
+    /// Logs one line per attempt: `info` when its job is done, `warning` when it will be retried, `error` when it is
+    /// discarded.
     func log(_ outcome: JobOutcome) {
         var metadata: Logger.Metadata = [
             "job": "\(outcome.jobID)", "queue": "\(outcome.queue)", "attempt": "\(outcome.attempt)",
@@ -26,7 +27,7 @@ extension Worker {
             logger.info("completed, unchanged", metadata: metadata)
         case .superseded(let duplicate):
             metadata["superseded_by"] = "\(duplicate)"
-            logger.info("superseded by a job that waits for the same", metadata: metadata)
+            logger.info("superseded by a waiting job for the same thumbnails", metadata: metadata)
         case .retried(let failure, let delay):
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"
@@ -40,7 +41,7 @@ extension Worker {
             logger.info("released", metadata: metadata)
         case .postponed(let delay):
             metadata["retry_in_ms"] = "\(delay.milliseconds)"
-            logger.info("put off: its host is busy", metadata: metadata)
+            logger.info("postponed: its host is busy", metadata: metadata)
         case .leaseLost:
             logger.warning("dropped: the job is no longer this worker's", metadata: metadata)
         case .unrecorded(let reason):

@@ -3,14 +3,14 @@ internal import CameoStore
 internal import Logging
 
 extension Worker {
-    /// What others have between two transactions that remove something.
+    /// The pause between two transactions that remove something, in which other processes can write.
     private static let pruningPause = Duration.milliseconds(20)
 
-    /// Originals that one transaction evicts, at most.
+    /// The maximum number of originals that one transaction evicts.
     private static let evictionStep = 16
 
-    /// Removes what retention and the cache's budget no longer keep, again and again, while no other process does; ends
-    /// with its task only.
+    /// Periodically removes what retention and the cache's budget no longer keep, unless another process is doing so.
+    /// Returns only when its task is cancelled.
     func maintain() async {
         while !Task.isCancelled {
             do {
@@ -21,24 +21,24 @@ extension Worker {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("cannot remove what is no longer kept", metadata: ["reason": "\(error)"])
+                logger.warning("cannot prune the store", metadata: ["reason": "\(error)"])
             }
-            guard (try? await Task.sleep(for: configuration.maintenanceInterval)) != nil else { return }
+            guard (try? await configuration.time.sleep(configuration.maintenanceInterval)) != nil else { return }
         }
     }
 
     private func prune(in turn: MaintenanceTurn) async throws {
         var pruned = Pruned()
-        // Also what went before the worker was told to end.
+        // Even if the worker is told to end meanwhile, what was removed until then is logged.
         defer { if !pruned.isEmpty { log(pruned) } }
         _ = try await store.prune(configuration.retention, in: turn, pause: Self.pruningPause) { pruned += $0 }
     }
 
-    /// Each answer that is kept makes its own room; this is for a budget that was lowered.
+    /// Shrinks the cache to its budget after the budget was lowered. At all other times, storing an answer makes room for it.
     private func evictOriginals() async throws {
         guard let budget = configuration.cacheBudget else { return }
         while try await !store.evictSources(over: budget, atMost: Self.evictionStep).isWithinBudget {
-            try await Task.sleep(for: Self.pruningPause)
+            try await configuration.time.sleep(Self.pruningPause)
         }
     }
 

@@ -6,10 +6,12 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-// DESIGN. One loop claims, one task a job works, one task watches. The loop sleeps until something may have changed: a
-// job ended here, another process committed, a job came due, or a shutdown was asked for. Each of these only wakes it;
-// what there is to do it reads from the store, so a wake-up too many is harmless and one too few is made good by the
-// next sweep.
+// DESIGN. One loop claims jobs, each job runs in a task of its own, and one more task watches the store. The loop sleeps
+// until something may have changed: a job ended here, another process committed, a job came due, or a shutdown was
+// requested. Each of these only wakes the loop, which then asks the store what to do: a needless wake-up is harmless, and
+// the next sweep makes up for a missed one.
+
+/// Claims jobs from a store and runs them until it is told to end, or until a drain has emptied the queue.
 package final class Worker: Service {
     package let id: String
     let configuration: WorkerConfiguration
@@ -20,12 +22,12 @@ package final class Worker: Service {
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
-    private let phase = WorkerPhase()
+    private let phase: WorkerPhase
     private let cadence: Cadence
     private let wakeUps: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// Tells `observe` of every attempt that ended, before the next claim.
+    /// Creates a worker that reports every finished attempt to `observe` before its next claim.
     package init(
         id: String,
         configuration: WorkerConfiguration,
@@ -43,9 +45,9 @@ package final class Worker: Service {
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let (phase, running) = (phase, running)
-        cadence = Cadence(period: configuration.cadence)
-        let cadence = cadence
+        phase = WorkerPhase(now: configuration.time.now)
+        cadence = Cadence(period: configuration.cadence, time: configuration.time)
+        let (running, cadence) = (running, cadence)
         runner = JobRunner(
             store: store,
             fetchers: fetchers,
@@ -58,10 +60,10 @@ package final class Worker: Service {
         )
     }
 
-    /// Works until the queue is drained (if it is to), or a graceful shutdown is asked for; then finishes what runs.
+    /// Works until a drain has emptied the queue or a graceful shutdown is requested, then lets the running jobs finish.
     ///
-    /// - Throws: ``StoreError`` if the store cannot be entered, refuses a drain for longer than its patience, or has
-    ///   become a newer version's; then what ran was finished or given back, as at a shutdown.
+    /// - Throws: ``StoreError`` if the worker cannot register, if the store refuses a drain for longer than its patience, or
+    ///   if a newer version has taken over the store. Even then, running jobs have been finished or given back.
     package func run() async throws {
         try await store.register(
             WorkerDescription(
@@ -79,7 +81,7 @@ package final class Worker: Service {
                 group.addTask { await self.watch() }
                 group.addTask { try await self.work() }
                 group.addTask { await self.maintain() }
-                // The others never end by themselves: the first to return is the work.
+                // Only the work ends by itself, so it is the first to return.
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -90,10 +92,10 @@ package final class Worker: Service {
         if let reason = phase.retirement { throw reason }
     }
 
-    /// True after a drain that found nothing left to do; false if it was stopped before.
+    /// Whether a drain has found nothing left to do; false if it was stopped before.
     package var hasDrained: Bool { phase.hasDrained }
 
-    /// Jobs begin with this fetcher from now on.
+    /// Makes jobs that begin from now on use another fetcher.
     package func fetch(with fetcher: Fetcher) { fetchers.fetcher = fetcher }
 
     private func stop() {
@@ -102,10 +104,10 @@ package final class Worker: Service {
         wake.yield()
     }
 
-    /// Ends at once, from whatever it does: what runs is given back, uncharged.
+    /// Ends the worker at once. Running jobs are given back, and their attempts do not count.
     package func giveBack() { stop(.now) }
 
-    /// As an operator asked for, from outside.
+    /// Ends the worker at an operator's request.
     private func stop(_ request: WorkerStop) {
         guard phase.stop(grace: request == .now ? .zero : nil) else { return }
         logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
@@ -114,10 +116,10 @@ package final class Worker: Service {
         wake.yield()
     }
 
-    /// Nothing new can begin under the tables of a newer version.
+    /// Ends the claiming, because this version cannot use the tables of a newer one.
     private func retire(_ reason: StoreError) {
         guard phase.retire(reason, grace: configuration.grace) else { return }
-        logger.error("ends, since a newer version has taken over the store", metadata: ["reason": "\(reason)"])
+        logger.error("ending, because a newer version has taken over the store", metadata: ["reason": "\(reason)"])
         wake.yield()
     }
 
@@ -141,7 +143,7 @@ package final class Worker: Service {
 
     /// Claims as many jobs as there is room for and starts them.
     ///
-    /// - Returns: true when the claiming is over: a drain has nothing left to wait for, or a newer version has taken over.
+    /// - Returns: true when the claiming is over: a drain has emptied the queue, or a newer version has taken over.
     private func fill(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> Bool {
         do throws(StoreError) {
             let jobs = try await claim()
@@ -149,7 +151,7 @@ package final class Worker: Service {
             for job in jobs { start(job, in: &group) }
             for job in store.takeRefused() { report(JobOutcome(lost: job)) }
             guard configuration.drains, running.count == 0 else { return false }
-            // Its row says `running`, and will until this worker is gone: do not wait for that.
+            // The job's row says `running`, and will until this worker is gone: a drain must not wait for that.
             if let reason = phase.unrecorded { throw .failed(reason) }
             let isDrained = try await store.unfinishedJobs(queues: configuration.queues) == 0
             if isDrained { phase.noteDrained() }
@@ -159,9 +161,9 @@ package final class Worker: Service {
                 retire(error)
                 return true
             }
-            let (duration, isNews) = phase.storeRefused(error.description)
+            let (lasting, isNews) = phase.storeRefused(error.description)
             if isNews { logger.error("cannot claim jobs", metadata: ["reason": "\(error)"]) }
-            if configuration.drains, duration > configuration.patience || phase.unrecorded != nil { throw error }
+            if configuration.drains, lasting > configuration.patience || phase.unrecorded != nil { throw error }
             return false  // the next sweep tries again
         }
     }
@@ -175,8 +177,8 @@ package final class Worker: Service {
         return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
 
-    /// Waits until every running job has ended, then claims one poison job and runs it alone: if the worker dies, only that
-    /// job is blamed. Other jobs go first: a poison job waits until no other job does, or has waited long enough.
+    /// Claims one poison job once every running job has ended, to run it alone: if the worker dies, only that job is blamed.
+    /// Other jobs go first: a poison job waits until no other job does, or until it has waited long enough.
     private func claimPoisonJob() async throws(StoreError) -> [ClaimedJob] {
         guard running.count == 0 else { return [] }
         return try await store.claim(limit: 1, kind: .poison, queues: configuration.queues, for: id)
@@ -184,7 +186,7 @@ package final class Worker: Service {
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {
         KillPoint.afterClaim.pass()
-        let control = JobControl(job)
+        let control = JobControl(job, claimedAt: configuration.time.now())
         running.insert(control)
         group.addTask {
             let outcome = await self.runner.run(control)
@@ -195,7 +197,7 @@ package final class Worker: Service {
         }
     }
 
-    /// Waits for what runs; the watcher stops it and gives it back when its grace is over.
+    /// Waits until every running job has ended. When the grace is over, the watcher stops them, and they are given back.
     private func finish() async {
         guard running.count > 0 else { return }
         logger.info(
@@ -209,46 +211,49 @@ package final class Worker: Service {
 
     // MARK: - Watching
 
-    /// Hears of others' commits. A worker that is full is woken by its own jobs.
+    /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
     private func listen() async {
         for await _ in store.wakeUps() where running.count < configuration.concurrency { wake.yield() }
     }
 
     private func watch() async {
+        let time = configuration.time
         var sweeps = 0
-        var nextSweep = ContinuousClock.now
-        var nextLease = ContinuousClock.now + configuration.leaseInterval
+        var nextSweep = time.now()
+        var nextLease = nextSweep + configuration.leaseInterval
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
             var pause = configuration.sweepInterval
             do {
-                if ContinuousClock.now >= nextSweep {
-                    nextSweep = .now + configuration.sweepInterval
-                    // Also where nothing is heard of, such as a kernel without a watch to give.
+                if time.now() >= nextSweep {
+                    nextSweep = time.now() + configuration.sweepInterval
+                    // Some systems report no commits of other processes, such as a kernel that has run out of watches.
                     if sweeps.isMultiple(of: Self.sweepsPerLook) { wake.yield() }
                     sweeps += 1
                 }
                 if let due = try await sweep() {
-                    let time = max(0, due.timeIntervalSince(store.clock.now()))
-                    if time == 0 { wake.yield() } else { pause = min(pause, .seconds(time)) }
+                    let seconds = max(0, due.timeIntervalSince(store.clock.now()))
+                    if seconds == 0 { wake.yield() } else { pause = min(pause, .seconds(seconds)) }
                 }
-                if ContinuousClock.now >= nextLease {
+                if time.now() >= nextLease {
                     try await store.extendLease(of: id)
-                    nextLease = .now + configuration.leaseInterval
+                    nextLease = time.now() + configuration.leaseInterval
                 }
             } catch {
                 let (_, isNews) = phase.storeRefused("\(error)")
-                if isNews { logger.warning("cannot look at the store", metadata: ["reason": "\(error)"]) }
+                if isNews { logger.warning("cannot read the store", metadata: ["reason": "\(error)"]) }
                 wake.yield()
             }
-            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            guard (try? await time.sleep(pause)) != nil else { return }
         }
     }
 
-    /// Sweeps after which a worker looks for jobs although nothing was heard of any.
+    /// The number of sweeps after which a worker looks for jobs although nothing has woken it.
     private static let sweepsPerLook = 4
 
-    /// - Returns: when a job comes due.
+    /// Asks the store for what concerns this worker, and acts on it.
+    ///
+    /// - Returns: when the next job comes due; nil if none waits for its time.
     private func sweep() async throws -> Date? {
         let held = running.tokens
         let sweep = try await store.sweep(for: id)
@@ -256,7 +261,8 @@ package final class Worker: Service {
             phase.loseStore()
             wake.yield()
         }
-        // First: whoever is to end by somebody's wish has done so well, whatever version the store has become.
+        // First, because a worker that an operator has stopped ends without an error, even if the store is a newer
+        // version's by now.
         if let request = sweep.stop { stop(request) }
         if let reason = sweep.refusal {
             retire(reason)

@@ -2,41 +2,42 @@ package import CameoFetch
 package import CameoModel
 package import CameoStore
 
-/// How a worker pool works. Every duration and number is the operator's to set.
+/// The settings of a worker.
 package struct WorkerConfiguration: Sendable {
-    /// Jobs claimed at once: some fetch while others render.
+    /// The maximum number of jobs claimed at once. Some fetch while others render.
     package var concurrency = 8
-    /// Fetches under way at once that take this machine's means only; transfers have limits of their own.
+    /// The maximum number of concurrent fetches that stay on this machine. Network transfers have their own limits.
     package var fetchConcurrency = 8
-    /// Of sources in memory: the fetcher's.
+    /// The memory for sources, shared with the fetcher.
     package var budget = ByteBudget()
-    /// Bytes of a source that the store itself holds, and of all overlays of a request together.
+    /// The maximum size in bytes of a source that the store holds, and of all overlays of a request together.
     package var maximumSourceBytes = 104_857_600
-    /// Only these queues; nil for all.
+    /// The queues to work on; nil for all.
     package var queues: [String]?
-    /// Ends by itself when nothing waits any more.
+    /// Whether the worker ends by itself once no job is left.
     package var drains = false
-    /// What one attempt may take in all, unless its request says otherwise.
+    /// The time limit of an attempt, unless its request sets another.
     package var jobTimeout = Duration.seconds(120)
-    /// How long running jobs may go on after a shutdown was asked for, before they are given back.
+    /// How long running jobs may continue after a shutdown was requested, before they are given back.
     package var grace = Duration.seconds(25)
     package var retryPolicy = RetryPolicy.standard
-    /// How long the writes of a busy worker wait for one another.
+    /// The longest wait of a busy worker's write for others to share its commit.
     package var cadence = Duration.milliseconds(5)
-    /// How often locks of other workers and the worker's own claims are looked at.
+    /// How often the worker checks the locks of other workers and its own claims.
     package var sweepInterval = Duration.milliseconds(250)
-    /// How often the lease is extended.
+    /// How often the worker extends its lease.
     package var leaseInterval = Duration.milliseconds(Lease.milliseconds / 3)
-    /// Bytes of cached originals that may stay; nil leaves them alone.
+    /// The maximum size in bytes of the cache of originals; nil for no limit.
     package var cacheBudget: Int?
-    /// How long a drain or a shutdown tries to write into a store that refuses before it gives up.
+    /// How long a drain or a shutdown keeps trying to write to a store that refuses.
     package var patience = Duration.seconds(30)
-    /// For how long finished jobs stay.
+    /// How long finished jobs are kept.
     package var retention = Retention()
-    /// How often what is no longer kept is looked for.
+    /// How often the worker looks for jobs, thumbnails and blobs to remove.
     package var maintenanceInterval = Duration.seconds(60)
     /// Random numbers in 0…1, for the jitter of retries.
     package var random: @Sendable () -> Double = { .random(in: 0...1) }
+    package var time = WorkerTime.system
 
     package init() {}
 }

@@ -15,16 +15,23 @@ final class WorkerPhase: Sendable {
     }
 
     private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
 
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        self.now = now
+    }
+
+    /// Whether the worker claims nothing more.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Ends the claiming; what runs after `grace` is to be given back, nil: never. Of several words the sooner holds.
+    /// Ends the claiming. Jobs that still run after `grace` are to be given back; with nil they may run to their end. If
+    /// called repeatedly, the earliest deadline wins.
     ///
-    /// - Returns: false if nothing changed by it.
+    /// - Returns: false if the call changed nothing.
     @discardableResult
     func stop(grace: Duration?) -> Bool {
         state.withLock { state in
-            let giveBackAt = grace.map { ContinuousClock.now + $0 }
+            let giveBackAt = grace.map { self.now() + $0 }
             let isSooner = giveBackAt.map { $0 < state.giveBackAt ?? $0 + .seconds(1) } ?? false
             if isSooner { state.giveBackAt = giveBackAt }
             defer { state.isStopping = true }
@@ -34,7 +41,7 @@ final class WorkerPhase: Sendable {
 
     /// Ends the claiming because the store has become a newer version's.
     ///
-    /// - Returns: false if it ends already.
+    /// - Returns: false if the worker is already ending.
     func retire(_ reason: StoreError, grace: Duration) -> Bool {
         let isNews = state.withLock { state in
             guard !state.isStopping else { return false }
@@ -45,41 +52,45 @@ final class WorkerPhase: Sendable {
         return isNews
     }
 
-    /// Why the worker ends, if a newer version's tables are the reason.
+    /// Why the worker retired; nil unless it did.
     var retirement: StoreError? { state.withLock { $0.retirement } }
 
-    /// Whether what still runs is to be given back.
-    var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= .now } ?? false } }
+    /// Whether the grace is over and jobs that still run are to be given back.
+    var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.now() } ?? false } }
 
-    /// Why the end of an attempt could not be written, if that happened.
+    /// Why the end of an attempt could not be recorded; nil unless that happened.
     var unrecorded: String? {
         get { state.withLock { $0.unrecorded } }
         set { state.withLock { $0.unrecorded = newValue } }
     }
 
-    /// The store's folder was removed or replaced under the worker.
+    /// Whether the store's folder was removed or replaced under the worker.
     var hasLostStore: Bool { state.withLock { $0.hasLostStore } }
 
     func loseStore() {
         state.withLock { $0.hasLostStore = true }
     }
 
+    /// Whether a drain has found nothing left to do.
     var hasDrained: Bool { state.withLock { $0.hasDrained } }
 
     func noteDrained() {
         state.withLock { $0.hasDrained = true }
     }
 
-    /// Notes that the store refused; tells for how long it has, and whether the reason is another than before.
-    func storeRefused(_ reason: String) -> (since: Duration, isNews: Bool) {
+    /// Notes that the store refused a call. Returns how long it has done so, and whether the reason has changed since the
+    /// last refusal.
+    func storeRefused(_ reason: String) -> (lasting: Duration, isNews: Bool) {
         state.withLock { state in
-            let since = state.failingSince ?? .now
+            let now = self.now()
+            let since = state.failingSince ?? now
             let isNews = state.lastRefusal != reason
             (state.failingSince, state.lastRefusal) = (since, reason)
-            return (since.duration(to: .now), isNews)
+            return (since.duration(to: now), isNews)
         }
     }
 
+    /// Notes that the store took a call: its trouble, if there was any, is over.
     func storeAnswered() {
         state.withLock { ($0.failingSince, $0.lastRefusal) = (nil, nil) }
     }

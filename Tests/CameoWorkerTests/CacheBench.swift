@@ -9,8 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A store of one test's own and a fetcher that caches in it, with a clock that the test moves. The server is real, and
-/// so is all between it and the store.
+/// A store of one test's own and a fetcher that caches in it, with a clock that the test moves. The server and everything
+/// between it and the store are real.
 final class CacheBench: Sendable {
     let folder: TemporaryFolder
     let clock: MovableClock
@@ -35,7 +35,7 @@ final class CacheBench: Sendable {
         )
     }
 
-    /// Another worker on the store, with a connection of its own.
+    /// The fetcher of another worker on the same store, with a connection of its own.
     func anotherFetcher(
         _ rules: CacheRules = CacheRules(),
         change: (inout FetchConfiguration) throws -> Void = { _ in }
@@ -51,7 +51,7 @@ final class CacheBench: Sendable {
         _ change: (inout FetchConfiguration) throws -> Void = { _ in }
     ) throws -> Fetcher {
         var configuration = FetchConfiguration()
-        // An answer that is held back is not slow: on a busy machine a test may take long to let it go.
+        // An answer that is held back is not slow: on a busy machine, a test may take long to release it.
         configuration.lowSpeedTime = .seconds(300)
         configuration.totalTimeout = .seconds(300)
         configuration.hostPatience = .seconds(300)
@@ -62,7 +62,7 @@ final class CacheBench: Sendable {
         return try Fetcher(configuration, cache: cache)
     }
 
-    /// As the next job would fetch it, or one at a later attempt.
+    /// Fetches a URI as a new job would on its first attempt, or on a later one.
     func fetch(
         _ uri: String,
         headers: [String: String] = [:],
@@ -70,12 +70,12 @@ final class CacheBench: Sendable {
         with fetcher: Fetcher? = nil
     ) async throws -> FetchedSource {
         let number = try await store.nextSourceSeen()
-        // Nobody shares with anybody: no job is as old as another's fetch.
+        // No fetch is shared: every job is newer than the fetches before it.
         let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: isFirstAttempt)
         return try await (fetcher ?? self.fetcher).fetch(uri, headers: headers, ticket: ticket)
     }
 
-    /// What a fetch came to, in one line: how it came and its bytes, or the failure's code.
+    /// The outcome of a fetch in one line: how the source came and its bytes, or the failure's code.
     func outcome(
         _ uri: String,
         headers: [String: String] = [:],
@@ -90,14 +90,14 @@ final class CacheBench: Sendable {
         }
     }
 
-    /// The file beside the database, or nil for bytes that stand inside it.
+    /// The path of a blob's file. Small blobs have none: they are in the database.
     func blobFile(_ digest: BlobDigest) -> String {
         folder.path("store/blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))")
     }
 }
 
 extension FetchedSource {
-    /// All bytes, as text.
+    /// The source's bytes as text.
     func text() throws -> String {
         var bytes = [UInt8](repeating: 0, count: self.bytes + 1)
         let count = pread(file.descriptor, &bytes, bytes.count, 0)
@@ -120,7 +120,7 @@ final class MovableClock: Sendable {
     }
 }
 
-/// What was logged, one line a message with its metadata behind it.
+/// The log of a test: one line per message, followed by its metadata.
 final class CollectedLog: Sendable {
     private struct Handler: LogHandler {
         let log: CollectedLog

@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Redirects are kept with the answer that they led to, under what was asked for.
+/// Redirects, which are cached with the answer that they lead to, under the requested URI.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct ChainTests {
     private let origin: Origin
@@ -18,7 +18,8 @@ struct ChainTests {
         bench = try CacheBench()
     }
 
-    /// Bytes of a `Location` that are not ASCII, of either kind, lead where the server means, now and out of the cache.
+    /// A `Location` with bytes other than ASCII, in Latin-1 or UTF-8, leads where the server means, both at once and from the
+    /// cache.
     @Test(arguments: [("caf\u{e9}", "caf%E9"), ("caf\u{c3}\u{a9}", "caf%c3%a9")])
     func rawBytesOfALocationStayWhatTheyAre(latin: String, path: String) async throws {
         let start = "/scripted/raw-\(path.utf8.count)"
@@ -33,7 +34,7 @@ struct ChainTests {
         #expect(kept.first?.finalURL == origin.url("/scripted/\(path)"))
     }
 
-    /// A redirect and its end, under a name that no other test asks for.
+    /// Scripts a redirect and its target, under a name that no other test uses.
     private func chain(
         _ name: String,
         _ redirect: String,
@@ -67,25 +68,25 @@ struct ChainTests {
         try await origin.script(paths.end, ScriptedAnswer(304, ConformanceRow.dated([], at: bench.clock.now())))
         #expect(try await bench.outcome(uri) == "revalidated first")
         #expect(try await requests(paths) == [2, 2])
-        // Validators are for the bytes, and go to where these came from, only.
+        // Validators concern the bytes, so they are sent only to the URL that returned the bytes.
         #expect(try await origin.requests(of: paths.start).last?["if-none-match"] == nil)
         #expect(try await origin.requests(of: paths.end).last?["if-none-match"] == "\"v1\"")
     }
 
-    @Test func aRedirectThatSaysNothingIsAskedAboutEachTime() async throws {
+    @Test func aRedirectWithoutALifetimeIsFollowedEachTime() async throws {
         let paths = try await chain("silent", "", to: "max-age=600")
         #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
         try await origin.script(paths.end, ScriptedAnswer(304))
         #expect(try await bench.outcome(origin.url(paths.start)) == "revalidated first")
     }
 
-    @Test func aRedirectThatMustNotBeStoredKeepsNothing() async throws {
+    @Test func aRedirectThatMustNotBeStoredMakesItsChainUncacheable() async throws {
         let paths = try await chain("no-store", "no-store", to: "max-age=600")
         for _ in 0..<2 { #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first") }
         #expect(try await bench.store.cachedSources(.init(uri: origin.url(paths.start), scope: nil)).isEmpty)
     }
 
-    @Test func aRedirectThatLeadsElsewhereNowBringsOtherBytes() async throws {
+    @Test func aRedirectToAnotherTargetReplacesTheBytes() async throws {
         let paths = try await chain("moved", "max-age=60", to: "max-age=600")
         #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
         bench.clock.advance(61)
@@ -97,15 +98,15 @@ struct ChainTests {
         #expect(try await requests(paths) == [2, 1])
     }
 
-    /// What it redirects to is not what was asked for: its own URI has its own entry.
-    @Test func theEndOfAChainIsNotKeptUnderItsOwnURI() async throws {
+    /// The target of a redirect is another URI with an entry of its own.
+    @Test func theEndOfAChainIsNotCachedUnderItsOwnURI() async throws {
         let paths = try await chain("end", "max-age=60", to: "max-age=600")
         #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
         #expect(try await bench.outcome(origin.url(paths.end)) == "fetched first")
         #expect(try await bench.store.cachedSource(origin.url(paths.start)).finalURL == origin.url(paths.end))
     }
 
-    @Test func aServerThatIsGoneInTheMiddleOfAChainIsStoodInFor() async throws {
+    @Test func aChainIsServedStaleWhenOneOfItsServersIsUnreachable() async throws {
         let paths = try await chain("broken", "max-age=60", to: "max-age=60")
         #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
         bench.clock.advance(61)
@@ -113,7 +114,7 @@ struct ChainTests {
         #expect(try await bench.outcome(origin.url(paths.start)) == "stale first")
     }
 
-    @Test func aRedirectThatMustBeRevalidatedIsNotStoodInFor() async throws {
+    @Test func aRedirectThatMustBeRevalidatedIsNotServedStale() async throws {
         let paths = try await chain("strict", "max-age=60, must-revalidate", to: "max-age=600")
         #expect(try await bench.outcome(origin.url(paths.start)) == "fetched first")
         bench.clock.advance(61)
@@ -128,8 +129,8 @@ struct ChainTests {
         #expect(try await bench.outcome(origin.url(path)) == "source.forbidden")
     }
 
-    /// Answers are known by what producers write, whatever it is fetched from.
-    @Test func aRewrittenSourceIsKeptUnderItsOwnName() async throws {
+    /// Answers are cached under the URI that the producer wrote, wherever they are fetched from.
+    @Test func aRewrittenSourceIsCachedUnderItsOwnName() async throws {
         let bench = try CacheBench(
             .lifetime(600, host: "pictures.invalid"),
             change: {

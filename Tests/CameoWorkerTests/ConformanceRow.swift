@@ -4,43 +4,43 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One line of the conformance table: an answer comes, time passes, the same is wanted again.
+/// A row of the conformance table: an answer comes, time passes, and the same URI is requested again.
 struct ConformanceRow: CustomTestStringConvertible, Sendable {
-    /// What the second wish must come to. Whatever does it, the number of requests at the server and the bytes are
-    /// compared, and which of the requests had validators.
+    /// How the second request must be answered. Tests compare the bytes, the number of requests that reach the server, and
+    /// their validators.
     enum Second: Hashable, Sendable {
-        /// Served without a word to the server.
+        /// From the cache; the server is not asked.
         case cached
-        /// Asked for without validators; the new bytes are served.
+        /// With new bytes; the server is asked without validators.
         case fetched
-        /// Asked with these validators, answered 304, served from the cache.
+        /// From the cache, after the server answered a request with these validators with 304.
         case revalidated([String: String])
-        /// Asked with validators, answered 200; the new bytes are served.
+        /// With new bytes, after the server answered a request with validators with 200.
         case replaced
-        /// Asked in vain, served from the cache.
+        /// From the cache, after the server was asked in vain.
         case stale
-        /// Asked in vain, and nothing served; the failure's code.
+        /// With a failure of this code, after the server was asked in vain.
         case failed(String)
     }
 
-    /// The section of RFC 9111, unless it says otherwise.
+    /// A section of RFC 9111, or another source of the rule.
     let section: String
     let rule: String
-    /// Of the first answer, `Name: value`; `CC` is `Cache-Control`, and `@-60` the date a minute before now. A `Date` of
-    /// now is added unless there is one; `Date:` alone leaves it out.
+    /// The fields of the first answer as `Name: value`. `CC` is `Cache-Control`, and `@-60` is the date of a minute ago. Unless
+    /// there is a `Date`, the current one is added; `Date:` alone omits it.
     let answer: [String]
     let status: Int
-    /// The request's, both times.
+    /// The headers of both requests.
     let request: [String: String]
-    /// The request's, the second time only.
+    /// The headers of the second request, where they differ.
     let secondRequest: [String: String]?
     let rules: CacheRules
-    /// Seconds between the two.
+    /// The seconds between the two requests.
     let after: Double
-    /// What the server would say the second time: by default a 200 with other bytes, or what the expectation needs.
+    /// The server's second answer: by default a 200 with other bytes, or what the expectation needs.
     let then: ScriptedAnswer?
     let second: Second
-    /// What a third wish comes to, so many seconds later, with the server as it was.
+    /// The seconds until a third request, and how it must be answered. The server does not change in between.
     let third: (after: Double, Second)?
 
     static func row(
@@ -71,7 +71,7 @@ struct ConformanceRow: CustomTestStringConvertible, Sendable {
         )
     }
 
-    /// By section; each directive once where it grants or forbids, and once just beyond.
+    /// All rows, by section. Each directive is tried where it just applies, and where it just no longer does.
     static let table = storing + freshness + heuristics + requests + validation + staleness + variants + injected
 
     var testDescription: String { "\(section) \(rule)" }

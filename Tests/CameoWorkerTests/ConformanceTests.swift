@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// RFC 9111 over real HTTP: a real server that answers by a script, the worker's fetcher and the store.
+/// RFC 9111 with real HTTP: a server that follows a script, the worker's fetcher, and the store.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct ConformanceTests {
     private let origin: Origin
@@ -45,7 +45,7 @@ struct ConformanceTests {
             if !answer.hangup { answer.headers.append(["Date", HTTPDate.text(of: now)]) }
             return answer
         }
-        // A cache that asks unasked gets what it has not, and one that asks without validators a 304 that is none.
+        // A cache that should not ask receives new bytes, and one that forgets its validators an invalid 304.
         let date = "Date: \(HTTPDate.text(of: now))"
         if case .revalidated = row.second { return ScriptedAnswer(304, [date]) }
         return ScriptedAnswer(200, [date], body: "second")

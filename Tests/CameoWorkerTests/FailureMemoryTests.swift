@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A failure answers for its source for a short time.
+/// Failures that are remembered for a short time, in which their sources are not asked again.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct FailureMemoryTests {
     private let origin: Origin
@@ -21,7 +21,7 @@ struct FailureMemoryTests {
         )
     }
 
-    /// How many seconds, by status and fields; nil for not at all.
+    /// For how many seconds a failure is remembered, by its status and fields; nil for not at all.
     @Test(
         arguments: [
             (404, [], 10.0), (410, [], 10), (401, [], 10), (403, [], 10), (400, [], 10), (429, [], 10), (500, [], 10),
@@ -56,7 +56,7 @@ struct FailureMemoryTests {
         #expect(try await bench.outcome(uri) == "fetched there")
     }
 
-    /// Whoever retries wants to know how it is now.
+    /// A retry must see the current state of the source.
     @Test func onlyAFirstAttemptIsAnsweredFromMemory() async throws {
         let path = "/scripted/attempts"
         try await origin.script(path, ScriptedAnswer(404), ScriptedAnswer(200, body: "there"))
@@ -65,7 +65,7 @@ struct FailureMemoryTests {
         #expect(try await bench.outcome(origin.url(path), isFirstAttempt: false) == "fetched there")
     }
 
-    @Test func aSuccessForgets() async throws {
+    @Test func aSuccessEndsTheMemoryOfAFailure() async throws {
         let path = "/scripted/success"
         let uri = origin.url(path)
         try await origin.script(
@@ -90,7 +90,7 @@ struct FailureMemoryTests {
         #expect(try await origin.requests(of: path).count == asked)
     }
 
-    /// They cost nothing to find again, and another worker may allow what this one does not.
+    /// A refusal costs nothing to repeat, and another worker may allow what this one refuses.
     @Test func whatThisWorkerRefusesIsNotRemembered() async throws {
         let path = "/scripted/large"
         let small = try bench.anotherFetcher(change: { $0.maximumBytes = 3 })

@@ -8,11 +8,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One cache of several workers, of which one may fetch where another may not.
+/// A cache that is shared by workers with different rules on which addresses they may fetch from.
 @Suite(.timeLimit(.minutes(10)))
 struct GuardedCacheTests {
     private let origin: Origin
-    /// Its fetcher may fetch from loopback.
+    /// A bench whose fetcher may fetch from loopback addresses, unlike ``guarded``.
     private let bench: CacheBench
     private let guarded: Fetcher
 
@@ -31,21 +31,21 @@ struct GuardedCacheTests {
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func whatOneMayFetchAnotherMayNotHave(host: String) async throws {
+    func aWorkerIsNotServedWhatItMayNotFetch(host: String) async throws {
         let uri = origin.url("/scripted/a", host: host)
         try await script("/scripted/a", "Cache-Control: max-age=60, stale-if-error=600", "ETag: \"1\"")
         #expect(try await bench.outcome(uri) == "fetched one")
         #expect(try await bench.outcome(uri, with: guarded) == "source.forbidden")
         #expect(try await bench.outcome(uri, with: worker(allowing: host)) == "cached one")
         #expect(try await bench.outcome(uri, with: worker(allowing: "other.example")) == "source.forbidden")
-        // It is still there for whoever may, and stale it is no more for the others than fresh.
+        // The answer is still there for those who may fetch it. For the others, a stale one is refused like a fresh one.
         bench.clock.advance(61)
         await origin.end()
         #expect(try await bench.outcome(uri, with: guarded) == "source.forbidden")
         #expect(try await bench.outcome(uri) == "stale one")
     }
 
-    /// Each place on the way counts, as it does while it is fetched.
+    /// Every hop of a redirect counts, as it does during a fetch.
     @Test func aPrivateAddressBehindARedirectCounts() async throws {
         let start = origin.url("/scripted/start", host: "localhost")
         let end = origin.url("/scripted/end")
@@ -59,19 +59,19 @@ struct GuardedCacheTests {
         #expect(try await bench.outcome(start, with: worker(allowing: "localhost", "127.0.0.1")) == "cached one")
     }
 
-    /// Whoever has a name now may say of bytes that somebody else had under it that they are unchanged.
-    @Test func bytesOfAPrivateNetworkAreNotEvenValidated() async throws {
+    /// A host name may have moved to another owner, who could declare the bytes of the former owner unchanged.
+    @Test func bytesOfAPrivateNetworkAreNotRevalidatedEither() async throws {
         let uri = origin.url("/scripted/rebound")
         let inner = Peer(origin: uri, .address("10.1.2.3"))
         try await keep(uri, Data("secret".utf8), from: inner)
         try await script("/scripted/rebound", "Cache-Control: max-age=60")
         #expect(try await bench.outcome(uri) == "fetched one")
         #expect(try await origin.requests(of: "/scripted/rebound").map { $0["if-none-match"] } == [nil])
-        #expect(try await bench.outcome(uri) == "cached one", "its own takes the place of the other")
+        #expect(try await bench.outcome(uri) == "cached one", "its own answer replaces the other")
     }
 
-    /// The time that a failure took and the words that it has would tell what is there.
-    @Test func whatFailedInAPrivateNetworkIsNotTold() async throws {
+    /// The time and the message of a failure would reveal what is in the network.
+    @Test func failuresInAPrivateNetworkAreNotRevealed() async throws {
         try await origin.script("/scripted/none", ScriptedAnswer(404))
         let missing = origin.url("/scripted/none")
         #expect(try await bench.outcome(missing) == "source.notFound")
@@ -84,10 +84,10 @@ struct GuardedCacheTests {
         #expect(asked?.peers == [Peer(origin: origin.url(""), .address("127.0.0.1"))])
     }
 
-    /// A proxy alone knows what is behind it.
-    @Test func whatCameThroughAProxyIsForThoseBehindOne() async throws {
+    /// Only the proxy knows which address an answer came from.
+    @Test func answersThroughAProxyAreForWorkersBehindOne() async throws {
         let uri = "http://pictures.invalid/scripted/proxied"
-        // To a proxy the whole URL is sent.
+        // A proxy is sent the whole URL.
         try await script(uri, "Cache-Control: max-age=60")
         let direct = try bench.anotherFetcher(change: {
             ($0.allowedNetworks, $0.connectTimeout) = ([], .milliseconds(100))
@@ -99,8 +99,8 @@ struct GuardedCacheTests {
         #expect(try await bench.outcome(uri, with: worker(allowing: "pictures.invalid")) == "cached one")
     }
 
-    /// The library is not told addresses; a program answers for what it loads, as for what it hands over.
-    @Test func whatAProgramHasLoadedIsJudgedByItsSpelling() async throws {
+    /// The library does not learn addresses, so only the host in the URL counts for what a program has loaded.
+    @Test func answersThatAProgramLoadedAreJudgedByTheirHostNames() async throws {
         for host in ["pictures.invalid", "8.8.8.8", "10.1.2.3", "0x7f.1.", "[::1]", "localhost"] {
             let uri = "http://\(host)/a.jpg"
             try await keep(uri, Data("one".utf8), from: Peer(origin: "http://\(host):80", .program))

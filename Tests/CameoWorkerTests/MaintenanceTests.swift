@@ -8,10 +8,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a worker does beside its jobs.
+/// The upkeep that a worker does beside its jobs.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct MaintenanceTests {
-    @Test func aWorkerThatCouldNotRemoveWhatIsOverTriesAgain() async throws {
+    @Test func aWorkerThatFailsToPruneTriesAgain() async throws {
         let bench = try CacheBench()
         let request = ThumbnailRequest(source: "data:,", renditions: [Rendition(width: 9)])
         let id = try await bench.store.enqueue([request])[0].jobID
@@ -30,8 +30,8 @@ struct MaintenanceTests {
         }
     }
 
-    /// Another worker, of a larger budget, may go on keeping them.
-    @Test func aWorkerEvictsOriginalsOverItsBudgetAgainAndAgain() async throws {
+    /// The cache may exceed the budget again, if another worker has a larger one.
+    @Test func aWorkerEvictsOriginalsOverItsBudgetPeriodically() async throws {
         let (bench, origin) = (try CacheBench(), try #require(OriginScope.current))
         var configuration = WorkerConfiguration()
         configuration.cacheBudget = 10
@@ -49,7 +49,7 @@ struct MaintenanceTests {
         #expect(try await bench.store.status().sources.evicted == 5)
     }
 
-    /// Without it the others would take its jobs.
+    /// Other workers take the jobs of a worker whose lease has expired.
     @Test func aWorkerExtendsItsLeaseAsLongAsItLives() async throws {
         let bench = try CacheBench()
         var configuration = WorkerConfiguration()
@@ -65,7 +65,7 @@ struct MaintenanceTests {
         }
     }
 
-    /// One that maintains often.
+    /// Runs a worker with frequent upkeep while `body` runs.
     private func whileAWorkerRuns(
         _ configuration: WorkerConfiguration,
         _ bench: CacheBench,

@@ -8,7 +8,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The network gone, or its pictures.
+/// Cached answers while the network, a server or its pictures are gone.
 @Suite(.timeLimit(.minutes(10)))
 struct OfflineTests {
     private let origin: Origin
@@ -28,7 +28,7 @@ struct OfflineTests {
         )
     }
 
-    @Test func whatWasFetchedOnceIsServedWhenItsServerIsGone() async throws {
+    @Test func aCachedPictureIsServedWhenItsServerIsGone() async throws {
         try await answer("CC: max-age=60")
         #expect(try await bench.outcome(uri) == "fetched first")
         await origin.end()
@@ -45,7 +45,7 @@ struct OfflineTests {
     }
 
     @Test(arguments: [404, 410, 401, 403])
-    func aPictureThatWasTakenAwayDoesNotComeBack(status: Int) async throws {
+    func aPictureThatItsServerRemovedIsNotServedAgain(status: Int) async throws {
         try await answer("CC: max-age=60")
         #expect(try await bench.outcome(uri) == "fetched first")
         bench.clock.advance(61)
@@ -55,8 +55,8 @@ struct OfflineTests {
         #expect(try await bench.outcome(uri, isFirstAttempt: false) == "source.unreachable")
     }
 
-    /// A later job must not wait for a connection that the one before waited for in vain.
-    @Test func aServerThatIsAwayIsNotAskedAgainAtOnce() async throws {
+    /// Otherwise every job would wait for the same failing connection.
+    @Test func anUnreachableServerIsNotAskedAgainAtOnce() async throws {
         try await answer("CC: max-age=60")
         _ = try await bench.fetch(uri)
         bench.clock.advance(61)
@@ -69,7 +69,7 @@ struct OfflineTests {
         #expect(try await bench.outcome(uri, isFirstAttempt: false) == "fetched second")
     }
 
-    @Test func aCertificateThatCannotBeTrustedIsNoAbsence() async throws {
+    @Test func anUntrustedCertificateDoesNotCountAsUnreachable() async throws {
         let folder = try TemporaryFolder()
         let secure = try await Origin.start(tls: folder.path)
         let uri = secure.url("/scripted/a", host: "localhost")
@@ -96,7 +96,7 @@ struct OfflineTests {
         let body = String(repeating: "x", count: bytes)
         try await answer("CC: max-age=60", body: body)
         let digest = try await bench.fetch(uri).digest
-        // Small blobs stand in the database, large ones in files.
+        // Small blobs are in the database, large ones in files.
         if bytes > 100_000 {
             try Data("damaged".utf8).write(to: URL(filePath: bench.blobFile(digest)))
         } else {
@@ -108,8 +108,8 @@ struct OfflineTests {
         #expect(try await origin.requests(of: "/scripted/a").count == 2)
     }
 
-    /// Nothing comes to take its place, and it is gone all the same.
-    @Test func aDamagedCopyIsDroppedAlsoWhenItsServerIsAway() async throws {
+    /// Damaged bytes are dropped even though nothing can replace them.
+    @Test func aDamagedCopyIsDroppedEvenIfItsServerIsUnreachable() async throws {
         try await answer("CC: max-age=60")
         let digest = try await bench.fetch(uri).digest
         try await bench.sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(digest.hex)';")
@@ -118,7 +118,7 @@ struct OfflineTests {
         #expect(try await bench.store.cachedSources(SourceKey(uri: uri, scope: nil)).isEmpty)
     }
 
-    @Test func aMissingCopyIsFetchedAnewAlsoWhereA304WouldHaveDone() async throws {
+    @Test func aMissingCopyIsFetchedAnewWithoutValidators() async throws {
         let body = String(repeating: "x", count: 200_000)
         try await answer("CC: max-age=60", "ETag: \"v1\"", body: body)
         let digest = try await bench.fetch(uri).digest
@@ -128,8 +128,8 @@ struct OfflineTests {
         #expect(try await origin.requests(of: "/scripted/a").last?["if-none-match"] == nil)
     }
 
-    /// What is no picture fails its jobs, by name, each time; the answer is as good as any other.
-    @Test func bytesAreKeptWhateverTheyAre() async throws {
+    /// An answer that is not a picture fails its jobs later, and is cached like any other.
+    @Test func answersAreCachedWhateverTheyContain() async throws {
         try await answer("CC: max-age=60", "Content-Type: text/html; Charset=\"ISO-8859-1\"", body: "<html>")
         #expect(try await bench.outcome(uri) == "fetched <html>")
         let source = try await bench.fetch(uri)
@@ -140,7 +140,7 @@ struct OfflineTests {
         #expect(kept.finalURL == uri)
     }
 
-    @Test func aHeadThatIsTooLongIsNotKept() async throws {
+    @Test func anAnswerWithTooManyFieldsIsNotCached() async throws {
         let flood = (0..<300).map { "X-Flood-\($0): x" }
         try await origin.script(
             "/scripted/a",
@@ -150,7 +150,7 @@ struct OfflineTests {
         #expect(try await bench.outcome(uri) == "fetched first")
     }
 
-    @Test func neitherCookiesNorTheEncodingOfTheWayAreKept() async throws {
+    @Test func cookiesAreNotCached() async throws {
         try await answer("CC: max-age=60", "Set-Cookie: a=secret", "X-Kept: yes")
         _ = try await bench.fetch(uri)
         let names = try await bench.store.cachedSource(uri).head.fields.lines.map { $0.name.lowercased() }

@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several fetchers, of one worker or of several, on one store.
+/// Several fetchers on one store, of one worker or of several.
 @Suite(.timeLimit(.minutes(10)))
 struct SharedStoreTests {
     private let origin: Origin
@@ -24,15 +24,15 @@ struct SharedStoreTests {
         return answer
     }
 
-    @Test func whatOneWorkerFetchedAnotherServes() async throws {
+    @Test func aWorkerServesWhatAnotherHasFetched() async throws {
         let uri = origin.url("/scripted/a")
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
         #expect(try await bench.outcome(uri) == "fetched one")
         #expect(try await bench.outcome(uri, with: bench.anotherFetcher()) == "cached one")
     }
 
-    /// `refresh: always`: a fresh answer does not do, a remembered failure neither, nor a stale one if nobody is there.
-    @Test func aJobThatInsistsAsksTheServer() async throws {
+    /// A job with `refresh: always` uses no fresh answer, no remembered failure, and no stale answer of an unreachable server.
+    @Test func aJobThatAlwaysRefreshesAsksTheServer() async throws {
         let uri = origin.url("/scripted/a")
         let fields = ["Cache-Control: max-age=60", "ETag: \"v1\""]
         try await origin.script(
@@ -59,8 +59,8 @@ struct SharedStoreTests {
         #expect(try await outcome() == "fetched two")
     }
 
-    /// Invariant I4: the fetch that began first ends last.
-    @Test func anOlderFetchNeverTakesTheNewersPlace() async throws {
+    /// Invariant I4, where the fetch that began first ends last.
+    @Test func anOlderFetchNeverReplacesANewerOne() async throws {
         let uri = origin.url("/scripted/a")
         let other = try bench.anotherFetcher()
         try await origin.script(
@@ -78,7 +78,7 @@ struct SharedStoreTests {
         #expect(cached.sourceSeen == 2)
     }
 
-    /// Section 4 of RFC 9111: of several answers that fit, the newest counts, however much time an older one has left.
+    /// Of several matching answers, the newest counts, even if an older one is still fresh (RFC 9111, section 4).
     @Test func anOlderAnswerIsNotServedBecauseTheNewestIsStale() async throws {
         let uri = origin.url("/scripted/a")
         let other = try bench.anotherFetcher()
@@ -100,8 +100,8 @@ struct SharedStoreTests {
         #expect(outcome == "fetched newest")
     }
 
-    /// Each thumbnail carries the number of the fetch that its bytes come from, not of the job that used them.
-    @Test func bytesFromTheCacheAreAsOldAsTheirFetch() async throws {
+    /// A thumbnail has the number of the fetch that brought its bytes, not of the job that used them.
+    @Test func bytesFromTheCacheKeepTheNumberOfTheirFetch() async throws {
         let uri = origin.url("/scripted/a")
         let fields = ["Cache-Control: max-age=60", "ETag: \"v1\""]
         try await origin.script("/scripted/a", ScriptedAnswer(200, fields, body: "one"), ScriptedAnswer(304, fields))
@@ -112,7 +112,7 @@ struct SharedStoreTests {
         #expect(try await bench.fetch(uri).sourceSeen == 3)
     }
 
-    @Test func jobsThatShareADownloadLookUpAndKeepOnce() async throws {
+    @Test func jobsThatShareADownloadUseTheCacheOnce() async throws {
         try await origin.script("/scripted/a", held("one"), ScriptedAnswer(200, body: "two"))
         let numbers = try await [bench.store.nextSourceSeen(), bench.store.nextSourceSeen()]
         let fetches = numbers.map { number in
@@ -129,7 +129,7 @@ struct SharedStoreTests {
         #expect(try await bench.fetch(origin.url("/scripted/a")).sourceSeen == 1)
     }
 
-    @Test func whatIsEvictedWhileItIsUsedStaysWhole() async throws {
+    @Test func anAnswerThatIsEvictedWhileInUseStaysReadable() async throws {
         let bench = try CacheBench(budget: 250_000)
         let body = { (letter: String) in String(repeating: letter, count: 200_000) }
         for letter in ["a", "b"] {
@@ -147,13 +147,13 @@ struct SharedStoreTests {
         #expect(try await bench.outcome(origin.url("/scripted/a")) == "fetched \(body("a"))")
     }
 
-    @Test func anAnswerLargerThanTheBudgetIsServedAndNotKept() async throws {
+    @Test func anAnswerLargerThanTheBudgetIsServedAndNotCached() async throws {
         let bench = try CacheBench(budget: 3)
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "four"))
         for _ in 0..<2 { #expect(try await bench.outcome(origin.url("/scripted/a")) == "fetched four") }
     }
 
-    @Test func anAnswerThatGrewBeyondTheBudgetTakesItsElderAway() async throws {
+    @Test func anAnswerThatGrewBeyondTheBudgetRemovesItsPredecessor() async throws {
         let bench = try CacheBench(budget: 3)
         let uri = origin.url("/scripted/a")
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "abc"))
@@ -164,8 +164,8 @@ struct SharedStoreTests {
         #expect(try await bench.store.cachedSources(SourceKey(uri: uri, scope: nil)).isEmpty)
     }
 
-    /// A cache in trouble costs a download and a warning.
-    @Test func aStoreThatRefusesFailsNoFetch() async throws {
+    /// Trouble with the cache costs a download and a warning.
+    @Test func aStoreThatRefusesWritesFailsNoFetch() async throws {
         let uri = origin.url("/scripted/a")
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
         let reading = try SQLiteStore(reading: bench.store.directory.path, clock: bench.clock.storeClock)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CameoWorker
 
-/// `cameo://source/…` as a source, and overlays by way of the cache.
+/// Cached originals as sources (`cameo://source/…`), and overlays from the cache.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct StoredOriginalTests {
     private let origin: Origin
@@ -41,8 +41,8 @@ struct StoredOriginalTests {
         return (pictures, pictures.sourceSeen(ticket))
     }
 
-    /// Under its name a stranger could have what this worker may not fetch, and another may.
-    @Test func anOriginalFromAPrivateNetworkIsForThoseWhoMayFetchThere() async throws {
+    /// Otherwise a request could name an original from a network that this worker may not fetch from.
+    @Test func anOriginalFromAPrivateNetworkIsForWorkersThatMayFetchThere() async throws {
         let uri = origin.url("/scripted/private")
         try await origin.script("/scripted/private", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
         _ = try await bench.fetch(uri)
@@ -63,7 +63,7 @@ struct StoredOriginalTests {
         #expect(failure.message.contains("--allow-network 127.0.0.1/32"))
         #expect(try await fetch(request.source).pictures.source.text() == "one")
 
-        // What a program hands over has no address.
+        // A picture that a program hands over has no address.
         let key = try CacheKey("avatar of 7")
         _ = try await bench.store.enqueue(request, data: Data("two".utf8), cacheKey: key)
         let handedOver = ThumbnailRequest(source: key.uri, renditions: [Rendition(width: 64)])
@@ -86,14 +86,14 @@ struct StoredOriginalTests {
         #expect(try await origin.requests(of: "/scripted/original").count == 1)
     }
 
-    @Test func whatIsNotThereFailsAndSaysWhatToDo() async throws {
+    @Test func aMissingOriginalFailsAndSaysWhatToDo() async throws {
         let failure = try await failure("cameo://source/http%3A%2F%2Fuser%3Asecret%40nowhere.invalid%2Fa")
         #expect(failure.code == .sourceNotFound)
         #expect(!failure.isRetryable)
         #expect(failure.message.contains("a job whose source is http://nowhere.invalid/a itself fetches it"))
     }
 
-    @Test func aTenantsOriginalHasNoNameForAll() async throws {
+    @Test func aTenantsOriginalCannotBeNamed() async throws {
         let uri = origin.url("/scripted/tenant")
         try await origin.script("/scripted/tenant", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
         _ = try await bench.fetch(uri, headers: ["Cookie": "a"])
@@ -109,8 +109,8 @@ struct StoredOriginalTests {
         #expect(failure.message.contains("is in the store already"))
     }
 
-    /// They are credentials for the source. Its own host must not see them for an overlay, and what it answers without
-    /// them is for all.
+    /// The headers are credentials for the source. Even its own host must not see them in a request for an overlay, whose
+    /// answer is shared by all tenants.
     @Test func overlaysGoThroughTheCacheWithoutTheRequestsHeaders() async throws {
         let (source, logo) = ("/scripted/overlaid", "/scripted/logo")
         for path in [source, logo] {
@@ -121,17 +121,17 @@ struct StoredOriginalTests {
         #expect(second.pictures.source.arrival == .fetched)
         #expect(second.pictures.overlays.map(\.file.arrival.name) == ["cached"])
         #expect(try await origin.requests(of: logo).map { $0["cookie"] } == [nil])
-        // The oldest of what a thumbnail is made of is what it counts as.
+        // A thumbnail has the number of the oldest fetch that it is made of.
         #expect(second.number == first.number)
     }
 
-    @Test func aFileIsAsOldAsItsJob() async throws {
+    @Test func aSourceWithoutAFetchHasTheNumberOfItsJob() async throws {
         #expect(try await fetch("data:image/png;base64,iVBORw0KGgo=").number == 1)
         #expect(try await fetch("data:image/png;base64,iVBORw0KGgo=").number == 2)
     }
 
-    /// What is served although it may be old is told, each with its age and why.
-    @Test func whatIsStaleIsNamed() async throws {
+    /// Stale sources are reported, each with its age and the reason.
+    @Test func staleSourcesAreReported() async throws {
         let path = "/scripted/stale"
         try await origin.script(
             path,

@@ -6,15 +6,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What one tenant may see never answers another, whatever the server says of caching.
+/// Tenants that share a cache. One tenant's answer is never served to another, whatever the server says about caching.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct TenantTests {
-    /// How a tenant shows who it is.
+    /// How a tenant identifies itself.
     enum Credential: String, CaseIterable, Sendable {
         case authorization, cookie, ownHeader, inTheURL, none
     }
 
-    /// What came before the second tenant asks.
+    /// The state of the first tenant's answer when the second tenant asks.
     enum Past: String, CaseIterable, Sendable {
         case fresh, revalidated, stale
     }
@@ -27,7 +27,8 @@ struct TenantTests {
         bench = try CacheBench()
     }
 
-    private func wish(_ credential: Credential, of tenant: String, _ path: String) -> (String, [String: String]) {
+    private func credentials(_ credential: Credential, of tenant: String, _ path: String) -> (String, [String: String])
+    {
         switch credential {
         case .authorization: (origin.url(path), ["Authorization": "Bearer \(tenant)"])
         case .cookie: (origin.url(path), ["Cookie": "session=\(tenant)"])
@@ -40,10 +41,10 @@ struct TenantTests {
     @Test(arguments: Credential.allCases, Past.allCases)
     func tenantsNeverSeeEachOthersBytes(credential: Credential, past: Past) async throws {
         let path = "/scripted/\(credential)-\(past)"
-        // The worst a server can do: it lets everybody have it, and does not say that it varies.
+        // The worst a server can do: it declares the answer public, and does not say that it varies.
         let fields = ["Cache-Control: public, max-age=60, stale-if-error=100000", "ETag: \"v1\""]
         try await origin.script(path, ScriptedAnswer(200, fields, body: "picture of a"))
-        let a = wish(credential, of: "a", path)
+        let a = credentials(credential, of: "a", path)
         #expect(try await bench.outcome(a.0, headers: a.1) == "fetched picture of a")
         if past != .fresh { bench.clock.advance(61) }
         if past == .revalidated {
@@ -51,7 +52,7 @@ struct TenantTests {
             #expect(try await bench.outcome(a.0, headers: a.1) == "revalidated picture of a")
         }
         for other in Credential.allCases where other != credential || other != .none {
-            let b = wish(other, of: "b", path)
+            let b = credentials(other, of: "b", path)
             try await origin.script(path, past == .stale ? .hangup : ScriptedAnswer(200, fields, body: "picture of b"))
             let outcome = try await bench.outcome(b.0, headers: b.1, isFirstAttempt: false)
             #expect(outcome == (past == .stale ? "source.unreachable" : "fetched picture of b"), "\(other)")
@@ -65,7 +66,7 @@ struct TenantTests {
         }
     }
 
-    @Test func aSharedDownloadIsOfOneTenant() async throws {
+    @Test func onlyRequestsOfOneTenantShareADownload() async throws {
         let path = "/scripted/shared"
         var held = ScriptedAnswer(200, ["Cache-Control: public, max-age=60"], body: "picture")
         held.held = true
@@ -89,15 +90,15 @@ struct TenantTests {
         #expect(tenants.sorted() == ["a", "b"])
     }
 
-    /// A program that asks without credentials, the library's read-through for one, must not get what the operator's open.
+    /// A program that asks without credentials, such as the library, must not get what the operator's credentials open.
     @Test(arguments: ["Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN", "X-Anything"])
-    func whatTheOperatorsCredentialsOpenIsKeptOnlyIfItsServerLetsEverybodyHaveIt(name: String) async throws {
+    func answersToTheOperatorsCredentialsAreCachedOnlyIfTheyArePublic(name: String) async throws {
         let host = "http://127.0.0.1:\(origin.port)"
         let bench = try CacheBench(change: {
             $0.hostHeaders = [try HostHeader(host: host, name: name, value: "operator's")]
         })
         for (fields, isKept) in [("max-age=60", false), ("public, max-age=60", true)] {
-            // A tenant's own headers are in the scope of what is kept, the operator's are in nobody's.
+            // A tenant's headers are part of the scope of a cached answer, the operator's are not.
             for headers in [[:], ["X-Tenant": "a"]] {
                 let path = "/scripted/operator-\(name)-\(isKept)-\(headers.count)"
                 try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: \(fields)"], body: "picture"))
@@ -109,7 +110,7 @@ struct TenantTests {
         }
     }
 
-    @Test func whatTheOperatorsCredentialsOpenBehindARedirectIsNotKeptEither() async throws {
+    @Test func answersToTheOperatorsCredentialsBehindARedirectAreNotCachedEither() async throws {
         let bench = try CacheBench(change: {
             $0.hostHeaders = [
                 try HostHeader(host: "http://localhost:\(self.origin.port)", name: "X-Api-Key", value: "operator's")
@@ -126,7 +127,7 @@ struct TenantTests {
     }
 
     @Test(arguments: ["User-Agent", "Accept", "ACCEPT-LANGUAGE", "Cache-Control"])
-    func headersOfTheOperatorThatOpenNothingAreForAll(name: String) async throws {
+    func headersOfTheOperatorThatAreNotCredentialsDoNotPreventCaching(name: String) async throws {
         let host = "http://127.0.0.1:\(origin.port)"
         let bench = try CacheBench(change: { $0.hostHeaders = [try HostHeader(host: host, name: name, value: "x")] })
         let path = "/scripted/harmless-\(name)"

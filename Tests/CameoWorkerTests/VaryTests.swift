@@ -7,8 +7,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One URI, several answers. What a worker sends of its own differs between workers: their user agents, their operators'
-/// headers.
+/// Several answers to one URI. Workers send headers of their own, which may differ: their user agents, and those that their
+/// operators have set.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct VaryTests {
     private let origin: Origin
@@ -38,7 +38,7 @@ struct VaryTests {
         #expect(try await origin.requests(of: path).count == 2)
     }
 
-    @Test func anEmptyVaryNamesNothing() async throws {
+    @Test func anEmptyVaryIsIgnored() async throws {
         let path = "/scripted/empty"
         try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary:"], body: "for all"))
         #expect(try await bench.outcome(origin.url(path)) == "fetched for all")
@@ -47,7 +47,7 @@ struct VaryTests {
         )
     }
 
-    @Test func whatIsNotNamedMakesNoVariant() async throws {
+    @Test func aHeaderThatVaryDoesNotNameMakesNoVariant() async throws {
         let path = "/scripted/plain"
         try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary: Accept"], body: "one"))
         #expect(try await bench.outcome(origin.url(path)) == "fetched one")
@@ -55,7 +55,7 @@ struct VaryTests {
         #expect(try await bench.outcome(origin.url(path), with: other) == "cached one")
     }
 
-    @Test func anOperatorsHeaderMakesAVariantAndIsKeptAsADigestOnly() async throws {
+    @Test func anOperatorsHeaderMakesAVariantAndIsStoredAsADigestOnly() async throws {
         let path = "/scripted/operator"
         let host = "http://127.0.0.1:\(origin.port)"
         let other = try worker { $0.hostHeaders = [try HostHeader(host: host, name: "X-Key", value: "hunter2")] }
@@ -70,8 +70,8 @@ struct VaryTests {
         #expect(!kept.contains { $0.variant.contains("hunter2") })
     }
 
-    /// A stale variant of another request must be validated as little as it may be served.
-    @Test func onlyTheOwnVariantIsValidated() async throws {
+    /// A variant that may not be served to a request may not be validated for it either.
+    @Test func onlyTheMatchingVariantIsValidated() async throws {
         let path = "/scripted/validated"
         let other = try worker { $0.userAgent = "another" }
         let fields = ["Cache-Control: max-age=60", "Vary: User-Agent", "ETag: \"v1\""]
@@ -82,7 +82,7 @@ struct VaryTests {
         #expect(try await origin.requests(of: path).last?["if-none-match"] == nil)
     }
 
-    @Test func aNotModifiedThatVariesByMoreTakesTheAnswerAway() async throws {
+    @Test func aNotModifiedThatVariesByMoreRemovesTheAnswer() async throws {
         let path = "/scripted/varies-now"
         let fields = ["Cache-Control: max-age=60", "ETag: \"v1\""]
         try await origin.script(path, ScriptedAnswer(200, fields, body: "one"))

@@ -103,7 +103,7 @@ extension EndToEnd {
             try deployment.folder.write(Data(#"{"name":"a web app"}"#.utf8), to: "out/manifest.json")
             let result = try await deployment.command("cameo-status", ["export", "out"])
             #expect(result.exitStatus == 1)
-            #expect(result.errorText.contains("manifest.json: it is there and is no manifest of an export"))
+            #expect(result.errorText.contains("manifest.json: it exists and is not the manifest of an export"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["manifest.json"])
         }
 

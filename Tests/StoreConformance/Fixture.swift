@@ -47,7 +47,12 @@ package struct Fixture: Sendable {
     }
 
     /// The product that a renderer would have made.
-    static func product(of job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1, source: String = "picture")
+    package static func product(
+        of job: ClaimedJob,
+        bytes: String = "thumbnail",
+        seen: Int64 = 1,
+        source: String = "picture"
+    )
         throws -> JobProduct
     {
         let request = try job.parsedRequest()

@@ -1,0 +1,112 @@
+internal import CameoFetch
+internal import CameoModel
+internal import CameoStore
+
+// DESIGN. A mistake in a settlement loses a job, repeats it for ever, or charges it for somebody else's trouble. So every
+// decision is made here, from values alone: the result of an attempt decides the first write, and the store's refusal of a
+// write decides the next action. `Settler` carries the actions out, in the worker's only retry loop.
+
+/// What the store is asked to record at the end of an attempt.
+enum SettlementWrite: Sendable {
+    /// The thumbnails, together with the completion of the job.
+    case complete(JobProduct)
+    /// A failure; `RetryPolicy` decides between retry and discard.
+    case fail(JobFailure)
+    /// The job is given back, and the attempt does not count.
+    case release
+    /// The job waits for a place at its host, as if it had never been claimed.
+    case postpone(Duration)
+}
+
+/// The next step of a settlement.
+enum SettlementAction: Sendable {
+    /// Makes a write after a pause. `refusals` is how often in a row the store has refused this very write.
+    case write(SettlementWrite, after: Duration = .zero, refusals: Int = 0)
+    /// Ends although nothing was recorded.
+    case end(JobOutcome.Kind)
+}
+
+/// Decides how an attempt is settled, given the state of the worker at the moment of the decision.
+struct SettlementRules: Sendable {
+    let isStopping: Bool
+    let drains: Bool
+    /// How long a worker that is about to end repeats a write.
+    let patience: Duration
+
+    /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
+    private var isEnding: Bool { drains || isStopping }
+
+    /// The first action after an attempt. A result or a failure of the job itself stands even if the job was stopped
+    /// meanwhile; the reason for the stop explains every other error.
+    func action(
+        for result: Result<JobProduct, any Error>,
+        stoppedFor reason: JobControl.StopReason?,
+        source: String
+    ) -> SettlementAction {
+        switch (result, reason) {
+        case (.success(let product), _): .write(.complete(product))
+        case (.failure(let failure as JobFailure), _): .write(.fail(failure))
+        case (.failure(let error as InvalidRequest), _):
+            Self.fail(.requestInvalid, .request, "the request is invalid: \(error)")
+        case (.failure, .timedOut):
+            Self.fail(.jobTimedOut, .worker, "the attempt took longer than its time limit (source \(source))")
+        case (.failure, .claimLost): .end(.leaseLost)
+        case (.failure, .shutdown): .write(.release)
+        case (.failure(let busy as HostBusy), nil): .write(.postpone(busy.delay))
+        case (.failure(let error as StoreError), nil): action(without: error)
+        // Nobody stopped the job, so the whole worker is being cancelled.
+        case (.failure(is CancellationError), nil): .write(.release)
+        case (.failure(let error), nil): Self.fail(.storeFailed, .worker, "unexpected error: \(error)")
+        }
+    }
+
+    /// The action after the store refused a write several times in a row, `lasting` so long. A store that refuses a result is
+    /// not the job's fault, so a service repeats the write until it succeeds.
+    func action(
+        after error: StoreError,
+        of write: SettlementWrite,
+        refusals: Int,
+        lasting: Duration
+    ) -> SettlementAction {
+        // 100 ms, twice that after every further refusal, 5 s at most.
+        let pause = min(.milliseconds(100) * (1 << min(refusals - 1, 6)), .seconds(5))
+        let again = SettlementAction.write(write, after: pause, refusals: refusals)
+        return switch (error, write) {
+        case (.leaseLost, _): .end(.leaseLost)
+        // A thumbnail that was to be kept has been removed since: the next attempt finds it missing, and makes it.
+        case (.notFound, .complete(.kept)): .write(.release)
+        case (.refused, .complete), (.notFound, .complete): .write(.fail(JobFailure(error)))
+        case (_, .complete): isEnding && refusals >= 3 ? action(without: error) : again
+        case (.refused(let reason), _): .end(.unrecorded(reason: reason))
+        default: isEnding && lasting > patience ? .end(.unrecorded(reason: error.description)) : again
+        }
+    }
+
+    /// The action when the store's error leaves no result to record. Errors that concern the whole store are not charged to
+    /// the job, except in a drain: no later worker would try again.
+    private func action(without error: StoreError) -> SettlementAction {
+        switch error {
+        case .leaseLost: return .end(.leaseLost)
+        case .full, .busy, .readOnly:
+            if isStopping { return .write(.release) }
+            return drains ? .write(.fail(JobFailure(error))) : .write(.release, after: .seconds(1))
+        default: return .write(.fail(JobFailure(error)))
+        }
+    }
+
+    private static func fail(_ code: JobFailure.Code, _ stage: JobFailure.Stage, _ message: String) -> SettlementAction
+    {
+        .write(.fail(JobFailure(code, at: stage, message)))
+    }
+}
+
+extension JobFailure {
+    fileprivate init(_ error: StoreError) {
+        switch error {
+        case .full: self.init(.storeFull, at: .store, error.description)
+        case .damagedBlob: self.init(.sourceNotFound, at: .fetch, error.description)
+        case .refused: self.init(.storeFailed, at: .store, error.description, isRetryable: false)
+        default: self.init(.storeFailed, at: .store, error.description)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Logging
+
+/// Records how one attempt ended, whatever state the store is in.
+struct Settler: Sendable {
+    let store: any WorkerStore
+    let configuration: WorkerConfiguration
+    let phase: WorkerPhase
+    let logger: Logger
+    let job: ClaimedJob
+    let progress: AttemptProgress
+
+    /// Returns when the end is recorded, or cannot be. Not to be called by a task that may be cancelled.
+    func settle(
+        _ result: Result<JobProduct, any Error>,
+        stoppedFor reason: JobControl.StopReason?
+    ) async -> JobOutcome.Kind {
+        let (endedAt, chance, time) = (store.clock.now(), configuration.random(), configuration.time)
+        var action = rules.action(
+            for: result,
+            stoppedFor: reason,
+            source: progress.source.map(SourceName.of) ?? "unknown"
+        )
+        var begun = time.now()
+        while true {
+            switch action {
+            case .end(let outcome): return outcome
+            case .write(let write, let pause, let refusals):
+                await time.pause(pause)
+                if refusals == 0 { begun = time.now() }
+                do throws(StoreError) {
+                    return try await perform(write, endedAt, chance)
+                } catch {
+                    let lasting = begun.duration(to: time.now())
+                    action = rules.action(after: error, of: write, refusals: refusals + 1, lasting: lasting)
+                    warn(of: error, before: action)
+                }
+            }
+        }
+    }
+
+    private var rules: SettlementRules {
+        SettlementRules(isStopping: phase.isStopping, drains: configuration.drains, patience: configuration.patience)
+    }
+
+    private func perform(
+        _ write: SettlementWrite,
+        _ endedAt: Date,
+        _ chance: Double
+    ) async throws(StoreError) -> JobOutcome.Kind {
+        switch write {
+        case .complete(let product):
+            try await store.complete(job.claim, with: product, timings: progress.timings)
+            switch product {
+            case .rendered(let thumbnails, _): return .completed(thumbnails: thumbnails.count)
+            case .kept(let thumbnails, _): return .unchanged(thumbnails: thumbnails.count)
+            }
+        case .fail(let failure):
+            guard let delay = delay(after: failure, chance) else {
+                return try await end(as: .discard(failure), .discarded(failure))
+            }
+            return try await end(as: .retry(failure, at: endedAt + delay.seconds), .retried(failure, after: delay))
+        case .release: return try await end(as: .release, .released)
+        case .postpone(let delay):
+            return try await end(as: .postpone(until: endedAt + delay.seconds), .postponed(delay))
+        }
+    }
+
+    private func end(as end: AttemptEnd, _ outcome: JobOutcome.Kind) async throws(StoreError) -> JobOutcome.Kind {
+        switch try await store.settle(job.claim, as: end, timings: progress.timings) {
+        case .asAsked: outcome
+        case .superseded(let duplicate): .superseded(by: duplicate)
+        }
+    }
+
+    private func delay(after failure: JobFailure, _ chance: Double) -> Duration? {
+        configuration.retryPolicy.adjusted(to: progress.retry).delay(
+            afterAttempt: job.attempt,
+            of: job.maxAttempts,
+            failure: failure,
+            previous: job.previousFailure,
+            chance: chance
+        )
+    }
+
+    /// Logs the first refusal of a write that is to be repeated, and every tenth.
+    private func warn(of error: StoreError, before action: SettlementAction) {
+        guard case .write(_, _, let refusals) = action, refusals % 10 == 0 ? refusals > 0 : refusals == 1 else {
+            return
+        }
+        let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
+        logger.warning("waits for the store to take its result", metadata: metadata)
+    }
+}

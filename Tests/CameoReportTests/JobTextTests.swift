@@ -1,0 +1,105 @@
+import CameoModel
+import CameoReport
+import Foundation
+import Testing
+
+/// A job on a terminal, as a line of a list and in full.
+@Suite(.timeLimit(.minutes(10)))
+struct JobTextTests {
+    private let failure = JobFailure(.sourceNotFound, at: .fetch, "HTTP 404")
+
+    private func attempt(_ number: Int, _ failure: JobFailure?) -> JobAttempt {
+        var timings = AttemptTimings()
+        (timings.waitMilliseconds, timings.fetchMilliseconds, timings.renderMilliseconds) = (1, 20, 300)
+        return JobAttempt(
+            number: number,
+            worker: "w1",
+            startedAt: Date(timeIntervalSince1970: 60),
+            finishedAt: failure == nil ? nil : Date(timeIntervalSince1970: 60.5),
+            outcome: failure == nil ? .running : .discarded,
+            failure: failure,
+            timings: failure == nil ? AttemptTimings() : timings
+        )
+    }
+
+    @Test func aListHasALineForEachJob() {
+        #expect(
+            JobText.line(.example(), escape: masked)
+                == "       7  completed   1/5   file:///pictures/a.jpg"
+        )
+        #expect(
+            JobText.line(.example(state: .discarded, source: nil, failure: failure), escape: masked)
+                == "       7  discarded   1/5   (no source)  source.notFound: HTTP 404"
+        )
+    }
+
+    @Test func everythingThatIsKnownOfAJobIsShown() throws {
+        let job = Job.example(
+            state: .discarded,
+            attempt: 2,
+            crashCount: 2,
+            failure: failure,
+            batch: "b",
+            thumbnails: [try .example(frames: 3, isTruncated: true), try .example("128x")],
+            attempts: [attempt(1, failure), attempt(2, nil)]
+        )
+        let uri = "cameo://thumb/0123456789abcdef0123456789abcdef"
+        #expect(
+            JobText.lines(job, escape: masked).joined(separator: "\n") == """
+                job 7: discarded
+                  source      file:///pictures/a.jpg
+                  queue       default, priority 3, batch b
+                  attempts    2 of 5, 2 crashes
+                  created     1970-01-01T00:00:00.000Z
+                  due         1970-01-01T00:01:00.000Z
+                  ended       1970-01-01T00:02:00.000Z
+                  worker      default
+                  failure     source.notFound (fetch): HTTP 404
+                  picture     640x480 GIF, alpha, 3 frames, truncated
+                  picture     640x480 GIF, alpha, 3 frames
+                  thumbnail   64x  \(uri)  64x48 webp, alpha, 3 frames, 1234 bytes, #a1b2c3
+                  thumbnail   128x  \(uri)  64x48 webp, alpha, 1234 bytes, #a1b2c3
+                  try 1       1970-01-01T00:01:00.000Z  discarded after 500 ms  wait 1 ms, fetch 20 ms, render 300 ms  \
+                source.notFound: HTTP 404
+                  try 2       1970-01-01T00:01:00.000Z  running
+                """
+        )
+    }
+
+    @Test func aThumbnailThatIsNotMadeYetHasItsURIOnly() throws {
+        let id = try #require(ThumbnailID("0123456789abcdef0123456789abcdef"))
+        let job = Job.example(
+            state: .available,
+            thumbnails: [RequestedThumbnail(name: "64x", id: id, thumbnail: nil)]
+        )
+        let lines = JobText.lines(job, escape: masked)
+        #expect(lines.last == "  thumbnail   64x  cameo://thumb/\(id)")
+        #expect(!lines.contains { $0.hasPrefix("  picture") || $0.hasPrefix("  ended") })
+    }
+
+    @Test func textFromOutsideIsEscaped() throws {
+        let failure = JobFailure(.sourceInvalid, at: .fetch, hostile)
+        let job = Job.example(
+            state: .discarded,
+            source: hostile,
+            text: hostile,
+            failure: failure,
+            batch: hostile,
+            thumbnails: [try .example(hostile)],
+            attempts: [attempt(1, failure)]
+        )
+        let text = (JobText.lines(job, escape: masked) + [JobText.line(job, escape: masked)]).joined(separator: "\n")
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.contains("  queue       MASKED, priority 3, batch MASKED\n"))
+        #expect(text.contains("  thumbnail   MASKED  cameo://"))
+        #expect(text.contains("  source.invalid: MASKED"))
+    }
+
+    /// A source is shown without credentials, and a picture in the source by its beginning.
+    @Test func sourcesAreShownByTheirNames() {
+        let secret = JobText.line(.example(source: "https://user:secret@example.com/a.jpg"), escape: masked)
+        #expect(secret.hasSuffix("https://example.com/a.jpg"))
+        let inline = "data:image/png;base64," + String(repeating: "A", count: 500)
+        #expect(JobText.line(.example(source: inline), escape: masked).hasSuffix("AAAA…"))
+    }
+}

@@ -1,0 +1,125 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+/// A store of one test's own, whose jobs are completed without a renderer.
+struct ReportBench {
+    let folder: TemporaryFolder
+    let clock = ConformanceClock()
+    let store: any Store
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+        try await store.register(
+            WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 4)
+        )
+    }
+
+    /// Enqueues one request and returns its job, which waits.
+    func enqueue(_ source: String, batch: String? = nil, rendition: Rendition = Rendition(width: 64)) async throws
+        -> Job
+    {
+        let request = ThumbnailRequest(source: source, renditions: [rendition], batch: batch)
+        return try await store.job(try await store.enqueue([request])[0].jobID)
+    }
+
+    /// Makes a job whose only thumbnail has these bytes.
+    func complete(
+        _ source: String,
+        bytes: String = "thumbnail",
+        batch: String? = nil,
+        rendition: Rendition = Rendition(width: 64)
+    ) async throws -> Job {
+        let waiting = try await enqueue(source, batch: batch, rendition: rendition)
+        let job = try #require(try await store.claim(limit: 1, kind: .usual, queues: nil, for: "w1").first)
+        let product = try Fixture.product(of: job, bytes: bytes)
+        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        return try await store.job(waiting.id)
+    }
+}
+
+/// Text that would take over a terminal, a page or a file name if it were used unescaped.
+let hostile = "\u{1B}[31m\"><script>alert('x')</script>&../\u{202E}"
+
+/// Escapes hostile text so that tests see where it was.
+func masked(_ text: String) -> String { text.contains("\u{1B}") ? "MASKED" : text }
+
+extension Job {
+    /// A job that no store has, with any text in its fields.
+    static func example(
+        _ id: Int64 = 7,
+        state: JobState = .completed,
+        source: String? = "file:///pictures/a.jpg",
+        text: String = "default",
+        attempt: Int = 1,
+        crashCount: Int = 0,
+        failure: JobFailure? = nil,
+        batch: String? = nil,
+        thumbnails: [RequestedThumbnail] = [],
+        attempts: [JobAttempt]? = nil
+    ) -> Job {
+        Job(
+            id: id,
+            state: state,
+            queue: text,
+            priority: 3,
+            batch: batch,
+            attempt: attempt,
+            maxAttempts: 5,
+            crashCount: crashCount,
+            createdAt: Date(timeIntervalSince1970: 0),
+            availableAt: Date(timeIntervalSince1970: 60),
+            attemptedAt: nil,
+            finalizedAt: state.isFinal ? Date(timeIntervalSince1970: 120) : nil,
+            worker: text,
+            failure: failure,
+            supersededBy: nil,
+            request: .object(source.map { ["source": .string($0)] } ?? [:]),
+            thumbnails: thumbnails,
+            attempts: attempts
+        )
+    }
+}
+
+extension RequestedThumbnail {
+    /// An existing thumbnail of an animated GIF, under any name.
+    static func example(
+        _ name: String = "64x",
+        id: ThumbnailID? = nil,
+        hasAlpha: Bool = true,
+        frames: Int = 1,
+        isTruncated: Bool = false
+    ) throws -> RequestedThumbnail {
+        let id = try id ?? #require(ThumbnailID("0123456789abcdef0123456789abcdef"))
+        let placeholder = Placeholder(
+            thumbHash: "",
+            blurHash: "",
+            dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
+        )
+        let facts = ThumbnailFacts(
+            hasAlpha: hasAlpha,
+            frames: frames,
+            placeholder: placeholder,
+            source: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
+            isTruncated: isTruncated
+        )
+        let digest = SHA256.digest(of: Data())
+        let thumbnail = Thumbnail(
+            id: id,
+            blob: digest,
+            width: 64,
+            height: 48,
+            format: .webp,
+            bytes: 1_234,
+            sourceDigest: digest,
+            updatedAt: Date(timeIntervalSince1970: 0),
+            facts: facts
+        )
+        return RequestedThumbnail(name: name, id: id, thumbnail: thumbnail)
+    }
+}

@@ -1,0 +1,130 @@
+import CameoModel
+import CameoRenderer
+import CameoSQLite
+import CameoStore
+import TestSupport
+import Testing
+
+@testable import CameoWorker
+
+/// Whole attempts with a real server, a real renderer and a real store.
+@Suite(.origin, .timeLimit(.minutes(10)))
+struct JobRunnerTests {
+    private let origin: Origin
+    private let bench: CacheBench
+
+    init() throws {
+        origin = try #require(OriginScope.current)
+        bench = try CacheBench()
+    }
+
+    private func makeRunner(
+        _ renderer: RendererPool,
+        configure: (inout WorkerConfiguration) -> Void = { _ in }
+    ) -> JobRunner {
+        var configuration = WorkerConfiguration()
+        configuration.random = { 0.5 }
+        configure(&configuration)
+        return JobRunner(
+            store: bench.store,
+            fetchers: CurrentFetcher(bench.fetcher),
+            renderer: renderer,
+            fetchLimiter: Limiter(limit: 1),
+            configuration: configuration,
+            logger: bench.log.logger,
+            meetOthers: {},
+            phase: WorkerPhase(now: configuration.time.now)
+        )
+    }
+
+    private func withRenderer(_ body: (RendererPool) async throws -> Void) async throws {
+        let renderer = try RendererPool(
+            RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
+        )
+        try await body(renderer)
+        await renderer.shutdown()
+    }
+
+    /// Claims a job whose server does not answer.
+    private func claimUnanswered(_ path: String) async throws -> ClaimedJob {
+        var answer = ScriptedAnswer(200, body: "picture")
+        answer.held = true
+        try await origin.script(path, answer)
+        return try await bench.claim { $0.source = origin.url(path) }
+    }
+
+    @Test func anAttemptMakesItsThumbnails() async throws {
+        try await withRenderer { renderer in
+            let job = try await bench.claim { $0.source = "initials:AB" }
+            let outcome = await makeRunner(renderer).run(JobControl(job, claimedAt: .now))
+            #expect(outcome.kind.summary == "completed 1")
+            #expect((outcome.jobID, outcome.source, outcome.attempt) == (job.claim.jobID, "initials:AB", 1))
+            #expect(outcome.timings.outputBytes ?? 0 > 0)
+            let thumbnail = try await bench.store.job(job.claim.jobID).thumbnails[0]
+            #expect(try await bench.store.data(of: thumbnail.uri).count == thumbnail.bytes)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.timedOut, "retried job.timedOut after 1.5 seconds", .retryable, 1),
+            (.shutdown, "released", .available, 0),
+            (.claimLost, "lease lost", .running, 1),
+        ] as [(JobControl.StopReason, String, JobState, Int)]
+    )
+    func theReasonOfAStopDecidesHowTheJobEnds(
+        reason: JobControl.StopReason,
+        outcome: String,
+        state: JobState,
+        attempt: Int
+    ) async throws {
+        try await withRenderer { renderer in
+            let path = "/scripted/unanswered-\(reason)"
+            let control = JobControl(try await claimUnanswered(path), claimedAt: .now)
+            let runner = makeRunner(renderer)
+            let running = Task { await runner.run(control) }
+            try await origin.awaitArrivals(of: path)
+            control.stop(reason)
+            #expect(await running.value.kind.summary == outcome)
+            let job = try await bench.store.job(control.job.claim.jobID)
+            #expect((job.state, job.attempt) == (state, attempt))
+        }
+    }
+
+    /// The settlement is written although its task is cancelled.
+    @Test func aCancelledAttemptIsGivenBack() async throws {
+        try await withRenderer { renderer in
+            let path = "/scripted/cancelled"
+            let control = JobControl(try await claimUnanswered(path), claimedAt: .now)
+            let runner = makeRunner(renderer)
+            let running = Task { await runner.run(control) }
+            try await origin.awaitArrivals(of: path)
+            running.cancel()
+            #expect(await running.value.kind.summary == "released")
+            let job = try await bench.store.job(control.job.claim.jobID)
+            #expect((job.state, job.attempt) == (.available, 0))
+        }
+    }
+
+    @Test func anAttemptThatExceedsItsTimeLimitStopsItself() async throws {
+        try await withRenderer { renderer in
+            let control = JobControl(try await claimUnanswered("/scripted/slow"), claimedAt: .now)
+            let runner = makeRunner(renderer, configure: { $0.jobTimeout = .milliseconds(20) })
+            let outcome = await runner.run(control)
+            #expect(outcome.kind.summary == "retried job.timedOut after 1.5 seconds")
+            #expect(control.stopReason == .timedOut)
+        }
+    }
+
+    /// A newer version may have accepted a request that this one cannot read.
+    @Test func aRequestThatCannotBeReadDiscardsItsJob() async throws {
+        try await withRenderer { renderer in
+            let claim = try await bench.claim().claim
+            let unreadable = ClaimedJob.example(claim.jobID, token: claim.token)
+            let outcome = await makeRunner(renderer).run(JobControl(unreadable, claimedAt: .now))
+            #expect(outcome.kind.summary == "discarded request.invalid")
+            let failure = try await bench.store.job(claim.jobID).failure
+            #expect(failure?.message.hasPrefix("the request is invalid: ") == true)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CameoModel
+import CameoStore
+import Synchronization
+
+/// A real store that refuses some settlements: each attempt to write takes the next error from a list, and succeeds when the
+/// list is empty.
+final class RefusingStore: WorkerStore {
+    private struct State {
+        var refusals: [StoreError]
+        var writes: [String] = []
+    }
+
+    private let store: any WorkerStore
+    private let state: Mutex<State>
+
+    init(_ store: any WorkerStore, refusals: [StoreError]) {
+        self.store = store
+        state = Mutex(State(refusals: refusals))
+    }
+
+    /// The attempts to write so far, refused ones included.
+    var writes: [String] { state.withLock { $0.writes } }
+
+    private func pass(_ write: String) throws(StoreError) {
+        let refusal = state.withLock { state in
+            state.writes.append(write)
+            return state.refusals.isEmpty ? nil : state.refusals.removeFirst()
+        }
+        if let refusal { throw refusal }
+    }
+
+    func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
+        try pass("complete")
+        try await store.complete(claim, with: product, timings: timings)
+    }
+
+    func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> Settlement {
+        switch end {
+        case .retry: try pass("retry")
+        case .discard: try pass("discard")
+        case .release: try pass("release")
+        case .postpone: try pass("postpone")
+        }
+        return try await store.settle(claim, as: end, timings: timings)
+    }
+
+    // MARK: - Calls that always reach the store
+
+    var location: String { store.location }
+    var clock: StoreClock { store.clock }
+    var isInPlace: Bool { store.isInPlace }
+    func version() async throws(StoreError) -> Int { try await store.version() }
+    func finish() async { await store.finish() }
+    func close() { store.close() }
+    func register(_ worker: WorkerDescription) async throws(StoreError) { try await store.register(worker) }
+    func extendLease(of worker: String) async throws(StoreError) { try await store.extendLease(of: worker) }
+    func deregister(_ worker: String) async throws(StoreError) { try await store.deregister(worker) }
+    func sweep(for worker: String) async throws(StoreError) -> WorkerSweep { try await store.sweep(for: worker) }
+    func wakeUps() -> AsyncStream<Void> { store.wakeUps() }
+    func claim(limit: Int, kind: ClaimKind, queues: [String]?, for worker: String) async throws(StoreError)
+        -> [ClaimedJob]
+    {
+        try await store.claim(limit: limit, kind: kind, queues: queues, for: worker)
+    }
+    func takeRefused() -> [LostJob] { store.takeRefused() }
+    func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
+        try await store.hasOverduePoisonJob(queues: queues)
+    }
+    func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+        try await store.unfinishedJobs(queues: queues)
+    }
+    func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
+        try await store.rescueExpired(except: own)
+    }
+    func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
+        try await store.beginFetch(claim, of: request)
+    }
+    func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest { try await store.absorbUpload(job) }
+    func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
+        try await store.have(thumbnails, as: seen)
+    }
+}

@@ -1,0 +1,326 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+@testable import CameoFetch
+@testable import CameoWorker
+
+/// Every decision of a settlement, in tables.
+@Suite(.timeLimit(.minutes(10)))
+struct SettlementRulesTests {
+    // MARK: - After an attempt
+
+    /// The result of an attempt, the reason for which the job was stopped, and what the first action must be.
+    struct First: CustomTestStringConvertible, Sendable {
+        let result: Result<JobProduct, any Error>
+        var reason: JobControl.StopReason?
+        let action: String
+        var testDescription: String { "\(result.name), \(reason.map { "\($0)" } ?? "not stopped"): \(action)" }
+    }
+
+    private static let timeout = "fail job.timedOut"
+
+    private static let attempts: [First] = [
+        First(result: .success(.rendered), action: "complete"),
+        // What was made is stored, even if the job was stopped in the meantime.
+        First(result: .success(.rendered), reason: .timedOut, action: "complete"),
+        First(result: .success(.rendered), reason: .claimLost, action: "complete"),
+        First(result: .success(.rendered), reason: .shutdown, action: "complete"),
+        First(result: .success(.kept), action: "complete"),
+        First(result: .failure(Failures.notFound), action: "fail source.notFound for good"),
+        First(result: .failure(Failures.notFound), reason: .timedOut, action: "fail source.notFound for good"),
+        First(result: .failure(Failures.notFound), reason: .claimLost, action: "fail source.notFound for good"),
+        First(result: .failure(Failures.notFound), reason: .shutdown, action: "fail source.notFound for good"),
+        First(result: .failure(Failures.slow), action: "fail source.timeout"),
+        First(result: .failure(Failures.invalid), action: "fail request.invalid for good"),
+        First(result: .failure(Failures.invalid), reason: .shutdown, action: "fail request.invalid for good"),
+        First(result: .failure(CancellationError()), reason: .timedOut, action: timeout),
+        First(result: .failure(CancellationError()), reason: .claimLost, action: "end: lease lost"),
+        First(result: .failure(CancellationError()), reason: .shutdown, action: "release"),
+        First(result: .failure(CancellationError()), action: "release"),
+        First(result: .failure(Failures.busyHost), action: "postpone for 3.0 seconds"),
+        First(result: .failure(Failures.busyHost), reason: .timedOut, action: timeout),
+        First(result: .failure(Failures.busyHost), reason: .claimLost, action: "end: lease lost"),
+        First(result: .failure(Failures.busyHost), reason: .shutdown, action: "release"),
+        First(result: .failure(StoreError.failed("odd")), action: "fail store.failed"),
+        First(result: .failure(StoreError.failed("odd")), reason: .timedOut, action: timeout),
+        First(result: .failure(StoreError.failed("odd")), reason: .claimLost, action: "end: lease lost"),
+        First(result: .failure(StoreError.failed("odd")), reason: .shutdown, action: "release"),
+        First(result: .failure(Failures.unexpected), action: "fail store.failed"),
+        First(result: .failure(Failures.unexpected), reason: .timedOut, action: timeout),
+        First(result: .failure(Failures.unexpected), reason: .claimLost, action: "end: lease lost"),
+        First(result: .failure(Failures.unexpected), reason: .shutdown, action: "release"),
+    ]
+
+    @Test(arguments: attempts)
+    func theResultAndTheReasonOfAStopDecideTheFirstAction(row: First) {
+        for worker in Plan.allCases {
+            let action = worker.rules.action(for: row.result, stoppedFor: row.reason, source: "a.jpg")
+            #expect(action.summary == row.action, "\(worker)")
+        }
+    }
+
+    /// An error of the store before there was a result, and the first action by what the worker is about to do.
+    struct Trouble: CustomTestStringConvertible, Sendable {
+        let error: StoreError
+        let service, drain, stopping: String
+        var testDescription: String { "\(error)" }
+
+        static func always(_ error: StoreError, _ action: String) -> Trouble {
+            Trouble(error: error, service: action, drain: action, stopping: action)
+        }
+    }
+
+    private static let troubles = [
+        Trouble(
+            error: .full(path: "/store"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.full",
+            stopping: "release"
+        ),
+        Trouble(
+            error: .busy(path: "/store"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.failed",
+            stopping: "release"
+        ),
+        Trouble(
+            error: .readOnly(path: "/store"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.failed",
+            stopping: "release"
+        ),
+        .always(.leaseLost(jobID: 1), "end: lease lost"),
+        .always(.damagedBlob(digest: "sha256-0"), "fail source.notFound for good"),
+        .always(.refused(reason: "a rule"), "fail store.failed for good"),
+        .always(.failed("odd"), "fail store.failed"),
+        .always(.notFound(uri: "cameo://thumb/0"), "fail store.failed"),
+    ]
+
+    @Test(arguments: troubles)
+    func troubleWithTheWholeStoreIsChargedToTheJobOnlyInADrain(row: Trouble) {
+        for worker in Plan.allCases {
+            let action = worker.rules.action(for: .failure(row.error), stoppedFor: nil, source: "a.jpg")
+            #expect(action.summary == row.expected(of: worker), "\(worker)")
+        }
+    }
+
+    @Test func aTimeoutNamesItsSourceAndAnUnexpectedErrorItself() throws {
+        let rules = Plan.service.rules
+        let timeout = rules.action(for: .failure(CancellationError()), stoppedFor: .timedOut, source: "a.jpg")
+        #expect(timeout.failure?.message == "the attempt took longer than its time limit (source a.jpg)")
+        let unexpected = rules.action(for: .failure(Failures.unexpected), stoppedFor: nil, source: "a.jpg")
+        #expect(unexpected.failure?.message == "unexpected error: unexpected")
+        let invalid = rules.action(for: .failure(Failures.invalid), stoppedFor: nil, source: "a.jpg")
+        #expect(invalid.failure?.message == "the request is invalid: \(Failures.invalid)")
+    }
+
+    // MARK: - After a refusal
+
+    /// A write that the store refused, how often and for how long, and what the next action must be.
+    struct Refusal: CustomTestStringConvertible, Sendable {
+        let write: SettlementWrite
+        let error: StoreError
+        var workers = Plan.allCases
+        var refusals = 1
+        var lasting = Duration.zero
+        let action: String
+
+        var testDescription: String { "\(write.summary) refused: \(error), refusal \(refusals), \(workers): \(action)" }
+    }
+
+    private static let full = StoreError.full(path: "/store")
+
+    private static let completions: [Refusal] = [
+        .init(write: .complete(.rendered), error: .leaseLost(jobID: 1), action: "end: lease lost"),
+        .init(write: .complete(.kept), error: .leaseLost(jobID: 1), action: "end: lease lost"),
+        .init(write: .complete(.kept), error: .notFound(uri: "a"), action: "release"),
+        .init(write: .complete(.rendered), error: .notFound(uri: "a"), action: "fail store.failed"),
+        .init(write: .complete(.rendered), error: .refused(reason: "a"), action: "fail store.failed for good"),
+        .init(write: .complete(.kept), error: .refused(reason: "a"), action: "fail store.failed for good"),
+        .init(write: .complete(.rendered), error: full, action: "repeat complete after 0.1 seconds"),
+        .init(write: .complete(.rendered), error: full, refusals: 2, action: "repeat complete after 0.2 seconds"),
+        // A service waits for its store, however long that takes; a worker that is about to end does not.
+        .init(
+            write: .complete(.rendered),
+            error: full,
+            workers: [.service],
+            refusals: 100,
+            lasting: .seconds(500),
+            action: "repeat complete after 5.0 seconds"
+        ),
+        .init(
+            write: .complete(.rendered),
+            error: full,
+            workers: [.stoppingService, .stoppingDrain],
+            refusals: 3,
+            action: "release"
+        ),
+        .init(write: .complete(.rendered), error: full, workers: [.drain], refusals: 3, action: "fail store.full"),
+        .init(
+            write: .complete(.rendered),
+            error: .failed("odd"),
+            workers: [.drain, .stoppingService, .stoppingDrain],
+            refusals: 3,
+            action: "fail store.failed"
+        ),
+    ]
+
+    @Test(arguments: completions)
+    func aResultIsRepeatedUntilTheStoreTakesIt(row: Refusal) { expect(row) }
+
+    /// All writes without thumbnails follow the same rules.
+    @Test(arguments: [SettlementWrite.fail(Failures.slow), .release, .postpone(.seconds(3))])
+    func otherWritesAreRepeatedUntilThePatienceOfAnEndingWorkerIsOver(write: SettlementWrite) {
+        let ending: [Plan] = [.drain, .stoppingService, .stoppingDrain]
+        let rows: [Refusal] = [
+            .init(write: write, error: .leaseLost(jobID: 1), action: "end: lease lost"),
+            .init(write: write, error: .refused(reason: "a rule"), action: "end: unrecorded: a rule"),
+            .init(write: write, error: Self.full, action: "repeat \(write.summary) after 0.1 seconds"),
+            .init(
+                write: write,
+                error: .notFound(uri: "a"),
+                refusals: 4,
+                lasting: .seconds(30),
+                action: "repeat \(write.summary) after 0.8 seconds"
+            ),
+            .init(
+                write: write,
+                error: Self.full,
+                workers: [.service],
+                refusals: 100,
+                lasting: .seconds(31),
+                action: "repeat \(write.summary) after 5.0 seconds"
+            ),
+            .init(
+                write: write,
+                error: Self.full,
+                workers: ending,
+                refusals: 9,
+                lasting: .seconds(31),
+                action: "end: unrecorded: \(Self.full)"
+            ),
+        ]
+        for row in rows { expect(row) }
+    }
+
+    @Test func pausesDoubleUpToFiveSeconds() {
+        let pauses = (1...9).map { refusals in
+            Plan.service.rules.action(after: Self.full, of: .release, refusals: refusals, lasting: .zero).summary
+        }
+        #expect(
+            pauses.map { $0.split(separator: " ")[3] }
+                == ["0.1", "0.2", "0.4", "0.8", "1.6", "3.2", "5.0", "5.0", "5.0"]
+        )
+    }
+
+    private func expect(_ row: Refusal) {
+        for worker in row.workers {
+            let action = worker.rules.action(
+                after: row.error,
+                of: row.write,
+                refusals: row.refusals,
+                lasting: row.lasting
+            )
+            #expect(action.summary == row.action, "\(worker): \(row.testDescription)")
+        }
+    }
+}
+
+extension SettlementRulesTests {
+    /// Whether a worker drains the queue, and whether it has been told to stop.
+    enum Plan: CaseIterable {
+        case service, drain, stoppingService, stoppingDrain
+
+        var rules: SettlementRules {
+            SettlementRules(
+                isStopping: self == .stoppingService || self == .stoppingDrain,
+                drains: self == .drain || self == .stoppingDrain,
+                patience: .seconds(30)
+            )
+        }
+    }
+
+    enum Failures {
+        static let notFound = JobFailure(.sourceNotFound, at: .fetch, "gone")
+        static let slow = JobFailure(.sourceTimeout, at: .fetch, "slow")
+        static let invalid = InvalidRequest(path: "source", reason: "must be text")
+        static let busyHost = HostBusy(host: "example.com", delay: .seconds(3))
+        static let unexpected = Unexpected()
+    }
+
+    struct Unexpected: Error, CustomStringConvertible {
+        var description: String { "unexpected" }
+    }
+}
+
+extension SettlementRulesTests.Trouble {
+    func expected(of worker: SettlementRulesTests.Plan) -> String {
+        switch worker {
+        case .service: service
+        case .drain: drain
+        case .stoppingService, .stoppingDrain: stopping
+        }
+    }
+}
+
+extension JobProduct {
+    /// A product of no thumbnails: a decision looks at its kind only.
+    static let kept = JobProduct.kept([], nil)
+
+    static let rendered: JobProduct = {
+        do {
+            let provenance = Provenance(
+                source: try SourceIdentity(of: "file:///a.jpg"),
+                sourceDigest: SHA256.digest(of: Data()),
+                sourceSeen: 1,
+                rendererVersion: "test-1",
+                picture: PictureFacts(format: .jpeg, width: 1, height: 1, pages: 1, hasAlpha: false),
+                isTruncated: false
+            )
+            return .rendered([], provenance)
+        } catch {
+            fatalError("\(error)")
+        }
+    }()
+}
+
+extension Result<JobProduct, any Error> {
+    fileprivate var name: String {
+        switch self {
+        case .success(.rendered): "rendered"
+        case .success(.kept): "kept"
+        case .failure(let error): "\(error)"
+        }
+    }
+}
+
+extension SettlementWrite {
+    /// The write in words, as tables name it.
+    var summary: String {
+        switch self {
+        case .complete: "complete"
+        case .fail(let failure): "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
+        case .release: "release"
+        case .postpone(let delay): "postpone for \(delay)"
+        }
+    }
+}
+
+extension SettlementAction {
+    /// The action in words, as tables name it.
+    var summary: String {
+        switch self {
+        case .write(let write, .zero, 0): write.summary
+        case .write(let write, let pause, 0): "\(write.summary) after \(pause)"
+        case .write(let write, let pause, _): "repeat \(write.summary) after \(pause)"
+        case .end(let outcome): "end: \(outcome.summary)"
+        }
+    }
+
+    var failure: JobFailure? {
+        guard case .write(.fail(let failure), _, _) = self else { return nil }
+        return failure
+    }
+}

@@ -1,0 +1,98 @@
+import CameoStore
+import Testing
+
+@testable import CameoWorker
+
+/// The phases of a worker between its start and its end, with a clock that the test moves.
+@Suite(.timeLimit(.minutes(10)))
+struct WorkerPhaseTests {
+    private let time = FakeTime()
+    private let phase: WorkerPhase
+    private let newer = StoreError.newerSchema(path: "/store", found: 9, supported: 8)
+
+    init() {
+        phase = WorkerPhase(now: time.worker.now)
+    }
+
+    @Test func aWorkerThatIsNotStoppedGoesOn() {
+        time.advance(.seconds(1_000_000))
+        #expect(!phase.isStopping && !phase.mustGiveBack && !phase.hasDrained && !phase.hasLostStore)
+        #expect(phase.retirement == nil && phase.unrecorded == nil)
+    }
+
+    /// The graces of several stops in seconds, negative for none; whether each stop changed something; and the seconds after
+    /// which running jobs are given back, nil for never.
+    @Test(
+        arguments: [
+            ([25], [true], 25),
+            ([25, 25], [true, false], 25),
+            ([25, 10], [true, true], 10),
+            ([10, 25], [true, false], 10),
+            ([-1], [true], nil),
+            ([-1, -1], [true, false], nil),
+            ([-1, 25], [true, true], 25),
+            ([25, -1], [true, false], 25),
+            ([25, 0], [true, true], 0),
+        ] as [([Int], [Bool], Int?)]
+    )
+    func theEarliestDeadlineWins(graces: [Int], changes: [Bool], deadline: Int?) {
+        #expect(graces.map { phase.stop(grace: $0 < 0 ? nil : .seconds($0)) } == changes)
+        #expect(phase.isStopping)
+        guard let deadline else {
+            time.advance(.seconds(1_000_000))
+            #expect(!phase.mustGiveBack)
+            return
+        }
+        time.advance(.seconds(deadline) - .milliseconds(1))
+        #expect(!phase.mustGiveBack)
+        time.advance(.milliseconds(1))
+        #expect(phase.mustGiveBack)
+    }
+
+    @Test func aDeadlineCountsFromItsOwnCall() {
+        phase.stop(grace: .seconds(25))
+        time.advance(.seconds(20))
+        #expect(!phase.stop(grace: .seconds(10)))
+        #expect(phase.stop(grace: .seconds(1)))
+        time.advance(.seconds(1))
+        #expect(phase.mustGiveBack)
+    }
+
+    @Test func aWorkerRetiresOnce() {
+        #expect(phase.retire(newer, grace: .seconds(5)))
+        #expect(!phase.retire(.failed("another reason"), grace: .zero))
+        #expect(phase.isStopping && phase.retirement == newer && !phase.mustGiveBack)
+        time.advance(.seconds(5))
+        #expect(phase.mustGiveBack)
+    }
+
+    /// A worker that was stopped ends without an error.
+    @Test func aWorkerThatIsEndingDoesNotRetire() {
+        phase.stop(grace: .seconds(25))
+        #expect(!phase.retire(newer, grace: .zero))
+        #expect(phase.retirement == nil && !phase.mustGiveBack)
+    }
+
+    @Test func aRetiredWorkerCanBeEndedSooner() {
+        #expect(phase.retire(newer, grace: .seconds(25)))
+        #expect(phase.stop(grace: .zero))
+        #expect(phase.mustGiveBack && phase.retirement == newer)
+    }
+
+    @Test func refusalsCountFromTheFirstAndAreNewsWhenTheirReasonChanges() {
+        var refusals: [(Duration, Bool)] = []
+        for reason in ["full", "full", "busy", "busy", "full"] {
+            refusals.append(phase.storeRefused(reason))
+            time.advance(.seconds(1))
+        }
+        #expect(refusals.map(\.0) == (0..<5).map { .seconds($0) })
+        #expect(refusals.map(\.1) == [true, false, true, false, true])
+    }
+
+    @Test func anAnswerEndsTheTrouble() {
+        _ = phase.storeRefused("full")
+        time.advance(.seconds(9))
+        phase.storeAnswered()
+        #expect(phase.storeRefused("full") == (.zero, true))
+    }
+}

@@ -1,0 +1,106 @@
+import CameoModel
+import CameoRenderer
+import CameoSQLite
+import CameoStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CameoWorker
+
+/// A whole worker in this process, from its start to its end.
+@Suite(.timeLimit(.minutes(10)))
+struct WorkerTests {
+    private let origin: Origin
+    private let bench: CacheBench
+    private let outcomes = Outcomes()
+
+    /// The outcomes that a worker has reported, in words.
+    private final class Outcomes: Sendable {
+        private let collected = Mutex<[String]>([])
+        var all: [String] { collected.withLock { $0 } }
+        func add(_ outcome: JobOutcome) { collected.withLock { $0.append(outcome.kind.summary) } }
+    }
+
+    init() async throws {
+        origin = try await Origin.start()
+        bench = try CacheBench()
+    }
+
+    private func withWorker(
+        configure: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (Worker) async throws -> Void
+    ) async throws {
+        var configuration = WorkerConfiguration()
+        configuration.random = { 0.5 }
+        configuration.sweepInterval = .milliseconds(10)
+        configure(&configuration)
+        let renderer = try RendererPool(
+            RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
+        )
+        let worker = Worker(
+            id: "w1",
+            configuration: configuration,
+            store: bench.store,
+            fetcher: bench.fetcher,
+            renderer: renderer,
+            logger: bench.log.logger,
+            observe: { [outcomes] in outcomes.add($0) }
+        )
+        try await body(worker)
+        await renderer.shutdown()
+    }
+
+    /// Enqueues a job whose server does not answer before it is released.
+    private func enqueueUnanswered(_ path: String) async throws -> Int64 {
+        var answer = ScriptedAnswer(200, body: "not a picture")
+        answer.held = true
+        try await origin.script(path, answer)
+        let request = ThumbnailRequest(source: origin.url(path), renditions: [Rendition(width: 64)])
+        return try await bench.store.enqueue([request])[0].jobID
+    }
+
+    @Test func aDrainEndsWhenTheQueueIsEmpty() async throws {
+        let requests = ["AB", "CD", "EF"].map {
+            ThumbnailRequest(source: "initials:\($0)", renditions: [Rendition(width: 64)])
+        }
+        _ = try await bench.store.enqueue(requests)
+        try await withWorker(configure: { $0.drains = true }) { worker in
+            try await worker.run()
+            #expect(worker.hasDrained)
+        }
+        #expect(outcomes.all == ["completed 1", "completed 1", "completed 1"])
+        let status = try await bench.store.status()
+        #expect(status.count(.completed) == 3 && status.workers.isEmpty)
+    }
+
+    @Test func aWorkerThatIsToGiveBackEndsAtOnce() async throws {
+        let id = try await enqueueUnanswered("/scripted/give-back")
+        try await withWorker { worker in
+            let running = Task { try await worker.run() }
+            try await origin.awaitArrivals(of: "/scripted/give-back")
+            worker.giveBack()
+            try await running.value
+            #expect(!worker.hasDrained)
+        }
+        #expect(outcomes.all == ["released"])
+        let job = try await bench.store.job(id)
+        #expect((job.state, job.attempt) == (.available, 0))
+    }
+
+    @Test(arguments: [(WorkerStop.now, "released"), (.drain, "discarded image.unsupportedFormat")])
+    func anOperatorsStopEndsTheWorker(stop: WorkerStop, outcome: String) async throws {
+        let path = "/scripted/stop-\(stop)"
+        _ = try await enqueueUnanswered(path)
+        try await withWorker { worker in
+            let running = Task { try await worker.run() }
+            try await origin.awaitArrivals(of: path)
+            _ = try await bench.store.stopWorker("w1", stop)
+            // A drain lets the running job finish.
+            if stop == .drain { try await origin.release() }
+            try await running.value
+        }
+        #expect(outcomes.all == [outcome])
+        #expect(try await bench.store.status().workers.isEmpty)
+    }
+}
