@@ -57,7 +57,7 @@ private struct Parser {
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case .some(let byte) where byte == UInt8(ascii: "-") || isDigit(byte): return try number()
-        case nil: throw failure("unexpected end of the JSON text")
+        case nil: throw failure("the JSON text ends unexpectedly")
         default: throw failure("unexpected character")
         }
     }
