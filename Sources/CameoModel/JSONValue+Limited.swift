@@ -1,6 +1,6 @@
 extension JSONValue {
     /// A text that somebody hands in as a whole; its limit is in bytes.
-    init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
+    package init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
         let text = Array(text)
         guard text.count <= limit else {
             throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)")

@@ -57,6 +57,24 @@ final class BlobFiles: Sendable {
         }
     }
 
+    /// The file of a blob with so many bytes.
+    func file(of digest: BlobDigest, size: Int) async throws(StoreError) -> OpenFile {
+        try await perform { directory in
+            let path = directory.blobFile(digest)
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                let error = Errno()
+                guard error.code != ENOENT else { throw StoreError.damagedBlob(digest: digest.description) }
+                throw StoreError.unreadableBlob(path: path, reason: "\(error)")
+            }
+            let file = OpenFile(adopting: descriptor)
+            guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == size else {
+                throw StoreError.damagedBlob(digest: digest.description)
+            }
+            return file
+        }
+    }
+
     /// Whether the blob of a row can be read and is what its digest says. Blocks; for the rare places where a
     /// transaction must know.
     func isSound(_ digest: BlobDigest, inline: Data?) -> Bool {

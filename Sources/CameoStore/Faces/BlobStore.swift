@@ -13,6 +13,10 @@ package protocol BlobStore: AnyStore {
     /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest) async throws(StoreError) -> Data
+    /// A blob's bytes for a reader who takes them piece by piece; those of a small one at once.
+    ///
+    /// - Throws: as ``data(of:)-(BlobDigest)``
+    func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes
     /// The bytes that a `cameo:` URI names now.
     func data(of uri: CameoURI) async throws(StoreError) -> Data
     /// How many bytes a `cameo:` URI names now.
