@@ -68,6 +68,8 @@ let package = Package(
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoReport", "CLinux", argumentParser,
             ]
         ),
+        // For the commands that run on.
+        .target(name: "CommandLogging", dependencies: ["CommandSupport", "CameoModel", argumentParser, logging]),
         .executableTarget(
             name: "cameo-enqueue",
             dependencies: ["CommandSupport", "CameoModel", "CameoReport", "CameoStore", argumentParser]
@@ -85,8 +87,8 @@ let package = Package(
         .executableTarget(
             name: "cameo-worker",
             dependencies: [
-                "CommandSupport", "CameoModel", "CameoReport", "CameoStore", "CameoFetch", "CameoRenderer",
-                "CameoWorker",
+                "CommandSupport", "CommandLogging", "CameoModel", "CameoReport", "CameoStore", "CameoFetch",
+                "CameoRenderer", "CameoWorker",
                 argumentParser, logging, lifecycle, signals,
             ]
         ),

@@ -4,6 +4,7 @@ internal import CameoModel
 internal import CameoRenderer
 internal import CameoStore
 internal import CameoWorker
+internal import CommandLogging
 internal import CommandSupport
 internal import Foundation
 internal import Logging
@@ -36,7 +37,7 @@ struct WorkerApp {
         signal(SIGPIPE, SIG_IGN)  // a reader of the log that goes away must not take the worker with it
         signal(SIGHUP, SIG_IGN)  // until it is listened to
         let drains = command.work.drain
-        let logger = command.log.logger(level)
+        let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
@@ -155,7 +156,7 @@ struct WorkerApp {
     }
 
     /// Not quiet: what it tells comes before the progress bar.
-    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false))) }
+    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-worker") }
 
     private func warnOfUnknownVariables() throws {
         let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)
