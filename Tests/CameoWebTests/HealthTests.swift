@@ -4,6 +4,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import TestSupport
 import Testing
 
 /// What monitors ask for.

@@ -42,12 +42,8 @@ struct HostileTests {
         let requests = ["/health/live", "/nothing", "/health/live"].map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
         let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         let port = bench.port
-        let received = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result { try RawConnection(port: port).exchange(Data((requests.joined() + last).utf8)) }
-                )
-            }
+        let received = try await WebBench.blocking {
+            try RawConnection(port: port).exchange(Data((requests.joined() + last).utf8))
         }
         let statuses = String(decoding: received, as: UTF8.self).matches(of: #/HTTP\/1\.1 (\d+)/#).map { Int($0.1) }
         #expect(statuses == [200, 404, 200, 200])
@@ -55,11 +51,7 @@ struct HostileTests {
 
     @Test func idleConnectionsHoldNobodyUp() async throws {
         let port = bench.port
-        let idle = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try (0..<400).map { _ in try RawConnection(port: port) } })
-            }
-        }
+        let idle = try await WebBench.blocking { try (0..<400).map { _ in try RawConnection(port: port) } }
         // Some have begun a request and go no further.
         for connection in idle.prefix(100) { connection.send(Data("GET /health/live HTTP/1.1\r\nHost:".utf8)) }
         for _ in 0..<10 { #expect(try await bench.get("/health/live").status == 200) }

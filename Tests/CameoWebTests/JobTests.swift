@@ -111,7 +111,12 @@ struct JobTests {
             ([("size", Data("9x9".utf8))], 422), ([("picture", picture), ("picture", picture)], 400),
             ([("picture", picture), ("colour", Data())], 400), ([("picture", Data())], 422),
             ([("picture", picture), ("request", Data("{}".utf8))], 422),
-            ([("picture", picture), ("request", Data(#"{"renditions":[{}]}"#.utf8)), ("size", Data("9x9".utf8))], 400),
+            (
+                [
+                    ("picture", picture), ("request", Data(#"{"renditions":[{"width":9}]}"#.utf8)),
+                    ("size", Data("9x9".utf8)),
+                ], 400
+            ),
         ] {
             let answer = try await bench.send("POST", "/jobs", headers, body: form(parts))
             #expect(answer.status == status, "\(parts.map(\.0)): \(answer.text)")
@@ -138,7 +143,7 @@ struct JobTests {
     @Test(arguments: [
         ("", 422, "malformed JSON"), ("[]", 422, "must be an object"), ("{}", 422, "source"),
         (#"{"source":"https://example.com/","renditions":[{"width":0}]}"#, 422, "renditions[0].width"),
-        (#"{"source":"upload:1","renditions":[{}]}"#, 422, "source"),
+        (#"{"source":"upload:1","renditions":[{"width":9}]}"#, 422, "source"),
     ])
     func aRequestIsCheckedByItsField(body: String, status: Int, words: String) async throws {
         let answer = try await bench.send("POST", "/jobs", json(), body: Data(body.utf8))

@@ -64,13 +64,15 @@ final class WebBench: Sendable {
     /// Sends these bytes and reads to the connection's end.
     func exchange(_ bytes: Data) async throws -> RawAnswer {
         let port = port
-        let received = try await withCheckedThrowingContinuation { continuation in
-            // Sockets block; the pool of Swift's tasks must not.
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try RawConnection(port: port).exchange(bytes) })
-            }
-        }
+        let received = try await Self.blocking { try RawConnection(port: port).exchange(bytes) }
         return try RawAnswer(received)
+    }
+
+    /// On a thread of its own: sockets block, and the threads of tasks and of dispatch queues are the server's too.
+    static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     /// A picture's bytes with a job for it that has not run.

@@ -79,10 +79,11 @@ struct MakeHandler {
         if let content = try await made(id) { return try await contents.serve(content, context) }
         let patience = try target.query.wait()
         let job: Int64?
-        if let failed = site.failures.job(of: id) {
-            job = failed
+        if let known = try await site.making.job(of: id, in: site.store) {
+            job = known
         } else {
             job = try await site.store.enqueue([asked])[0].id
+            if let job { site.making.note(job, of: id) }
         }
         let pending = PendingThumbnail(id, job: job, rendition: rendition)
         if let content = try await pending.wait(patience, on: site) {
@@ -91,8 +92,7 @@ struct MakeHandler {
         do {
             return try await pending.answer(to: request, on: site)
         } catch var problem as Problem where problem.code != nil {
-            if let job { site.failures.note(job, of: id) }
-            problem.headers[.retryAfter] = "\(RecentFailures.lifetime.components.seconds)"
+            problem.headers[.retryAfter] = "\(MakingJobs.patience.components.seconds)"
             throw problem
         }
     }

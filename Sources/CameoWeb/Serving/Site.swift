@@ -13,7 +13,7 @@ struct Site: Sendable {
     let changes: StoreChanges
     let files = VerifiedFiles()
     let counters = RequestCounters()
-    let failures = RecentFailures()
+    let making = MakingJobs()
     let readiness = Readiness()
     let startedAt = Date()
     let logger: Logger
