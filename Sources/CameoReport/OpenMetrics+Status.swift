@@ -1,9 +1,7 @@
 package import CameoModel
 
 extension OpenMetrics {
-    /// Of a store at one moment. Gauges but for what the store counts over its whole life.
-    ///
-    /// - Parameter changes: of jobs' states, since the store was made.
+    /// Of a store at one moment: gauges, but for what the store counts over its whole life, as `changes` of jobs' states.
     package mutating func add(_ report: StatusReport, changes: Int64) {
         add("cameo_store_schema_version", .gauge, "Version of the store's tables.", [Sample(report.schemaVersion)])
         add(

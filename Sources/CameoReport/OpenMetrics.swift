@@ -36,9 +36,8 @@ package struct OpenMetrics: Sendable {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - name: without `_total` or `_info`, with the unit at its end if there is one.
-    ///   - help: one sentence.
+    /// One family. Its name is without `_total` or `_info`, and with the unit at its end if there is one; `help` is one
+    /// sentence.
     package mutating func add(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String, _ samples: [Sample]) {
         lines.append("# TYPE \(name) \(kind.rawValue)")
         if let unit { lines.append("# UNIT \(name) \(unit)") }

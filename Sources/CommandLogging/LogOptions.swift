@@ -32,7 +32,7 @@ package struct LogOptions: ParsableArguments {
     /// As the options say; `quiet` when a progress bar is on the same terminal.
     package func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
 
-    /// - Parameter label: the command's name.
+    /// The label is the command's name.
     package func logger(_ level: LiveLevel, label: String) -> Logger {
         Logger(label: label) { _ in
             switch logFormat {

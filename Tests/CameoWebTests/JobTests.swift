@@ -174,6 +174,12 @@ struct JobTests {
             #expect(answer.status == status, "\(method) \(target) \(name ?? "-"): \(answer.text)")
             if status == 401 { #expect(answer["WWW-Authenticate"]?.hasPrefix("Bearer") == true) }
         }
+        #expect(try await bench.get("/access").json == ["read": false, "enqueue": false, "operate": false])
+        #expect(
+            try await bench.get("/access", bearer("operator")).json == [
+                "read": true, "enqueue": false, "operate": true,
+            ]
+        )
         // Pictures and health need none.
         #expect(try await bench.get("/health/live").status == 200)
         #expect(try await bench.get("/metrics").status == 200)
@@ -182,6 +188,7 @@ struct JobTests {
     @Test func withoutTokensNobodyWrites() async throws {
         let open = try await WebBench()
         #expect(try await open.get("/jobs").status == 200)
+        #expect(try await open.get("/access").json == ["read": true, "enqueue": false, "operate": false])
         #expect(try await open.send("POST", "/jobs", json(), body: request).status == 403)
         #expect(try await open.send("POST", "/jobs/1/cancel").status == 403)
     }

@@ -148,4 +148,23 @@ struct MakeTests {
         }
         await #expect(throws: StoreError.noSuchJob(2)) { try await bench.store.job(2) }
     }
+
+    /// The article's function, run as it stands there.
+    @Test func theArticlesURLsAreAnswered() async throws {
+        let bench = try await bench()
+        let article = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/Web.md"), encoding: .utf8)
+        let block = try #require(
+            article.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first
+        )
+        let program =
+            block + """
+
+                print(make_url(b"\(String(decoding: Self.key, as: UTF8.self))", "64x64:cover", "\(source)"))
+                print(make_url(b"\(String(decoding: Self.key, as: UTF8.self))", "gallery:grid", "\(source)", "4000000000"))
+                """
+        let result = try await run("python3", ["-c", program])
+        let urls = result.outputText.split(separator: "\n").map(String.init)
+        #expect(urls.count == 2, "\(result.errorText)")
+        for url in urls { #expect(try await bench.get(url).status == 202, "\(url)") }
+    }
 }

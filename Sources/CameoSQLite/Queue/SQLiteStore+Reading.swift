@@ -64,7 +64,9 @@ extension SQLiteStore {
 
     package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
         let row = try await row(of: digest)
-        guard let data = row.data else { return .file(try await files.file(of: digest, size: row.size), count: row.size) }
+        guard let data = row.data else {
+            return .file(try await files.file(of: digest, size: row.size), count: row.size)
+        }
         guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return .inMemory(data)
     }

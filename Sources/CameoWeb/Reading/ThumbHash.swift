@@ -110,7 +110,7 @@ struct ThumbHash: Sendable {
 
 /// PNG without compression: for some thousand bytes (https://www.w3.org/TR/png-3/).
 enum PlainPNG {
-    /// - Parameter pixels: red, green, blue and alpha, row by row. At most 65,535 bytes with a byte a row.
+    /// Red, green, blue and alpha of each pixel, row by row: at most 65,535 bytes with one more for each row.
     static func encode(_ pixels: [UInt8], width: Int, height: Int) -> [UInt8] {
         var lines: [UInt8] = []
         for y in 0..<height { lines += [0] + pixels[(y * width * 4)..<((y + 1) * width * 4)] }

@@ -101,6 +101,22 @@ package struct AccessTokens: Sendable {
         return token.name
     }
 
+    /// What the request's token allows, for a page that shows no more than that. Wrong tokens are told as none.
+    func access(of request: Request) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for scope in Scope.allCases {
+            let isAllowed: Bool
+            do throws(Problem) {
+                try demand(scope, of: request)
+                isAllowed = true
+            } catch {
+                isAllowed = false
+            }
+            members[scope.rawValue] = .bool(isAllowed)
+        }
+        return .object(members)
+    }
+
     /// All are compared to their ends, so that the time tells nothing; and what is compared are digests, of which nobody
     /// can approach one step by step.
     private func token(_ text: Substring) -> Token? {

@@ -11,7 +11,8 @@ struct RequestTarget: Sendable {
     let path: Substring
     let query: QueryItems
 
-    /// - Parameter text: as in the request line: a path, or a proxy's whole URL.
+    /// The text is as in the request line: a path, or a proxy's whole URL.
+    ///
     /// - Throws: for a path that does not begin with the base path, and a query that is malformed.
     init(_ text: String, basePath: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumBytes else {

@@ -52,6 +52,10 @@ struct WebResponder: HTTPResponder {
             case .status: try await handler.status()
             default: try await handler.metrics()
             }
+        case .access:
+            try Self.check(request, allows: .get, .head)
+            try target.query.allow()
+            return Response(json: site.configuration.tokens.access(of: request))
         case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
         case .failures:
             try Self.check(request, allows: .get, .head)
@@ -77,7 +81,7 @@ struct WebResponder: HTTPResponder {
 /// What a path leads to.
 enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
-    case blob, source, placeholder, health, status, metrics, jobs, failures, make
+    case blob, source, placeholder, health, status, metrics, jobs, failures, make, access
     case page
     case unknown
 

@@ -18,8 +18,7 @@ package struct WebServer: Service {
     private let logger: Logger
     private let onReady: @Sendable (_ address: String) -> Void
 
-    /// - Parameters:
-    ///   - onReady: is told the URL of the first page once connections are accepted.
+    /// `onReady` is told the URL of the first page once connections are accepted.
     package init(
         store: any Store,
         address: ListenAddress,

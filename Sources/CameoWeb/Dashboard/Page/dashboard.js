@@ -28,7 +28,6 @@ async function ask(path, options = {}) {
 function tell(problem) {
   $("trouble").hidden = !problem;
   $("trouble").textContent = problem ? problem.message : "";
-  if (problem?.status === 401) $("access").open = true;
 }
 
 const number = (value) => value.toLocaleString("en");
@@ -49,6 +48,8 @@ function time(seconds) {
 
 const age = (date) => time((Date.now() - Date.parse(date)) / 1000);
 const nameOf = (source) => {
+  const blob = source.match(/^cameo:\/\/blob\/sha256-([0-9a-f]{8})/);
+  if (blob) return `upload ${blob[1]}`;
   const last = source.replace(/[?#].*$/, "").split("/").filter(Boolean).pop() ?? source;
   try { return decodeURIComponent(last); } catch { return last; }
 };
@@ -117,7 +118,7 @@ function showFailures({ codes }) {
   if ($("failures").contains(document.activeElement)) return;
   $("failures").tBodies[0].replaceChildren(...codes.map(({ code, count, example }) => {
     let retry = "";
-    if (token()) {
+    if (access.operate) {
       retry = element("button", { type: "button", textContent: `Retry job ${example.id}` });
       retry.addEventListener("click", async () => {
         retry.blur();
@@ -131,9 +132,19 @@ function showFailures({ codes }) {
   }));
 }
 
+// What the server allows this page, which shows no more than that.
+let access = {};
+async function enter() {
+  access = await ask("access");
+  $("upload-section").hidden = !access.enqueue;
+  $("health").textContent = access.read ? "looking…" : "an access token is needed";
+  $("access").open = !access.read;
+  await look();
+}
+
 let looking = false;
 async function look() {
-  if (looking || document.hidden) return;
+  if (looking || document.hidden || !access.read) return;
   looking = true;
   try {
     const [report, recent, failures] = await Promise.all(
@@ -177,11 +188,10 @@ async function upload(file) {
   } catch (problem) {
     note.textContent = `${file.name}: ${problem.message}`;
     note.className = "failure";
-    if (problem.status === 401 || problem.status === 403) $("access").open = true;
   }
 }
 
-const uploadAll = (files) => [...files].forEach(upload);
+const uploadAll = (files) => { if (access.enqueue) [...files].forEach(upload); };
 $("file").addEventListener("change", (event) => { uploadAll(event.target.files); event.target.value = ""; });
 $("upload").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("paste", (event) => {
@@ -198,9 +208,8 @@ $("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem("cameo-token", $("token").value.trim());
   $("token").value = "";
-  $("access").open = false;
-  look();
+  enter().catch(tell);
 });
 document.addEventListener("visibilitychange", look);
-look();
+enter().catch(tell);
 setInterval(look, interval);
