@@ -1,10 +1,10 @@
-internal import Foundation
+package import Foundation
 
 extension CacheableResponse {
     /// When the origin made the answer: when it came, where that is not told (RFC 9110, section 6.6.1).
     var date: Date { time(in: fields.values(of: "Date")) ?? responseTime }
 
-    var lastModified: Date? { time(in: fields.values(of: "Last-Modified")) }
+    package var lastModified: Date? { time(in: fields.values(of: "Last-Modified")) }
 
     /// From `Date` to `Expires`, the earliest of several; zero if that is no time, as in `Expires: 0`; nil without one
     /// (section 5.3).

@@ -1,6 +1,6 @@
 extension JSONValue {
     /// Parses a complete JSON document of at most `limit` bytes.
-    init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
+    package init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
         let text = Array(text)
         guard text.count <= limit else {
             throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)")

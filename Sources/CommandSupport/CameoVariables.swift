@@ -24,6 +24,6 @@ package enum CameoVariables {
     package static func unknown(in environment: [String: String], options: [String]) -> [String] {
         let known = Set(ofAll + ofDevelopment + options)
         return environment.filter { $0.key.hasPrefix(prefix) && !$0.value.isEmpty && !known.contains($0.key) }.keys
-            .filter { !$0.hasPrefix("CAMEO_TEST_") && !isOfAService($0) }.sorted()
+            .filter { !$0.hasPrefix("CAMEO_TEST_") && !$0.hasPrefix("CAMEO_WEB_") && !isOfAService($0) }.sorted()
     }
 }

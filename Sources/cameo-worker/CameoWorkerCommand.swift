@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandLogging
 internal import CommandSupport
 
 @main

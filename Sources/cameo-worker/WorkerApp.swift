@@ -4,6 +4,7 @@ internal import CameoModel
 internal import CameoRenderer
 internal import CameoStore
 internal import CameoWorker
+internal import CommandLogging
 internal import CommandSupport
 internal import Foundation
 internal import Logging
@@ -36,7 +37,7 @@ struct WorkerApp {
         signal(SIGPIPE, SIG_IGN)  // a log reader that exits must not take the worker with it
         signal(SIGHUP, SIG_IGN)  // until the listener runs
         let drains = command.work.drain
-        let logger = command.log.logger(level)
+        let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
         let store = try command.storeOptions.open()
         defer { store.close() }
@@ -155,7 +156,7 @@ struct WorkerApp {
     }
 
     /// A logger that is never quiet: warnings come before the progress bar.
-    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false))) }
+    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-worker") }
 
     private func warnOfUnknownVariables() throws {
         let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)

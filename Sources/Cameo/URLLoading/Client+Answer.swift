@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoStore
 internal import Foundation
 
@@ -14,10 +15,17 @@ extension Client {
             return try Answer(url, 405, ["Allow": "GET, HEAD", "Content-Length": "0"])
         }
         do {
-            let content = try await content(of: address.uri, waiting: address.wait)
+            let content = try await store.content(
+                of: address.uri,
+                within: .seconds(address.wait),
+                by: changes
+            )
             var headers = ["ETag": content.entityTag, "Cache-Control": content.cacheControl]
             // Before the bytes are read: who has them costs a look at one row.
-            guard !Representation.isNotModified(request, headers) else { return try Answer(url, 304, headers) }
+            let conditions = RequestConditions(request)
+            guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: nil) else {
+                return try Answer(url, 304, headers)
+            }
             let data = try await store.data(of: content.digest)
             try Task.checkCancellation()
             headers["Content-Type"] = content.contentType(of: data)

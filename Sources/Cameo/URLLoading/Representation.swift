@@ -1,8 +1,10 @@
+internal import CameoHTTPCache
 internal import Foundation
 
 /// Bytes that can be served whole, in part or not at all, as a request's conditions have it (RFC 9110).
 struct Representation: Sendable {
     let url: URL
+    /// With the names `ETag` and `Last-Modified` in this case.
     var headers: [String: String]
     let data: Data
 
@@ -13,48 +15,33 @@ struct Representation: Sendable {
 
     /// The answer to GET or HEAD: 304 by `If-None-Match` or `If-Modified-Since`, 206 or 416 for one `Range`, else 200.
     func answer(to request: URLRequest) throws(CameoURLError) -> Answer {
-        guard !Self.isNotModified(request, headers) else {
-            return try Answer(url, 304, headers.filter { Self.ofNotModified.contains($0.key.lowercased()) })
-        }
+        let isHEAD = request.httpMethod == "HEAD"
+        let part = RequestConditions(request).part(
+            of: data.count,
+            entityTag: headers["ETag"],
+            lastModified: headers["Last-Modified"],
+            isGET: !isHEAD
+        )
         var headers = headers
         headers["Content-Length"] = "\(data.count)"
         headers["Accept-Ranges"] = "bytes"
-        guard request.httpMethod != "HEAD" else { return try Answer(url, 200, headers) }
-        // Section 13.1.5: a part is for who has other parts of the same bytes.
-        guard isConditionMet(request.value(forHTTPHeaderField: "If-Range")),
-            let field = request.value(forHTTPHeaderField: "Range"), let range = ByteRange(field, length: data.count)
-        else { return try Answer(url, 200, headers, data) }
-        switch range {
+        switch part {
+        case .notModified:
+            return try Answer(url, 304, self.headers.filter { Self.ofNotModified.contains($0.key.lowercased()) })
+        case .whole:
+            return isHEAD ? try Answer(url, 200, headers) : try Answer(url, 200, headers, data)
         case .unsatisfiable:
             return try Answer(url, 416, ["Content-Range": "bytes */\(data.count)", "Content-Length": "0"])
-        case .satisfiable(let range):
+        case .range(let range):
             headers["Content-Length"] = "\(range.count)"
             headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(data.count)"
             return try Answer(url, 206, headers, data.subdata(in: range))
         }
     }
+}
 
-    /// Whether the requester has these bytes already (sections 13.1.2, 13.1.3): entity tags count before dates.
-    ///
-    /// `headers` has the names `ETag` and `Last-Modified` in this case.
-    static func isNotModified(_ request: URLRequest, _ headers: [String: String]) -> Bool {
-        if let field = request.value(forHTTPHeaderField: "If-None-Match") {
-            // A tag with a comma in it is not found here, and its bytes are sent once more.
-            let tags = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            let own = headers["ETag"].map(Self.opaque)
-            return tags.contains("*") || tags.contains { own != nil && Self.opaque($0) == own }
-        }
-        guard let since = request.value(forHTTPHeaderField: "If-Modified-Since") else { return false }
-        // Dates are compared as texts, which is right for who sends back what it was sent.
-        return since == headers["Last-Modified"]
-    }
-
-    /// Weak comparison (section 8.8.3.2).
-    private static func opaque(_ tag: String) -> String { tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag }
-
-    private func isConditionMet(_ condition: String?) -> Bool {
-        guard let condition else { return true }
-        guard condition.hasPrefix("\"") else { return condition == headers["Last-Modified"] }
-        return condition == headers["ETag"]
+extension RequestConditions {
+    init(_ request: URLRequest) {
+        self.init { name in request.value(forHTTPHeaderField: name) }
     }
 }

@@ -58,6 +58,24 @@ final class BlobFiles: Sendable {
         }
     }
 
+    /// Opens a blob's file, which must have this size in bytes.
+    func file(of digest: BlobDigest, size: Int) async throws(StoreError) -> OpenFile {
+        try await perform { directory in
+            let path = directory.blobFile(digest)
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                let error = Errno()
+                guard error.code != ENOENT else { throw StoreError.damagedBlob(digest: digest.description) }
+                throw StoreError.unreadableBlob(path: path, reason: "\(error)")
+            }
+            let file = OpenFile(adopting: descriptor)
+            guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == size else {
+                throw StoreError.damagedBlob(digest: digest.description)
+            }
+            return file
+        }
+    }
+
     /// Whether a blob can be read and matches its digest. Blocks; for the rare transactions that must know.
     func isSound(_ digest: BlobDigest, inline: Data?) -> Bool {
         let data = inline ?? (try? Self.contents(of: directory.blobFile(digest)))

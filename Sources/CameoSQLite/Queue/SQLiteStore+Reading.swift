@@ -54,17 +54,31 @@ extension SQLiteStore {
     }
 
     package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
-        let inline = try await read { db in
-            let statement = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
+        let row = try await row(of: digest)
+        let data: Data
+        if let inline = row.data { data = inline } else { data = try await files.read(digest) }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return data
+    }
+
+    package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
+        let row = try await row(of: digest)
+        guard let data = row.data else {
+            return .file(try await files.file(of: digest, size: row.size), count: row.size)
+        }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return .inMemory(data)
+    }
+
+    /// The bytes are nil of a blob that stands in a file.
+    private func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
+        try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT data, size FROM blob WHERE digest = ?")
             guard let row = try Row.fetchOne(statement, arguments: [digest.hex]) else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)
             }
-            return row["data"] as Data?
+            return (row["data"] as Data?, row["size"])
         }
-        let data: Data
-        if let inline { data = inline } else { data = try await files.read(digest) }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return data
     }
 
     package func data(of uri: CameoURI) async throws(StoreError) -> Data {

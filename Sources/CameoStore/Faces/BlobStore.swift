@@ -13,6 +13,10 @@ package protocol BlobStore: AnyStore {
     /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest) async throws(StoreError) -> Data
+    /// A blob's bytes for a reader that takes them piece by piece; a small blob comes at once.
+    ///
+    /// - Throws: as ``data(of:)-(BlobDigest)``
+    func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes
     /// The bytes that a `cameo:` URI currently names.
     func data(of uri: CameoURI) async throws(StoreError) -> Data
     /// The size of the bytes that a `cameo:` URI currently names.

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The one range of bytes that a `Range` field asks for (RFC 9110, section 14).
-enum ByteRange: Hashable {
+package enum ByteRange: Hashable, Sendable {
     case satisfiable(Range<Int>)
     case unsatisfiable
 
@@ -10,7 +10,7 @@ enum ByteRange: Hashable {
     /// - Parameters:
     ///   - field: as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
     ///   - length: of the whole.
-    init?(_ field: String, length: Int) {
+    package init?(_ field: String, length: Int) {
         guard field.lowercased().hasPrefix("bytes=") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }

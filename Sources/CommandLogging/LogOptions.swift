@@ -1,22 +1,23 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import CommandSupport
-internal import Logging
+package import Logging
 
 /// The format and level of the log.
-struct LogOptions: ParsableArguments {
-    enum Format: String, CaseIterable, ExpressibleByArgument {
+package struct LogOptions: ParsableArguments {
+    /// The form of a line.
+    package enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json
     }
 
     /// The levels of swift-log.
-    enum Level: String, CaseIterable, ExpressibleByArgument {
+    package enum Level: String, CaseIterable, ExpressibleByArgument {
         case trace, debug, info, notice, warning, error, critical
 
         var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
     }
 
     @Option(help: ArgumentHelp("The log format, text or json. Logs go to standard error.", valueName: "format"))
-    var logFormat = Format.text
+    package var logFormat = Format.text
 
     @Option(
         help: ArgumentHelp(
@@ -24,13 +25,16 @@ struct LogOptions: ParsableArguments {
             valueName: "level"
         )
     )
-    var logLevel: Level?
+    package var logLevel: Level?
+
+    package init() {}
 
     /// The level of the options; `quiet` if a progress bar is on the same terminal.
-    func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
+    package func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
 
-    func logger(_ level: LiveLevel) -> Logger {
-        Logger(label: "cameo-worker") { _ in
+    /// The label is the command's name.
+    package func logger(_ level: LiveLevel, label: String) -> Logger {
+        Logger(label: label) { _ in
             switch logFormat {
             case .text: TextLogHandler(level)
             case .json: JSONLogHandler(level)

@@ -1,15 +1,15 @@
-internal import Logging
+package import Logging
 internal import Synchronization
 
 /// A log level that all copies of a logger share and that can be changed at run time.
-final class LiveLevel: Sendable {
+package final class LiveLevel: Sendable {
     private let current: Mutex<Logger.Level>
 
-    init(_ level: Logger.Level) {
+    package init(_ level: Logger.Level) {
         current = Mutex(level)
     }
 
-    var level: Logger.Level {
+    package var level: Logger.Level {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }

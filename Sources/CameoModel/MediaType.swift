@@ -1,9 +1,9 @@
 /// What bytes are called in a `Content-Type`.
-enum MediaType {
-    static let unknown = "application/octet-stream"
+package enum MediaType {
+    package static let unknown = "application/octet-stream"
 
     /// `type/subtype` of RFC 9110's token characters, with parameters or without; nothing that could end a header.
-    static func isWellFormed(_ text: String) -> Bool {
+    package static func isWellFormed(_ text: String) -> Bool {
         let type = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 200 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && parts.count == 2
@@ -11,14 +11,14 @@ enum MediaType {
     }
 
     /// RFC 9110, section 5.6.2: nothing that needs quotes.
-    static func isToken(_ text: some StringProtocol) -> Bool {
+    package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"(),/:;<=>?@[\\]{}\"".utf8.contains($0) }
     }
 }
 
 extension PictureFormat {
     /// IANA's name, where there is one.
-    var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
         case .png: "image/png"

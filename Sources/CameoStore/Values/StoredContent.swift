@@ -1,11 +1,11 @@
 internal import CameoHTTPCache
-internal import CameoStore
-internal import Foundation
+package import CameoModel
+package import Foundation
 
 /// What a name stands for at one moment, before its bytes are read.
-struct StoredContent: Sendable {
+package struct StoredContent: Hashable, Sendable {
     /// For how long the name is sure to stand for these bytes.
-    enum Freshness: Hashable, Sendable {
+    package enum Freshness: Hashable, Sendable {
         case forever
         /// Other bytes may take their place at any time, so it is asked for again; which costs a look at one row and no
         /// bytes.
@@ -14,17 +14,19 @@ struct StoredContent: Sendable {
         case until(Date)
     }
 
-    let digest: BlobDigest
+    package let digest: BlobDigest
     /// Nil: its first bytes have to tell.
-    let mediaType: String?
+    package let mediaType: String?
     /// Of a text, as its origin named it.
-    let textEncoding: String?
-    let freshness: Freshness
+    package let textEncoding: String?
+    package let freshness: Freshness
+    /// When the name began to stand for them; nil where nobody knows.
+    package let modifiedAt: Date?
 
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
-    var entityTag: String { "\"\(digest)\"" }
+    package var entityTag: String { "\"\(digest)\"" }
 
-    var cacheControl: String {
+    package var cacheControl: String {
         switch freshness {
         case .forever: return "max-age=31536000, immutable"
         case .unknown: return "no-cache"
@@ -34,78 +36,69 @@ struct StoredContent: Sendable {
         }
     }
 
-    /// A picture's own first bytes are believed, whatever it was called.
-    func contentType(of data: Data) -> String {
-        if let format = PictureFormat(sniffing: data) { return format.mediaType }
+    /// By the first bytes, some thousand at the most. A picture's own are believed, whatever it was called.
+    package func contentType(of start: Data) -> String {
+        if let format = PictureFormat(sniffing: start) { return format.mediaType }
         guard let mediaType else { return MediaType.unknown }
         return textEncoding.map { "\(mediaType); charset=\($0)" } ?? mediaType
     }
 }
 
-extension Client {
+extension ReaderStore where Self: BlobStore & SourceStore {
     /// What a reader is told, who is counted as one also when it has the bytes already.
-    func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
+    ///
+    /// - Throws: ``StoreError/notFound(uri:)``
+    package func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         let content = try await contentNow(of: uri)
-        store.noteReading(of: uri)
+        noteReading(of: uri)
         return content
     }
 
     private func contentNow(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
-            let thumbnail = try await store.thumbnail(id)
+            let thumbnail = try await thumbnail(id)
             return StoredContent(
                 digest: thumbnail.blob,
                 mediaType: thumbnail.format.mediaType,
                 textEncoding: nil,
-                freshness: .unknown
+                freshness: .unknown,
+                modifiedAt: thumbnail.updatedAt
             )
         case .blob(let digest):
             return StoredContent(
                 digest: digest,
-                mediaType: try await store.mediaType(of: digest),
+                mediaType: try await mediaType(of: digest),
                 textEncoding: nil,
-                freshness: .forever
+                freshness: .forever,
+                modifiedAt: nil
             )
         case .source(let name):
-            let source = try await store.cachedSource(name)
+            let source = try await cachedSource(name)
             return StoredContent(
                 digest: source.blob,
                 mediaType: source.mediaType.flatMap { MediaType.isWellFormed($0) ? $0 : nil },
                 textEncoding: source.textEncoding.flatMap { MediaType.isToken($0) ? $0 : nil },
-                freshness: source.isPinned ? .unknown : .until(source.freshUntil)
+                freshness: source.isPinned ? .unknown : .until(source.freshUntil),
+                modifiedAt: source.head.lastModified
             )
         }
     }
 
-    /// As ``content(of:)``, and waits for what is not there yet, so many seconds at most.
-    func content(of uri: CameoURI, waiting seconds: Double) async throws -> StoredContent {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while true {
-            let version = try await changes.current()
+    /// As ``content(of:)``, and waits for what is not there yet, for so long at most.
+    package func content(
+        of uri: CameoURI,
+        within patience: Duration,
+        by changes: StoreChanges
+    ) async throws -> StoredContent {
+        let found = try await changes.first(within: patience) { () async throws(StoreError) -> StoredContent? in
             do throws(StoreError) {
                 return try await content(of: uri)
-            } catch {
-                guard case .notFound = error, try await isChanged(after: version, before: deadline) else { throw error }
+            } catch .notFound {
+                return nil
             }
         }
-    }
-
-    private func isChanged(after version: Int, before deadline: ContinuousClock.Instant) async throws -> Bool {
-        let left = ContinuousClock.now.duration(to: deadline)
-        guard left > .zero else { return false }
-        return try await withThrowingTaskGroup(of: Bool.self) { group in
-            defer { group.cancelAll() }
-            let changes = changes
-            group.addTask {
-                _ = try await changes.next(after: version)
-                return true
-            }
-            group.addTask {
-                try await Task.sleep(for: left)
-                return false
-            }
-            return try await group.next() ?? false
-        }
+        guard let found else { throw StoreError.notFound(uri: uri.text) }
+        return found
     }
 }

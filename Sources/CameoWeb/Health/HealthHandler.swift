@@ -1,0 +1,115 @@
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Synchronization
+
+/// Whether the store is served and worked on, for monitors.
+struct HealthHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    /// `live`: the process answers. `ready`: it and the workers can do what they are for.
+    func health() async throws -> Response {
+        try target.query.allow()
+        switch target.firstSegment.rest {
+        case "live": return Response(json: ["status": "ok"])
+        case "ready": return try await ready()
+        default: throw Problem(.notFound, "there are /health/live and /health/ready")
+        }
+    }
+
+    private func ready() async throws -> Response {
+        let checks = await site.readiness.checks(site)
+        let isReady = checks.allSatisfy { $0.reason == nil }
+        var members: [String: JSONValue] = [:]
+        for check in checks { members[check.name] = check.reason.map { .string($0) } ?? "ok" }
+        return Response(
+            json: ["status": isReady ? "ok" : "failing", "checks": .object(members)],
+            status: isReady ? .ok : .serviceUnavailable
+        )
+    }
+
+    func status() async throws -> Response {
+        try target.query.allow()
+        try site.configuration.tokens.demand(.read, of: request)
+        return try Response(message: try await site.store.status())
+    }
+
+    func metrics() async throws -> Response {
+        try target.query.allow()
+        var metrics = OpenMetrics()
+        metrics.add("cameo_build", .info, "The version of cameo-web.", [.init(1, ["version": CameoVersion.current])])
+        metrics.add(try await site.store.status(), changes: try await site.store.lastChange())
+        let counts = site.counters.all
+        metrics.add(
+            "cameo_web_requests",
+            .counter,
+            "Requests that this server has answered.",
+            counts.map { .init($0.counts.requests, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
+        )
+        metrics.add(
+            "cameo_web_response_bytes",
+            .counter,
+            unit: "bytes",
+            "Bytes of the bodies that this server has answered with.",
+            counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
+        )
+        metrics.add(
+            "process_start_time_seconds",
+            .gauge,
+            unit: "seconds",
+            "When this server began, in seconds since 1970.",
+            [.init(site.startedAt.timeIntervalSince1970)]
+        )
+        return Response(text: metrics.text, contentType: OpenMetrics.mediaType)
+    }
+}
+
+/// What `/health/ready` looks at. A look costs a commit, so many that come together share one.
+final class Readiness: Sendable {
+    struct Check: Sendable {
+        let name: String
+        /// Nil: it is well.
+        let reason: String?
+    }
+
+    private static let lifetime = Duration.seconds(1)
+    private let last = Mutex<(at: ContinuousClock.Instant, checks: [Check])?>(nil)
+
+    func checks(_ site: Site) async -> [Check] {
+        if let last = last.withLock({ $0 }), last.at.duration(to: .now) < Self.lifetime { return last.checks }
+        let checks = [await Self.isWritable(site.store)] + (await Self.isWorkedOn(site))
+        last.withLock { $0 = (.now, checks) }
+        return checks
+    }
+
+    private static func isWritable(_ store: any Store) async -> Check {
+        guard store.isInPlace else { return Check(name: "store", reason: "the store was removed or replaced") }
+        do throws(StoreError) {
+            // The cheapest write there is: a number that nothing needs.
+            _ = try await store.nextSourceSeen()
+            return Check(name: "store", reason: nil)
+        } catch {
+            return Check(name: "store", reason: error.description)
+        }
+    }
+
+    private static func isWorkedOn(_ site: Site) async -> [Check] {
+        let report: StatusReport
+        do throws(StoreError) {
+            report = try await site.store.status()
+        } catch {
+            return [Check(name: "status", reason: error.description)]
+        }
+        let hasWorker = report.workers.contains { $0.isAlive && $0.stopping == nil }
+        let worker = Check(name: "worker", reason: hasWorker ? nil : "no worker is alive")
+        guard let limit = site.configuration.maximumLag else { return [worker] }
+        let lag = report.queues.filter { !$0.paused }.compactMap(\.oldestWaitingSeconds).max() ?? 0
+        let reason = lag > limit.seconds ? "a job has waited for \(Int(lag)) s, more than \(Int(limit.seconds)) s" : nil
+        return [worker, Check(name: "lag", reason: reason)]
+    }
+}

@@ -1,0 +1,183 @@
+internal import CameoHTTPCache
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Answers with the bytes behind a `cameo:` name.
+struct ContentHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    func answer(_ route: Route, _ context: WebContext) async throws -> Response {
+        guard let rest = target.firstSegment.rest, !rest.isEmpty else { throw Self.nothing }
+        let name = try RequestTarget.decoded(rest)
+        switch route {
+        case .thumbnail: return try await thumbnail(name, context)
+        case .placeholder: return try await placeholder(name)
+        case .blob:
+            try target.query.allow()
+            guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
+            return try await serve(try await site.store.content(of: .blob(digest)), context)
+        default:
+            try target.query.allow()
+            try site.configuration.tokens.demand(.read, of: request)
+            return try await serve(try await site.store.content(of: .source(name)), context)
+        }
+    }
+
+    private static let nothing = Problem(
+        .notFound,
+        "there are /thumb/ID, /placeholder/ID, /blob/sha256-… and /source/… only"
+    )
+
+    private func thumbnail(_ name: String, _ context: WebContext) async throws -> Response {
+        try target.query.allow("wait", "job", "box")
+        let (id, ending) = try Self.id(name)
+        let pending = try PendingThumbnail(id, target.query)
+        let wait = try target.query.wait()
+        let uri = CameoURI.thumbnail(id)
+        let content: StoredContent?
+        do {
+            content = try await site.store.content(of: uri)
+        } catch StoreError.notFound {
+            content = try await pending.wait(wait, on: site)
+        }
+        guard let content else { return try await pending.answer(to: request, on: site) }
+        if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
+            throw Problem(.notFound, "the thumbnail is \(format), and not what .\(ending) says; leave the ending out")
+        }
+        return try await serve(content, context)
+    }
+
+    private func placeholder(_ name: String) async throws -> Response {
+        try target.query.allow()
+        let thumbnail = try await site.store.thumbnail(try Self.id(name).id)
+        let picture = PlaceholderPicture(of: thumbnail)
+        let tag = "\"placeholder-\(thumbnail.blob)\""
+        let headers: HTTPFields = [
+            .contentType: picture.mediaType, .eTag: tag, .cacheControl: thumbnailCacheControl,
+            .contentSecurityPolicy: Self.policy,
+        ]
+        guard !RequestConditions(request).isNotModified(entityTag: tag, lastModified: nil) else {
+            return Response(status: .notModified, headers: headers)
+        }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
+    }
+
+    /// `ID`, or with an ending such as `.webp`.
+    private static func id(_ name: String) throws(Problem) -> (id: ThumbnailID, ending: Substring?) {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let id = ThumbnailID(parts[0]) else { throw nothing }
+        guard parts.count == 2 else { return (id, nil) }
+        guard !parts[1].isEmpty,
+            Rendition.Format.allCases.contains(where: { format in
+                format.mediaType.map { endings(of: $0).contains(parts[1]) } ?? false
+            })
+        else { throw nothing }
+        return (id, parts[1])
+    }
+
+    private static func endings(of mediaType: String) -> [Substring] {
+        mediaType == "image/jpeg" ? ["jpg", "jpeg"] : [mediaType.dropFirst("image/".count)]
+    }
+
+    private var thumbnailCacheControl: String {
+        "public, max-age=\(site.configuration.thumbnailAge.components.seconds), stale-while-revalidate=86400"
+    }
+
+    /// Of a document that a browser would run: it is to be looked at, and nothing of it does anything.
+    static let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+    /// What no browser takes for a document.
+    private static let harmless: Set = [
+        "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heif", "image/tiff", "image/jxl",
+    ]
+
+    /// - Throws: ``Problem``, or ``StoreError``
+    func serve(_ content: StoredContent, _ context: WebContext) async throws -> Response {
+        let modified = content.modifiedAt.map(HTTPDate.text)
+        var headers: HTTPFields = [.eTag: content.entityTag, .cacheControl: cacheControl(of: content)]
+        if let modified { headers[.lastModified] = modified }
+        let conditions = RequestConditions(request)
+        // Before the bytes are read: who has them costs a look at one row.
+        guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: modified) else {
+            return Response(status: .notModified, headers: headers)
+        }
+        let bytes = try await site.store.bytes(of: content.digest)
+        if case .file(let file, let count) = bytes {
+            try await site.files.verify(file, count: count, as: content.digest)
+        }
+        let type = content.contentType(of: await start(of: bytes))
+        headers[.contentType] = type
+        headers[.acceptRanges] = "bytes"
+        if !Self.harmless.contains(type) { headers[.contentSecurityPolicy] = Self.policy }
+        let count = bytes.count
+        let part = conditions.part(
+            of: count,
+            entityTag: content.entityTag,
+            lastModified: modified,
+            isGET: request.method == .get
+        )
+        switch part {
+        case .notModified: return Response(status: .notModified, headers: headers)
+        case .whole:
+            headers[.contentLength] = "\(count)"
+            guard request.method == .get else { return Response(status: .ok, headers: headers) }
+            return Response(status: .ok, headers: headers, body: body(bytes, 0..<count, context))
+        case .range(let range):
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+            headers[.contentLength] = "\(range.count)"
+            return Response(status: .partialContent, headers: headers, body: body(bytes, range, context))
+        case .unsatisfiable:
+            var problem = Problem(.rangeNotSatisfiable, "there are \(count) bytes")
+            problem.headers[.contentRange] = "bytes */\(count)"
+            throw problem
+        }
+    }
+
+    private func cacheControl(of content: StoredContent) -> String {
+        switch content.freshness {
+        case .forever: "public, \(content.cacheControl)"
+        case .unknown: thumbnailCacheControl
+        // Who may see an original is not known here.
+        case .until: "private, \(content.cacheControl)"
+        }
+    }
+
+    private func start(of bytes: BlobBytes) async -> Data {
+        switch bytes {
+        case .inMemory(let data): data.prefix(PictureFormat.sniffedBytes)
+        case .file(let file, let count):
+            Data(await site.files.read(file, 0..<min(count, PictureFormat.sniffedBytes)))
+        }
+    }
+
+    private func body(_ bytes: BlobBytes, _ range: Range<Int>, _ context: WebContext) -> ResponseBody {
+        switch bytes {
+        case .inMemory(let data):
+            let start = data.startIndex
+            let part = data[(start + range.lowerBound)..<(start + range.upperBound)]
+            return ResponseBody(byteBuffer: ByteBuffer(bytes: part))
+        case .file(let file, _):
+            return FileBody(file: file, range: range, files: site.files, channel: context.channel).responseBody
+        }
+    }
+}
+
+extension BlobBytes {
+    var count: Int {
+        switch self {
+        case .inMemory(let data): data.count
+        case .file(_, let count): count
+        }
+    }
+}
+
+extension RequestConditions {
+    init(_ request: Request) {
+        self.init { name in HTTPField.Name(name).flatMap { request.headers[$0] } }
+    }
+}

@@ -1,0 +1,36 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Logging
+
+/// What the answers are made of.
+struct Site: Sendable {
+    /// What a client may ask to be kept waiting for, in seconds.
+    static let waitRange = 0.0...30.0
+
+    let store: any Store
+    let configuration: WebConfiguration
+    let changes: StoreChanges
+    let files = VerifiedFiles()
+    let counters = RequestCounters()
+    let making = MakingJobs()
+    let readiness = Readiness()
+    let startedAt = Date()
+    let logger: Logger
+
+    init(store: any Store, configuration: WebConfiguration, logger: Logger) {
+        self.store = store
+        self.configuration = configuration
+        self.logger = logger
+        changes = StoreChanges(store: store)
+    }
+
+    /// The path of this server that leads to what a name stands for.
+    func path(to uri: CameoURI) -> String {
+        switch uri {
+        case .thumbnail(let id): "\(configuration.basePath)/thumb/\(id)"
+        case .blob(let digest): "\(configuration.basePath)/blob/\(digest)"
+        case .source(let name): "\(configuration.basePath)/source/\(PercentEncoding.encoded(name))"
+        }
+    }
+}

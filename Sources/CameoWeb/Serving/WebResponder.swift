@@ -1,0 +1,109 @@
+internal import CameoModel
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+
+/// Leads each request to what answers it.
+struct WebResponder: HTTPResponder {
+    let site: Site
+
+    init(_ site: Site) {
+        self.site = site
+    }
+
+    func respond(to request: Request, context: WebContext) async throws -> Response {
+        var route = Route.unknown
+        var response: Response
+        do {
+            let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
+            route = Route(target)
+            response = try await answer(request, target, route, context)
+        } catch let error as Problem where error.endsConnection {
+            response = error.response.ending(context.channel)
+        } catch {
+            let problem = Problem(erased: error)
+            if problem.status.kind == .serverError {
+                site.logger.error("cannot answer", metadata: ["route": "\(route.rawValue)", "reason": "\(error)"])
+            }
+            response = problem.response
+        }
+        response.headers[.xContentTypeOptions] = "nosniff"
+        if request.method == .head { response = response.withoutBody() }
+        site.counters.count(route, response.status.code, bytes: response.body.contentLength ?? 0)
+        return response
+    }
+
+    private func answer(
+        _ request: Request,
+        _ target: RequestTarget,
+        _ route: Route,
+        _ context: WebContext
+    ) async throws -> Response {
+        switch route {
+        case .thumbnail, .blob, .source, .placeholder:
+            try Self.check(request, allows: .get, .head)
+            return try await ContentHandler(site: site, request: request, target: target).answer(route, context)
+        case .health, .status, .metrics:
+            try Self.check(request, allows: .get, .head)
+            let handler = HealthHandler(site: site, request: request, target: target)
+            return switch route {
+            case .health: try await handler.health()
+            case .status: try await handler.status()
+            default: try await handler.metrics()
+            }
+        case .access:
+            try Self.check(request, allows: .get, .head)
+            try target.query.allow()
+            return Response(json: site.configuration.tokens.access(of: request))
+        case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
+        case .failures:
+            try Self.check(request, allows: .get, .head)
+            return try await JobsHandler(site: site, request: request, target: target).failures()
+        case .make:
+            try Self.check(request, allows: .get, .head)
+            return try await MakeHandler(site: site, request: request, target: target).answer(context)
+        case .page:
+            try Self.check(request, allows: .get, .head)
+            return try DashboardHandler(request: request, target: target).answer()
+        case .unknown: throw Problem(.notFound, "there is nothing at this path")
+        }
+    }
+
+    /// HEAD is what GET is.
+    static func check(_ request: Request, allows methods: HTTPRequest.Method...) throws(Problem) {
+        guard methods.contains(request.method) else {
+            throw .methodNotAllowed(methods.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+}
+
+/// What a path leads to.
+enum Route: String, CaseIterable, Sendable {
+    case thumbnail = "thumb"
+    case blob, source, placeholder, health, status, metrics, jobs, failures, make, access
+    case page
+    case unknown
+
+    init(_ target: RequestTarget) {
+        let (name, _) = target.firstSegment
+        switch name {
+        case "", "dashboard.css", "dashboard.js": self = .page
+        case "page", "unknown": self = .unknown
+        default: self = Route(rawValue: String(name)) ?? .unknown
+        }
+    }
+}
+
+extension Response {
+    /// Closes the connection behind itself.
+    fileprivate func ending(_ channel: any Channel) -> Response {
+        var response = self
+        let body = body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(writer)
+            channel.close(promise: nil)
+        }
+        return response
+    }
+}

@@ -1,0 +1,75 @@
+internal import CameoModel
+package import CameoStore
+internal import Hummingbird
+internal import HummingbirdCore
+package import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+
+/// Serves a store over HTTP/1.1 until it is told to end.
+package struct WebServer: Service {
+    /// Connections beyond these wait to be accepted.
+    private static let maximumConnections = 4_096
+    /// Between two requests of a connection, and between two pieces of a request.
+    private static let idleTimeout = TimeAmount.seconds(60)
+
+    private let address: ListenAddress
+    private let responder: WebResponder
+    private let logger: Logger
+    private let onReady: @Sendable (_ address: String) -> Void
+
+    /// `onReady` is told the URL of the first page once connections are accepted.
+    package init(
+        store: any Store,
+        address: ListenAddress,
+        configuration: WebConfiguration,
+        logger: Logger,
+        onReady: @escaping @Sendable (_ url: String) -> Void
+    ) {
+        self.address = address
+        self.logger = logger
+        self.onReady = onReady
+        responder = WebResponder(Site(store: store, configuration: configuration, logger: logger))
+    }
+
+    /// - Throws: ``CannotListen``
+    package func run() async throws {
+        let application = Application(
+            responder: responder,
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: address.bindAddress,
+                backlog: 512,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
+            ),
+            onServerRunning: { channel in onReady(url(of: channel)) },
+            logger: quietLogger
+        )
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw CannotListen(address: address, reason: "\(Errno(error.errnoCode))")
+        }
+    }
+
+    /// The address is taken, or none of this machine's.
+    package struct CannotListen: Error, CustomStringConvertible {
+        let address: ListenAddress
+        let reason: String
+
+        package var description: String { "cannot listen on \(address): \(reason)" }
+    }
+
+    /// The framework's own lines say nothing that ours do not.
+    private var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = .error
+        return logger
+    }
+
+    private func url(of channel: any Channel) -> String {
+        let path = responder.site.configuration.basePath + "/"
+        guard case .tcp(let host, let port) = address else { return "\(address)" }
+        return "http://\(ListenAddress.tcp(host: host, port: channel.localAddress?.port ?? port))\(path)"
+    }
+}

@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoWeb
+internal import CommandSupport
+internal import Foundation
+
+/// Who may do what.
+struct AccessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file of bearer tokens, a line each: a name, scopes out of read,enqueue,operate, and the token or sha256- \
+            and its digest.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var tokens: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the secret that /make URLs are signed with. Repeatable: one that goes out of use may still stand beside its successor.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var signKey: [String] = []
+
+    @Flag(help: "Answers /make URLs that nobody has signed: whoever reaches the server can have any picture made.")
+    var unsigned = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of presets (proto-json/presets.schema.json) beside the built-in ones, for /make.",
+            valueName: "file.json"
+        ),
+        completion: .file()
+    )
+    var presets: String?
+
+    func validate() throws {
+        guard !unsigned || signKey.isEmpty else {
+            throw ValidationError("--unsigned and --sign-key exclude each other")
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` with the option's name.
+    func apply(to configuration: inout WebConfiguration) throws {
+        if let tokens {
+            let text = String(decoding: try Self.read(tokens, "--tokens"), as: UTF8.self)
+            do throws(AccessTokens.Malformed) {
+                configuration.tokens = try AccessTokens(parsing: text)
+            } catch {
+                throw CommandFailure("--tokens \(tokens): \(error)", .usage)
+            }
+            guard !configuration.tokens.isEmpty else {
+                throw CommandFailure("--tokens \(tokens): there is no token in it", .usage)
+            }
+        }
+        configuration.signingKeys = try signKey.map { path in
+            var secret = [UInt8](try Self.read(path, "--sign-key"))
+            if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+            guard let key = SigningKey(secret) else {
+                throw CommandFailure("--sign-key \(path): must have at least \(SigningKey.minimumBytes) bytes", .usage)
+            }
+            return key
+        }
+        configuration.allowsUnsigned = unsigned
+        configuration.presets = try PresetFile.builtIn()
+        if let presets {
+            do throws(InvalidRequest) {
+                let file = try PresetFile(parsing: try Self.presets(presets))
+                configuration.presets = configuration.presets.replaced(by: file)
+            } catch {
+                throw CommandFailure("--presets \(presets): \(error)", .usage)
+            }
+        }
+    }
+
+    private static func presets(_ path: String) throws(InvalidRequest) -> Data {
+        do throws(Errno) {
+            return try InputFile.read(path)
+        } catch {
+            throw InvalidRequest(path: "", reason: "cannot be read: \(error)")
+        }
+    }
+
+    private static func read(_ path: String, _ option: String) throws -> Data {
+        do throws(Errno) {
+            return try InputFile.read(path)
+        } catch {
+            throw CommandFailure("\(option) \(path): cannot be read: \(error)", .usage)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import CameoModel
+internal import CameoStore
+internal import CameoWeb
+internal import CommandLogging
+internal import CommandSupport
+internal import Foundation
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// Builds a server from its options and runs it to its end.
+struct WebApp {
+    let command: CameoWebCommand
+
+    /// How long answers that have begun may take once the server is to end.
+    private static let grace = Duration.seconds(10)
+
+    init(_ command: CameoWebCommand) {
+        self.command = command
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        Self.allowManyFiles()
+        let logger = command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-web")
+        let configuration = try configuration
+        let store = try command.storeOptions.open()
+        let server = WebServer(
+            store: store,
+            address: command.server.listen,
+            configuration: configuration,
+            logger: logger,
+            onReady: { url in
+                Output.line(url)
+                logger.info("serves", metadata: ["store": "\(store.location)", "url": "\(url)"])
+            }
+        )
+        do {
+            try await group(server, logger).run()
+        } catch let error as WebServer.CannotListen {
+            throw CommandFailure("\(error)", .failed)
+        }
+        await store.finish()
+        store.close()
+        logger.info("ended")
+    }
+
+    private var configuration: WebConfiguration {
+        get throws {
+            var configuration = WebConfiguration()
+            configuration.basePath = command.server.basePath
+            configuration.thumbnailAge = command.server.maxAge.duration
+            configuration.maximumUpload = command.server.maxUpload.bytes
+            configuration.maximumLag = command.server.maxLag?.duration
+            try command.access.apply(to: &configuration)
+            return configuration
+        }
+    }
+
+    private func group(_ server: WebServer, _ logger: Logger) -> ServiceGroup {
+        // The group's own log lines say nothing that ours do not.
+        var quiet = logger
+        quiet.logLevel = .critical
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                .init(
+                    service: server,
+                    successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .cancelGroup
+                )
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: quiet
+        )
+        configuration.maximumGracefulShutdownDuration = Self.grace
+        return ServiceGroup(configuration: configuration)
+    }
+
+    /// Each connection is a file; shells allow 1,024.
+    private static func allowManyFiles() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

@@ -1,0 +1,117 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+/// The command itself, as a process.
+@Suite(.timeLimit(.minutes(10)))
+struct CommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func executable() throws -> String {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-web").path
+    }
+
+    private func web(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ProcessResult {
+        try await run(
+            try executable(),
+            ["--store", folder.path("store")] + arguments,
+            environment: environment,
+            timeout: .seconds(120)
+        )
+    }
+
+    /// Starts it, and returns the URL that it prints.
+    private func start(_ arguments: String..., environment: [String: String?] = [:]) async throws -> (
+        ChildProcess, String
+    ) {
+        let process = try ChildProcess(
+            try executable(),
+            ["--store", folder.path("store")] + arguments,
+            environment: environment
+        )
+        while true {
+            let printed = String(decoding: process.standardOutput, as: UTF8.self)
+            if printed.hasSuffix("\n") { return (process, String(printed.dropLast())) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func itPrintsItsAddressAndEndsBySignal(signal: Int32) async throws {
+        let (process, url) = try await start("--listen", "127.0.0.1:0", "--base-path", "/cameo")
+        let port = try #require(url.wholeMatch(of: #/http:\/\/127\.0\.0\.1:(\d+)\/cameo\//#)?.1)
+        let answer = try await run("curl", ["-sS", "http://127.0.0.1:\(port)/cameo/health/live"])
+        #expect(answer.outputText == "{\"status\":\"ok\"}\n", "\(answer.errorText)")
+        process.send(signal)
+        #expect(await process.ending == .exited(0))
+    }
+
+    /// A request that waits is answered at once when the server is to end.
+    @Test func aWaitEndsWithTheServer() async throws {
+        let (process, url) = try await start("--listen", "127.0.0.1:0")
+        let target = "\(url)thumb/00000000000000000000000000000000?wait=30s"
+        async let answer = run("curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code} %{time_total}", target])
+        // It is there once it is counted as a connection; its answer is not.
+        while try await run("curl", ["-sS", "\(url)health/live"]).exitStatus != 0 {}
+        process.send(SIGTERM)
+        let ending = await process.ending
+        let text = try await answer.outputText
+        #expect(ending == .exited(0))
+        #expect(text.hasPrefix("202") || text.hasPrefix("000"), "\(text)")
+    }
+
+    @Test func itListensOnASocket() async throws {
+        let path = folder.path("s")
+        let (process, url) = try await start("--listen", "unix:\(path)")
+        #expect(url == "unix:\(path)")
+        let answer = try await run("curl", ["-sS", "--unix-socket", path, "http://x/health/live"])
+        #expect(answer.outputText == "{\"status\":\"ok\"}\n")
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0))
+    }
+
+    @Test func anAddressThatIsTakenIsNamed() async throws {
+        let (process, url) = try await start("--listen", "127.0.0.1:0")
+        let port = try #require(url.firstMatch(of: #/:(\d+)\//#)?.1)
+        let second = try await web("--listen", "127.0.0.1:\(port)")
+        #expect(second.exitStatus == 1)
+        #expect(second.errorText.contains("cannot listen on 127.0.0.1:\(port): Address already in use"))
+        process.send(SIGTERM)
+        _ = await process.ending
+    }
+
+    @Test func wrongOptionsAreNamed() async throws {
+        let tokens = try folder.write(Data("name fly 0123456789abcdef".utf8), to: "tokens")
+        let key = try folder.write(Data("short\n".utf8), to: "key")
+        for (arguments, words) in [
+            (["--listen", "nowhere"], "--listen"), (["--listen", "127.0.0.1:99999"], "--listen"),
+            (["--base-path", "cameo/"], "--base-path"), (["--max-upload", "1G"], "--max-upload"),
+            (["--tokens", tokens], "there is no scope \"fly\""), (["--tokens", "/nothing"], "--tokens /nothing"),
+            (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "exclude each other"),
+            (["--presets", key], "--presets"),
+        ] {
+            let result = try await run(try executable(), ["--store", folder.path("store")] + arguments)
+            #expect(result.exitStatus == 2, "\(arguments)")
+            #expect(result.errorText.contains(words), "\(result.errorText)")
+        }
+        let result = try await run(try executable(), ["--store", "/proc/nothing", "--listen", "127.0.0.1:0"])
+        #expect(result.exitStatus == 4)
+    }
+
+    @Test func everyOptionMayComeFromTheEnvironment() async throws {
+        let (process, url) = try await start(environment: [
+            "CAMEO_WEB_LISTEN": "127.0.0.1:0", "CAMEO_WEB_BASE_PATH": "/x",
+        ])
+        #expect(url.hasSuffix("/x/"))
+        process.send(SIGTERM)
+        _ = await process.ending
+    }
+}

@@ -1,0 +1,80 @@
+import CameoModel
+import CameoWeb
+import Foundation
+import TestSupport
+import Testing
+
+/// Clients that mean no good: each is answered or refused, and the server goes on.
+@Suite(.timeLimit(.minutes(10)))
+struct HostileTests {
+    private let bench: WebBench
+
+    init() async throws {
+        bench = try await WebBench()
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/9.9\r\n\r\n", "NONSENSE\r\n\r\n", "GET /\u{0} HTTP/1.1\r\nHost: x\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST /jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ])
+    func whatIsNoHTTPEndsItsConnection(bytes: String) async throws {
+        // Answered by 4xx, or not at all; never by what a request would get.
+        let answer = try? await bench.exchange(Data(bytes.utf8))
+        if let answer { #expect((400..<500).contains(answer.status), "\(answer.status)") }
+        #expect(try await bench.get("/health/live").status == 200)
+    }
+
+    @Test func aHeadThatIsTooLongIsRefused() async throws {
+        let long = String(repeating: "a", count: 200_000)
+        let field = try? await bench.get("/health/live", ["X-Long": long])
+        if let field { #expect((400..<500).contains(field.status)) }
+        let target = try? await bench.get("/\(long)")
+        if let target { #expect((400..<500).contains(target.status)) }
+        #expect(try await bench.get("/\(String(repeating: "a", count: 66_000))").status == 414)
+        #expect(try await bench.get("/health/live").status == 200)
+    }
+
+    @Test func requestsOfOneConnectionAreAnsweredInTheirOrder() async throws {
+        let requests = ["/health/live", "/nothing", "/health/live"].map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
+        let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        let port = bench.port
+        let received = try await WebBench.blocking {
+            try RawConnection(port: port).exchange(Data((requests.joined() + last).utf8))
+        }
+        let statuses = String(decoding: received, as: UTF8.self).matches(of: #/HTTP\/1\.1 (\d+)/#).map { Int($0.1) }
+        #expect(statuses == [200, 404, 200, 200])
+    }
+
+    @Test func idleConnectionsHoldNobodyUp() async throws {
+        let port = bench.port
+        let idle = try await WebBench.blocking { try (0..<400).map { _ in try RawConnection(port: port) } }
+        // Some have begun a request and go no further.
+        for connection in idle.prefix(100) { connection.send(Data("GET /health/live HTTP/1.1\r\nHost:".utf8)) }
+        for _ in 0..<10 { #expect(try await bench.get("/health/live").status == 200) }
+        withExtendedLifetime(idle) {}
+    }
+
+    @Test func thePageIsItsOwnServersAlone() async throws {
+        let page = try await bench.get("/")
+        #expect(page.status == 200)
+        #expect(page["Content-Type"] == "text/html; charset=utf-8")
+        let policy = try #require(page["Content-Security-Policy"])
+        #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"))
+        #expect(!policy.contains("unsafe"))
+        let (style, script) = (try await bench.get("/dashboard.css"), try await bench.get("/dashboard.js"))
+        #expect(style.status == 200 && script.status == 200)
+        for text in [page.text, style.text, script.text] {
+            #expect(!text.contains("http:") && !text.contains("https:"))
+            #expect(
+                !text.contains("innerHTML") && !text.contains("insertAdjacentHTML") && !text.contains("document.write")
+            )
+        }
+        #expect(try await bench.get("/dashboard.js", ["If-None-Match": script["ETag"] ?? ""]).status == 304)
+        #expect(try await bench.get("/dashboard.js/x").status == 404)
+        #expect(try await bench.send("POST", "/").status == 405)
+    }
+}

@@ -1,0 +1,264 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import CameoWeb
+import Foundation
+import Testing
+
+/// Jobs over HTTP.
+@Suite(.timeLimit(.minutes(10)))
+struct JobTests {
+    private static let secrets = [
+        "viewer": "viewer-0123456789abcdef", "producer": "producer-0123456789abcdef",
+        "operator": "operator-0123456789abcdef", "hashed": "hashed-0123456789abcdef",
+    ]
+    private let bench: WebBench
+    private let picture = WebBench.picture()
+
+    init() async throws {
+        bench = try await WebBench { configuration in
+            configuration.maximumUpload = 1_000_000
+            configuration.tokens = try AccessTokens(
+                parsing: """
+                    # who does what
+                    viewer   read          viewer-0123456789abcdef
+                    producer read,enqueue  producer-0123456789abcdef
+
+                    operator read,operate  operator-0123456789abcdef
+                    hashed   enqueue       \(SHA256.digest(of: Array("hashed-0123456789abcdef".utf8)))
+                    """
+            )
+        }
+    }
+
+    private func bearer(_ name: String) -> [String: String] {
+        ["Authorization": "Bearer \(Self.secrets[name] ?? name)"]
+    }
+
+    private func json(_ name: String = "producer") -> [String: String] {
+        bearer(name).merging(["Content-Type": "application/json"]) { $1 }
+    }
+
+    private let request = Data(
+        #"{"source":"https://example.com/a.png","renditions":[{"width":64}],"headers":{"Authorization":"secret"}}"#.utf8
+    )
+
+    @Test func aRequestBecomesAJob() async throws {
+        let answer = try await bench.send("POST", "/jobs", json(), body: request)
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(answer["Location"] == "/jobs/1")
+        let receipt = try WireFormat.decode(EnqueueReceipt.self, from: answer.body)
+        #expect(receipt.outcome == .accepted)
+        let job = try await bench.get("/jobs/1", bearer("viewer"))
+        #expect(job.status == 200)
+        #expect(try job.json["state"] == "available")
+        // What may be a password is not told.
+        #expect(!job.text.contains("secret"))
+        guard case .array(let thumbnails) = try job.json["thumbnails"], case .string(let url) = thumbnails[0]["url"]
+        else {
+            throw RawAnswer.Malformed(text: job.text)
+        }
+        #expect(url.hasPrefix("/thumb/") && url.hasSuffix("?job=1"))
+        #expect(try await bench.get(url).status == 202)
+        #expect(try await bench.send("POST", "/jobs", json(), body: request).json["outcome"] == "joined")
+    }
+
+    @Test func aPictureBecomesAJobAndThumbnails() async throws {
+        let headers = bearer("producer").merging(["Content-Type": "image/webp"]) { $1 }
+        let target = "/jobs?size=64x64:cover,x32:jpeg:q70&batch=b&queue=fast&priority=5"
+        let answer = try await bench.send("POST", target, headers, body: picture)
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(try answer.json["batch"] == "b")
+        #expect(try answer.json["source"] == .string(CameoURI.blob(SHA256.digest(of: picture)).text))
+        let worker = try await bench.register()
+        async let ended = bench.get("/jobs/1?wait=30s", bearer("viewer"))
+        try await bench.work(worker, with: picture)
+        #expect(try await ended.json["state"] == "completed")
+        guard case .array(let thumbnails) = try await ended.json["thumbnails"] else { return }
+        #expect(thumbnails.count == 2)
+        for thumbnail in thumbnails {
+            guard case .string(let url) = thumbnail["url"], case .string(let blob) = thumbnail["blobURL"] else {
+                throw RawAnswer.Malformed(text: "\(thumbnail)")
+            }
+            #expect(try await bench.get(url).body == picture)
+            #expect(try await bench.get(blob).body == picture)
+        }
+    }
+
+    private func form(_ parts: [(String, Data)], boundary: String = "xYz") -> Data {
+        var body = Data()
+        for (name, data) in parts {
+            body += Data(
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"x\"\r\n\r\n".utf8
+            )
+            body += data + Data("\r\n".utf8)
+        }
+        return body + Data("--\(boundary)--\r\n".utf8)
+    }
+
+    @Test func aFormIsTakenAsBrowsersSendIt() async throws {
+        let headers = bearer("producer").merging(["Content-Type": "multipart/form-data; boundary=\"xYz\""]) { $1 }
+        // The bytes of a picture may have anything in them.
+        let tricky = picture + Data("\r\n--xY\r\n\r\n--".utf8)
+        let fields = [("picture", tricky), ("preset", Data("gallery".utf8)), ("key", Data("user:1".utf8))]
+        let answer = try await bench.send("POST", "/jobs", headers, body: form(fields))
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(try answer.json["source"] == "cameo://source/user%3A1")
+        #expect(try await bench.store.data(of: .source("user:1")) == tricky)
+        let whole = [("request", Data(#"{"renditions":[{"width":9}],"batch":"c"}"#.utf8)), ("picture", picture)]
+        #expect(try await bench.send("POST", "/jobs", headers, body: form(whole)).json["batch"] == "c")
+        for (parts, status) in [
+            ([("size", Data("9x9".utf8))], 422), ([("picture", picture), ("picture", picture)], 400),
+            ([("picture", picture), ("colour", Data())], 400), ([("picture", Data())], 422),
+            ([("picture", picture), ("request", Data("{}".utf8))], 422),
+            (
+                [
+                    ("picture", picture), ("request", Data(#"{"renditions":[{"width":9}]}"#.utf8)),
+                    ("size", Data("9x9".utf8)),
+                ], 400
+            ),
+        ] {
+            let answer = try await bench.send("POST", "/jobs", headers, body: form(parts))
+            #expect(answer.status == status, "\(parts.map(\.0)): \(answer.text)")
+        }
+        for body in ["", "--xYz", "--xYz\r\n\r\n", "--xYz\r\nA: b\r\n\r\nx\r\n--xYz--", "nothing"] {
+            #expect(try await bench.send("POST", "/jobs", headers, body: Data(body.utf8)).status == 400, "\(body)")
+        }
+    }
+
+    @Test(arguments: [
+        ("/jobs?size=9", 400, "no rendition"), ("/jobs?size=9x9:purple", 400, "no fit, format or quality"),
+        ("/jobs?size=99999x1", 422, "width"), ("/jobs?preset=nothing", 400, "no size or preset"),
+        ("/jobs?priority=high", 422, "priority"), ("/jobs?queue=A%20B", 422, "queue"),
+        ("/jobs?colour=red", 400, "colour"),
+        ("/jobs?key=https://example.com/", 422, "cacheKey"),
+    ])
+    func whatIsAskedForIsChecked(target: String, status: Int, words: String) async throws {
+        let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
+        let answer = try await bench.send("POST", target, headers, body: picture)
+        #expect(answer.status == status)
+        #expect(answer.text.contains(words), "\(answer.text)")
+    }
+
+    @Test(arguments: [
+        ("", 422, "malformed JSON"), ("[]", 422, "must be an object"), ("{}", 422, "source"),
+        (#"{"source":"https://example.com/","renditions":[{"width":0}]}"#, 422, "renditions[0].width"),
+        (#"{"source":"upload:1","renditions":[{"width":9}]}"#, 422, "source"),
+    ])
+    func aRequestIsCheckedByItsField(body: String, status: Int, words: String) async throws {
+        let answer = try await bench.send("POST", "/jobs", json(), body: Data(body.utf8))
+        #expect(answer.status == status)
+        #expect(answer["Content-Type"] == "application/problem+json")
+        #expect(try answer.json["code"] == "request.invalid")
+        #expect(answer.text.contains(words), "\(answer.text)")
+    }
+
+    @Test func tokensAllowWhatTheirScopesSay() async throws {
+        _ = try await bench.send("POST", "/jobs", json(), body: request)
+        let table: [(String, String, String?, Int)] = [
+            ("GET", "/jobs", nil, 401), ("GET", "/jobs/1", nil, 401), ("GET", "/status", nil, 401),
+            ("GET", "/failures", nil, 401), ("GET", "/source/x", nil, 401),
+            ("GET", "/jobs", "viewer", 200), ("GET", "/status", "viewer", 200), ("GET", "/source/x", "viewer", 404),
+            ("GET", "/jobs", "hashed", 403), ("GET", "/jobs", "wrong-0123456789abcdef", 401),
+            ("GET", "/jobs", "viewer-0123456789abcde", 401), ("GET", "/jobs", "", 401),
+            ("POST", "/jobs", nil, 401), ("POST", "/jobs", "viewer", 403), ("POST", "/jobs", "operator", 403),
+            ("POST", "/jobs", "hashed", 201), ("POST", "/jobs/1/cancel", "producer", 403),
+            ("POST", "/jobs/1/cancel", "operator", 200), ("POST", "/jobs/1/retry", "operator", 200),
+            ("POST", "/jobs/99/retry", "operator", 404), ("GET", "/jobs/1/retry", "operator", 405),
+            ("DELETE", "/jobs/1", "operator", 405), ("POST", "/jobs/1/forget", "operator", 404),
+        ]
+        for (method, target, name, status) in table {
+            var headers = name.map(bearer) ?? [:]
+            headers["Content-Type"] = "application/json"
+            let answer = try await bench.send(method, target, headers, body: method == "POST" ? request : nil)
+            #expect(answer.status == status, "\(method) \(target) \(name ?? "-"): \(answer.text)")
+            if status == 401 { #expect(answer["WWW-Authenticate"]?.hasPrefix("Bearer") == true) }
+        }
+        #expect(try await bench.get("/access").json == ["read": false, "enqueue": false, "operate": false])
+        #expect(
+            try await bench.get("/access", bearer("operator")).json == [
+                "read": true, "enqueue": false, "operate": true,
+            ]
+        )
+        // Pictures and health need none.
+        #expect(try await bench.get("/health/live").status == 200)
+        #expect(try await bench.get("/metrics").status == 200)
+    }
+
+    @Test func withoutTokensNobodyWrites() async throws {
+        let open = try await WebBench()
+        #expect(try await open.get("/jobs").status == 200)
+        #expect(try await open.get("/access").json == ["read": true, "enqueue": false, "operate": false])
+        #expect(try await open.send("POST", "/jobs", json(), body: request).status == 403)
+        #expect(try await open.send("POST", "/jobs/1/cancel").status == 403)
+    }
+
+    @Test func listsHavePages() async throws {
+        for index in 0..<5 {
+            _ = try await bench.store.enqueue([
+                ThumbnailRequest(
+                    source: "https://example.com/\(index)",
+                    renditions: [Rendition(width: 64)],
+                    queue: index < 3 ? "a" : "b"
+                )
+            ])
+        }
+        let first = try await bench.get("/jobs?limit=2", bearer("viewer"))
+        #expect(try first.json["cursor"] == 4)
+        let second = try await bench.get("/jobs?limit=4&cursor=4", bearer("viewer"))
+        #expect(try second.json["cursor"] == .null)
+        guard case .array(let jobs) = try second.json["jobs"] else { return }
+        #expect(jobs.map { $0["id"] } == [3, 2, 1])
+        for (query, count) in [
+            ("queue=a", 3), ("queue=a,b", 0), ("state=available", 5), ("state=running,discarded", 0),
+            ("source=https://example.com/1", 1), ("batch=x", 0), ("code=source.timeout", 0),
+        ] {
+            guard case .array(let jobs) = try await bench.get("/jobs?\(query)", bearer("viewer")).json["jobs"] else {
+                throw RawAnswer.Malformed(text: query)
+            }
+            #expect(jobs.count == count, "\(query)")
+        }
+        for query in ["state=lost", "code=none", "limit=0", "limit=201", "cursor=x", "page=2"] {
+            #expect(try await bench.get("/jobs?\(query)", bearer("viewer")).status == 400, "\(query)")
+        }
+    }
+
+    @Test func failuresHaveACodeAndAnExample() async throws {
+        let worker = try await bench.register()
+        for code in [JobFailure.Code.imageCorrupt, .sourceNotFound, .imageCorrupt] {
+            _ = try await bench.enqueue(Rendition(width: 64))
+            try await bench.discard(worker, code)
+        }
+        let answer = try await bench.get("/failures", bearer("viewer"))
+        guard case .array(let codes) = try answer.json["codes"] else { throw RawAnswer.Malformed(text: answer.text) }
+        #expect(codes.map { $0["code"] } == ["image.corrupt", "source.notFound"])
+        #expect(codes.map { $0["count"] } == [2, 1])
+        #expect(codes[0]["example"]["id"] == 3)
+    }
+
+    @Test func aTooLongBodyIsRefusedByName() async throws {
+        let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
+        let announced = try await bench.send("POST", "/jobs", headers, body: Data(count: 1_000_001))
+        #expect(announced.status == 413)
+        #expect(announced.text.contains("1000000 bytes"))
+        #expect(try announced.json["code"] == "source.tooLarge")
+        // One that says nothing of its length, and never ends.
+        var chunked = Data(
+            "POST /jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: image/png\r\n".utf8
+        )
+        chunked += Data("Authorization: Bearer producer-0123456789abcdef\r\n\r\n".utf8)
+        for _ in 0..<40 { chunked += Data("10000\r\n".utf8) + Data(count: 0x10000) + Data("\r\n".utf8) }
+        #expect(try await bench.exchange(chunked).status == 413)
+        let text = try await bench.send("POST", "/jobs", json(), body: Data(count: ThumbnailRequest.maximumBytes + 1))
+        #expect(text.status == 413)
+        #expect(try await bench.send("POST", "/jobs", bearer("producer"), body: picture).status == 415)
+    }
+
+    @Test(arguments: [
+        "name read", "name read,fly 0123456789abcdef", "name read short", "name read sha256-xyz",
+        "name  0123456789abcdef",
+    ])
+    func aTokenFileIsStrict(line: String) {
+        #expect(throws: AccessTokens.Malformed.self) { try AccessTokens(parsing: "# fine\n\(line)\n") }
+    }
+}

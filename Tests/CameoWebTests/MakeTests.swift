@@ -1,0 +1,170 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoWeb
+
+/// Thumbnails that are made when they are first asked for.
+@Suite(.timeLimit(.minutes(10)))
+struct MakeTests {
+    private static let key = Array("0123456789abcdef".utf8)
+    private let picture = WebBench.picture()
+    private let source = "https://example.com/a b/cat.png?size=1"
+
+    private func signed(
+        _ rendition: String,
+        _ source: String,
+        expires: Int64? = nil,
+        key: [UInt8] = key
+    ) throws -> String {
+        let signingKey = try #require(SigningKey(key))
+        let message = "\(rendition)\n\(source)\n\(expires.map(String.init) ?? "")"
+        let query = expires.map { "&expires=\($0)" } ?? ""
+        return
+            "/make/\(rendition)/\(PercentEncoding.encoded(source))?sig=\(signingKey.signature(of: message.utf8))\(query)"
+    }
+
+    private func bench(_ configure: (inout WebConfiguration) throws -> Void = { _ in }) async throws -> WebBench {
+        try await WebBench { configuration in
+            configuration.signingKeys = [try #require(SigningKey(Self.key))]
+            try configure(&configuration)
+        }
+    }
+
+    /// RFC 4231, test cases 1 to 4 and 6 to 7.
+    @Test(arguments: [
+        (
+            String(repeating: "\u{0b}", count: 20), "Hi There",
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        ),
+        ("Jefe", "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+    ])
+    func signaturesAreTheStandards(key: String, message: String, digest: String) {
+        #expect(SigningKey(anyLength: Array(key.utf8)).signature(of: message.utf8) == digest)
+    }
+
+    @Test func aLongKeyIsHashed() {
+        let key = SigningKey(anyLength: [UInt8](repeating: 0xAA, count: 131))
+        #expect(
+            key.signature(of: "Test Using Larger Than Block-Size Key - Hash Key First".utf8)
+                == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        )
+    }
+
+    @Test func aSignedURLBecomesAJobAndThenAThumbnail() async throws {
+        let bench = try await bench()
+        let url = try signed("64x64:cover:webp:q75", source)
+        let first = try await bench.get(url)
+        #expect(first.status == 202, "\(first.text)")
+        let job = try await bench.store.job(1)
+        #expect(job.queue == "web")
+        #expect(job.priority > 0)
+        #expect(job.source == source)
+        // The second view joins the first.
+        async let second = bench.get(url + "&wait=30s")
+        try await bench.work(try await bench.register(), with: picture)
+        #expect(try await second.status == 200)
+        #expect(try await second.body == picture)
+        let third = try await bench.get(url)
+        #expect(third.status == 200)
+        #expect(third["ETag"] == "\"\(SHA256.digest(of: picture))\"")
+        #expect(try await bench.get(url, ["If-None-Match": third["ETag"] ?? ""]).status == 304)
+        #expect(try await bench.send("HEAD", url).body.isEmpty)
+        await #expect(throws: StoreError.noSuchJob(2)) { try await bench.store.job(2) }
+    }
+
+    @Test func whatIsNotSignedIsNotMade() async throws {
+        let bench = try await bench()
+        let url = try signed("64x64", source)
+        for target in [
+            "/make/64x64/\(PercentEncoding.encoded(source))", url.replacing("64x64/", with: "65x65/"),
+            url.replacing("cat.png", with: "dog.png"), url + "0", url.replacing("sig=", with: "sig=0"),
+            try signed("64x64", source, key: Array("another-0123456789".utf8)),
+            url + "&expires=9999999999",
+            try signed("64x64", source, expires: 4_000_000_000).replacing("4000000000", with: "4000000001"),
+        ] {
+            #expect(try await bench.get(target).status == 403, "\(target)")
+        }
+        #expect(try await bench.get(try signed("64x64", source, expires: 1_000_000_000)).status == 410)
+        #expect(try await bench.get(try signed("64x64", source, expires: 4_000_000_000)).status == 202)
+        #expect(try await bench.send("POST", url).status == 405)
+        #expect(try await WebBench().get(url).status == 404)
+    }
+
+    @Test func aProxyMayEncodeOtherwise() async throws {
+        let bench = try await bench()
+        let url = try signed("64x64:cover", "https://example.com/cat.png")
+        let other = url.replacing("64x64:cover", with: "64x64%3Acover").replacing(
+            "https%3A%2F%2Fexample.com%2F",
+            with: "https://example.com/"
+        )
+        #expect(try await bench.get(other).status == 202)
+    }
+
+    @Test func twoKeysAreInUseWhileOneIsReplaced() async throws {
+        let old = Array("an-old-key-0123456789".utf8)
+        let bench = try await bench { $0.signingKeys.append(try #require(SigningKey(old))) }
+        #expect(try await bench.get(try signed("64x64", source, key: old)).status == 202)
+        #expect(try await bench.get(try signed("64x64", source)).status == 202)
+        #expect(SigningKey(Array("short".utf8)) == nil)
+    }
+
+    @Test func presetsHaveNames() async throws {
+        let bench = try await WebBench { $0.allowsUnsigned = true }
+        let source = PercentEncoding.encoded(source)
+        for (name, width) in [("gallery", 320), ("gallery:view", 1280), ("32x", 32)] {
+            let id = try await bench.get("/make/\(name)/\(source)").json["job"]
+            guard case .integer(let job) = id else { throw RawAnswer.Malformed(text: name) }
+            let request = try ThumbnailRequest(json: try await bench.store.job(job).request)
+            #expect(request.renditions[0].width == width)
+        }
+        for name in ["gallery:nothing", "nothing", "64", "64x64:purple", "x", "-1x5", "0x0", "99999x1"] {
+            let status = try await bench.get("/make/\(name)/\(source)").status
+            #expect([400, 422].contains(status), "\(name): \(status)")
+        }
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "/etc/passwd", "data:,x", "upload:1", "ftp://example.com/a.png", "a.png"])
+    func onlySourcesOfTheWebAreMade(source: String) async throws {
+        let bench = try await WebBench { $0.allowsUnsigned = true }
+        let answer = try await bench.get("/make/64x64/\(PercentEncoding.encoded(source))")
+        #expect(answer.status == 400)
+        #expect(try answer.json["code"] == "source.unsupportedScheme")
+    }
+
+    @Test func aFailureIsToldAndNotTriedAgainAtOnce() async throws {
+        let bench = try await bench()
+        let url = try signed("64x64", source)
+        #expect(try await bench.get(url).status == 202)
+        try await bench.discard(try await bench.register(), .sourceNotFound)
+        for _ in 0..<3 {
+            let answer = try await bench.get(url)
+            #expect(answer.status == 404)
+            #expect(try answer.json["code"] == "source.notFound")
+            #expect(answer["Retry-After"] == "60")
+        }
+        await #expect(throws: StoreError.noSuchJob(2)) { try await bench.store.job(2) }
+    }
+
+    /// The article's function, run as it stands there.
+    @Test func theArticlesURLsAreAnswered() async throws {
+        let bench = try await bench()
+        let article = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/Web.md"), encoding: .utf8)
+        let block = try #require(
+            article.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first
+        )
+        let program =
+            block + """
+
+                print(make_url(b"\(String(decoding: Self.key, as: UTF8.self))", "64x64:cover", "\(source)"))
+                print(make_url(b"\(String(decoding: Self.key, as: UTF8.self))", "gallery:grid", "\(source)", "4000000000"))
+                """
+        let result = try await run("python3", ["-c", program])
+        let urls = result.outputText.split(separator: "\n").map(String.init)
+        #expect(urls.count == 2, "\(result.errorText)")
+        for url in urls { #expect(try await bench.get(url).status == 202, "\(url)") }
+    }
+}

@@ -1,0 +1,244 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import CameoWeb
+import Foundation
+import Testing
+
+/// Stored bytes over HTTP.
+@Suite(.timeLimit(.minutes(10)))
+struct ReadingTests {
+    private let bench: WebBench
+    private let picture = WebBench.picture()
+
+    init() async throws {
+        bench = try await WebBench()
+    }
+
+    @Test func aThumbnailHasItsTypeLengthTagAndRules() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        let answer = try await bench.get("/thumb/\(id)")
+        #expect(answer.status == 200)
+        #expect(answer.body == picture)
+        #expect(answer["Content-Type"] == "image/webp")
+        #expect(answer["Content-Length"] == "\(picture.count)")
+        #expect(answer["ETag"] == "\"\(SHA256.digest(of: picture))\"")
+        #expect(answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=86400")
+        #expect(answer["X-Content-Type-Options"] == "nosniff")
+        #expect(answer["Accept-Ranges"] == "bytes")
+        #expect(answer["Last-Modified"]?.hasSuffix(" GMT") == true)
+        #expect(answer["Content-Security-Policy"] == nil)
+        #expect(try await bench.get("/thumb/\(id).webp").body == picture)
+        #expect(try await bench.get("/thumb/\(id).jpg").status == 404)
+        #expect(try await bench.get("/thumb/\(id).exe").status == 404)
+    }
+
+    @Test func headIsGetWithoutItsBody() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        let (get, head) = (try await bench.get("/thumb/\(id)"), try await bench.send("HEAD", "/thumb/\(id)"))
+        #expect(head.status == 200)
+        #expect(head.body.isEmpty)
+        var (ofGet, ofHead) = (get.headers, head.headers)
+        (ofGet["date"], ofHead["date"]) = (nil, nil)
+        #expect(ofGet == ofHead)
+    }
+
+    @Test func aReadingIsNoted() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        _ = try await bench.get("/thumb/\(id)")
+        await bench.store.finish()
+        var retention = Retention.forever
+        retention.thumbnails = .zero
+        #expect(try await bench.store.prunable(retention).thumbnails == 0)
+    }
+
+    @Test(arguments: [
+        ("If-None-Match", "TAG", 304), ("If-None-Match", "W/TAG", 304), ("If-None-Match", "*", 304),
+        ("If-None-Match", "\"other\", TAG", 304), ("If-None-Match", "\"other\"", 200),
+        ("If-Modified-Since", "MODIFIED", 304), ("If-Modified-Since", "Mon, 01 Jan 2001 00:00:00 GMT", 200),
+    ])
+    func conditionsAreKept(name: String, value: String, status: Int) async throws {
+        let id = try await bench.makeThumbnail(picture)
+        let first = try await bench.get("/thumb/\(id)")
+        let value = value.replacingOccurrences(of: "TAG", with: first["ETag"] ?? "")
+            .replacingOccurrences(of: "MODIFIED", with: first["Last-Modified"] ?? "")
+        let answer = try await bench.get("/thumb/\(id)", [name: value])
+        #expect(answer.status == status)
+        #expect(answer["ETag"] == first["ETag"])
+        #expect(answer["Cache-Control"] == first["Cache-Control"])
+        if status == 304 {
+            #expect(answer.body.isEmpty)
+            #expect(answer["Content-Length"] == nil)
+        }
+    }
+
+    /// Of a small blob, which stands in the database, and of one that stands in a file.
+    @Test(arguments: [4_000, 900_000])
+    func rangesAreKept(size: Int) async throws {
+        let data = WebBench.picture(bytes: size)
+        let digest = try await bench.store.store(data, mediaType: nil)
+        for (field, range) in [
+            ("bytes=0-99", 0..<100), ("bytes=100-", 100..<size), ("bytes=-50", (size - 50)..<size),
+            ("bytes=0-0", 0..<1), ("bytes=10-9999999", 10..<size),
+        ] {
+            let answer = try await bench.get("/blob/\(digest)", ["Range": field])
+            #expect(answer.status == 206, "\(field)")
+            #expect(answer.body == data.subdata(in: range), "\(field)")
+            #expect(answer["Content-Range"] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
+            #expect(answer["Content-Length"] == "\(range.count)")
+        }
+        let outside = try await bench.get("/blob/\(digest)", ["Range": "bytes=\(size)-"])
+        #expect(outside.status == 416)
+        #expect(outside["Content-Range"] == "bytes */\(size)")
+        // What is malformed or of several parts is as if it were not there; so is a part of other bytes.
+        for headers in [
+            ["Range": "bytes=5-2"], ["Range": "bytes=0-1,3-4"], ["Range": "lines=1-2"],
+            ["Range": "bytes=0-9", "If-Range": "\"other\""],
+        ] {
+            #expect(try await bench.get("/blob/\(digest)", headers).status == 200)
+        }
+        let tag = try await bench.send("HEAD", "/blob/\(digest)", ["Range": "bytes=0-9"])
+        #expect(tag.status == 200)
+        #expect(tag["Content-Length"] == "\(size)")
+    }
+
+    @Test func aBlobIsImmutable() async throws {
+        let data = WebBench.picture(bytes: 2_000_000)
+        let digest = try await bench.store.store(data, mediaType: nil)
+        let answer = try await bench.get("/blob/\(digest)")
+        #expect(answer.status == 200)
+        #expect(answer.body == data)
+        #expect(answer["Content-Type"] == "image/webp")
+        #expect(answer["Cache-Control"] == "public, max-age=31536000, immutable")
+    }
+
+    @Test(arguments: [300, 900_000])
+    func aDamagedBlobIsNeverServed(size: Int) async throws {
+        let data = WebBench.picture(bytes: size)
+        let digest = try await bench.store.store(data, mediaType: nil)
+        #expect(try await bench.get("/blob/\(digest)").status == 200)
+        if size > 102_400 {
+            let path = "\(bench.store.location)/blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))"
+            var damaged = data
+            damaged[500_000] ^= 1
+            try damaged.write(to: URL(filePath: path))
+        } else {
+            try await bench.sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(digest.hex)';")
+        }
+        let answer = try await bench.get("/blob/\(digest)")
+        #expect(answer.status == 500)
+        #expect(try answer.json["code"] == "store.failed")
+    }
+
+    @Test(arguments: ["image/svg+xml", "text/html", "application/xml"])
+    func whatABrowserWouldRunDoesNothing(mediaType: String) async throws {
+        let data = Data("<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>".utf8)
+        let digest = try await bench.store.store(data, mediaType: mediaType)
+        let answer = try await bench.get("/blob/\(digest)")
+        #expect(answer.status == 200)
+        #expect(answer["Content-Security-Policy"]?.contains("default-src 'none'") == true)
+        #expect(answer["Content-Security-Policy"]?.contains("sandbox") == true)
+        #expect(answer["X-Content-Type-Options"] == "nosniff")
+    }
+
+    @Test func aSourceIsFoundByItsURL() async throws {
+        let uri = "https://example.com/a b/cat.png?size=1&x=ä"
+        try await bench.keep(uri, picture, freshFor: 1_000)
+        let answer = try await bench.get("/source/\(PercentEncoding.encoded(uri))")
+        #expect(answer.status == 200)
+        #expect(answer.body == picture)
+        #expect(answer["Cache-Control"]?.hasPrefix("private, max-age=9") == true)
+        #expect(try await bench.get("/source/https%3A%2F%2Fexample.com%2Fother").status == 404)
+    }
+
+    @Test func whatIsNotMadeYetIsToldOf() async throws {
+        let receipt = try await bench.enqueue(Rendition(width: 300, height: 200, fit: .cover))
+        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+        let job = try #require(receipt.id)
+        let asProgram = try await bench.get("/thumb/\(id)?job=\(job)", ["Accept": "*/*"])
+        #expect(asProgram.status == 202)
+        #expect(asProgram["Retry-After"] == "1")
+        #expect(asProgram["Cache-Control"] == "no-store")
+        #expect(try asProgram.json["state"] == "available")
+        let asBrowser = try await bench.get("/thumb/\(id)?job=\(job)", ["Accept": "image/avif,image/webp,*/*;q=0.8"])
+        #expect(asBrowser.status == 202)
+        #expect(asBrowser["Content-Type"] == "image/svg+xml")
+        #expect(asBrowser.text.contains("width=\"300\" height=\"200\""))
+        #expect(try await bench.get("/thumb/\(id)?box=40x30", ["Accept": "image/*"]).text.contains("width=\"40\""))
+        #expect(try await bench.get("/thumb/\(id)").status == 202)
+        #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32))?job=\(job)").status == 404)
+        #expect(try await bench.get("/thumb/\(id)?job=999").status == 404)
+    }
+
+    @Test func aWaitEndsWithTheThumbnail() async throws {
+        let receipt = try await bench.enqueue(Rendition(width: 64))
+        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+        let worker = try await bench.register()
+        async let answer = bench.get("/thumb/\(id)?wait=30s")
+        try await bench.work(worker, with: picture)
+        #expect(try await answer.status == 200)
+        #expect(try await answer.body == picture)
+    }
+
+    @Test func aWaitEndsWithTheJobsFailure() async throws {
+        let receipt = try await bench.enqueue(Rendition(width: 64))
+        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+        let worker = try await bench.register()
+        async let answer = bench.get("/thumb/\(id)?job=\(try #require(receipt.id))&wait=30s")
+        try await bench.discard(worker)
+        #expect(try await answer.status == 422)
+        #expect(try await answer.json["code"] == "image.corrupt")
+        #expect(try await answer["Content-Type"] == "application/problem+json")
+    }
+
+    @Test func aPlaceholderIsAPicture() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        let answer = try await bench.get("/placeholder/\(id)")
+        #expect(answer.status == 200)
+        #expect(answer["Content-Type"] == "image/png")
+        // The reference decoder gives this hash 23 × 32 pixels.
+        #expect(answer.body.dropFirst(16).prefix(8) == Data([0, 0, 0, 23, 0, 0, 0, 32]))
+        #expect(try await bench.get("/placeholder/\(id)", ["If-None-Match": answer["ETag"] ?? ""]).status == 304)
+        #expect(try await bench.get("/placeholder/\(String(repeating: "0", count: 32))").status == 404)
+    }
+
+    @Test(arguments: [
+        ("/thumb/", 404), ("/thumb", 404), ("/thumb/xyz", 404), ("/thumb/../../etc/passwd", 404),
+        ("/thumb/%2e%2e%2f%2e%2e%2fetc%2fpasswd", 404), ("/blob/sha256-..%2f..%2fcameo.sqlite", 404),
+        ("/blob/cameo.sqlite", 404), ("/source/%00", 400), ("/source/%zz", 400), ("/source/%ff%fe", 400),
+        ("/source/..%2f..%2fcameo.sqlite", 404), ("/../../etc/passwd", 404), ("//thumb/x", 404), ("/nothing", 404),
+        ("/thumb/00000000000000000000000000000000?wait=31s", 400),
+        ("/thumb/00000000000000000000000000000000?wait=-1", 400),
+        ("/thumb/00000000000000000000000000000000?wait=nan", 400),
+        ("/thumb/00000000000000000000000000000000?wiat=1", 400),
+        ("/thumb/00000000000000000000000000000000?wait=0&wait=0", 400),
+        ("/thumb/00000000000000000000000000000000?job=0", 400),
+        ("/thumb/00000000000000000000000000000000?box=0x0", 400),
+        ("/blob/sha256-0000000000000000000000000000000000000000000000000000000000000000", 404),
+        ("http://localhost/thumb/00000000000000000000000000000000", 202),
+    ])
+    func onlyNamesLeadAnywhere(target: String, status: Int) async throws {
+        let answer = try await bench.get(target)
+        #expect(answer.status == status)
+        if status >= 400 {
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(try answer.json["status"] == .integer(Int64(status)))
+        }
+    }
+
+    @Test func onlyWhatReadsIsAllowed() async throws {
+        for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+            let answer = try await bench.send(method, "/thumb/00000000000000000000000000000000")
+            #expect(answer.status == 405)
+            #expect(answer["Allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test func aBasePathStandsBeforeAllOthers() async throws {
+        let bench = try await WebBench { $0.basePath = "/cameo" }
+        let id = try await bench.makeThumbnail(picture)
+        #expect(try await bench.get("/cameo/thumb/\(id)").status == 200)
+        #expect(try await bench.get("/thumb/\(id)").status == 404)
+        #expect(try await bench.get("/cameothumb/\(id)").status == 404)
+    }
+}
