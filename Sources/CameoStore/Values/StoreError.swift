@@ -83,5 +83,5 @@ extension StoreError: CustomStringConvertible {
     /// Advice for a database with damaged pages.
     package static let damagedDatabaseAdvice =
         "Stop all of Cameo's programs and restore a backup, or recover what can be read with sqlite3's `.dump`, or `.recover` "
-        + "if it has that (README, Damaged tables)"
+        + "if it has that (Operating, Damaged tables)"
 }

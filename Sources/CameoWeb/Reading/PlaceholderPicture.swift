@@ -16,15 +16,15 @@ struct PlaceholderPicture: Sendable {
 
     /// As its ThumbHash remembers it; its main colour, if that cannot be read.
     init(of thumbnail: Thumbnail) {
-        let placeholder = thumbnail.facts?.placeholder
-        if let hash = placeholder.flatMap({ Data(base64Encoded: $0.thumbHash) }).flatMap({ ThumbHash(Array($0)) }) {
+        let placeholder = thumbnail.facts.placeholder
+        if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {
             self.init(
                 mediaType: "image/png",
                 bytes: PlainPNG.encode(hash.pixels(), width: hash.width, height: hash.height)
             )
         } else {
             let box = PendingThumbnail.Box(width: thumbnail.width, height: thumbnail.height)
-            self.init(box, color: placeholder?.dominantColorText ?? Self.neutral)
+            self.init(box, color: placeholder.dominantColorText ?? Self.neutral)
         }
     }
 
