@@ -1,14 +1,13 @@
-import CameoFetch
-import CameoHTTPCache
-import Foundation
-import TestSupport
-import Testing
+internal import CameoHTTPCache
+package import Foundation
+package import TestSupport
+internal import Testing
 
 /// One line of the conformance table: an answer comes, time passes, the same is wanted again.
-struct ConformanceRow: CustomTestStringConvertible, Sendable {
+package struct ConformanceRow: CustomTestStringConvertible, Sendable {
     /// What the second wish must come to. Whatever does it, the number of requests at the server and the bytes are
     /// compared, and which of the requests had validators.
-    enum Second: Hashable, Sendable {
+    package enum Second: Hashable, Sendable {
         /// Served without a word to the server.
         case cached
         /// Asked for without validators; the new bytes are served.
@@ -24,24 +23,24 @@ struct ConformanceRow: CustomTestStringConvertible, Sendable {
     }
 
     /// The section of RFC 9111, unless it says otherwise.
-    let section: String
-    let rule: String
+    package let section: String
+    package let rule: String
     /// Of the first answer, `Name: value`; `CC` is `Cache-Control`, and `@-60` the date a minute before now. A `Date` of
     /// now is added unless there is one; `Date:` alone leaves it out.
-    let answer: [String]
-    let status: Int
+    package let answer: [String]
+    package let status: Int
     /// The request's, both times.
-    let request: [String: String]
+    package let request: [String: String]
     /// The request's, the second time only.
-    let secondRequest: [String: String]?
-    let rules: CacheRules
+    package let secondRequest: [String: String]?
+    package let rules: ConformanceRules
     /// Seconds between the two.
-    let after: Double
+    package let after: Double
     /// What the server would say the second time: by default a 200 with other bytes, or what the expectation needs.
-    let then: ScriptedAnswer?
-    let second: Second
+    package let then: ScriptedAnswer?
+    package let second: Second
     /// What a third wish comes to, so many seconds later, with the server as it was.
-    let third: (after: Double, Second)?
+    package let third: (after: Double, Second)?
 
     static func row(
         _ section: String,
@@ -50,7 +49,7 @@ struct ConformanceRow: CustomTestStringConvertible, Sendable {
         status: Int = 200,
         request: [String: String] = [:],
         secondRequest: [String: String]? = nil,
-        rules: CacheRules = CacheRules(),
+        rules: ConformanceRules = ConformanceRules(),
         after: Double = 0,
         then: ScriptedAnswer? = nil,
         _ second: Second,
@@ -72,11 +71,12 @@ struct ConformanceRow: CustomTestStringConvertible, Sendable {
     }
 
     /// By section; each directive once where it grants or forbids, and once just beyond.
-    static let table = storing + freshness + heuristics + requests + validation + staleness + variants + injected
+    package static let table =
+        storing + freshness + heuristics + requests + validation + staleness + variants + injected
 
-    var testDescription: String { "\(section) \(rule)" }
+    package var testDescription: String { "\(section) \(rule)" }
 
-    static func dated(_ fields: [String], at now: Date) -> [String] {
+    package static func dated(_ fields: [String], at now: Date) -> [String] {
         let names = fields.map { $0.prefix { $0 != ":" }.lowercased() }
         let all = names.contains("date") ? fields : ["Date: @0"] + fields
         return all.compactMap { field in
@@ -90,15 +90,24 @@ struct ConformanceRow: CustomTestStringConvertible, Sendable {
     }
 }
 
-extension CacheRules {
-    static func lifetime(_ seconds: Int, host: String? = nil) -> CacheRules {
-        var rules = CacheRules()
-        rules.lifetimes = [Lifetime(host: host, .seconds(seconds))]
+/// What an operator or a program grants a cache beyond RFC 9111.
+package struct ConformanceRules: Sendable {
+    /// For answers that say nothing of caching.
+    private var lifetime: Duration?
+    /// The one host that the lifetime is for; nil: all.
+    private var host: String?
+    package private(set) var staleIfError: Duration = .zero
+
+    package func lifetime(for host: String) -> Duration? { self.host ?? host == host ? lifetime : nil }
+
+    static func lifetime(_ seconds: Int, host: String? = nil) -> ConformanceRules {
+        var rules = ConformanceRules()
+        (rules.lifetime, rules.host) = (.seconds(seconds), host)
         return rules
     }
 
-    static func staleIfError(_ seconds: Int) -> CacheRules {
-        var rules = CacheRules()
+    static func staleIfError(_ seconds: Int) -> ConformanceRules {
+        var rules = ConformanceRules()
         rules.staleIfError = .seconds(seconds)
         return rules
     }
