@@ -1,8 +1,8 @@
-/// What bytes are called in a `Content-Type`.
+/// Names for bytes in a `Content-Type`.
 enum MediaType {
     static let unknown = "application/octet-stream"
 
-    /// `type/subtype` of RFC 9110's token characters, with parameters or without; nothing that could end a header.
+    /// Whether the text is `type/subtype` in RFC 9110's token characters, optionally with parameters, and cannot end a header.
     static func isWellFormed(_ text: String) -> Bool {
         let type = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
@@ -10,14 +10,14 @@ enum MediaType {
             && parts.allSatisfy(isToken)
     }
 
-    /// RFC 9110, section 5.6.2: nothing that needs quotes.
+    /// Whether the text is a token (RFC 9110, section 5.6.2), which needs no quotes.
     static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"(),/:;<=>?@[\\]{}\"".utf8.contains($0) }
     }
 }
 
 extension PictureFormat {
-    /// IANA's name, where there is one.
+    /// The name registered with IANA, if there is one.
     var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -30,7 +30,7 @@ extension PictureFormat {
         case .svg: "image/svg+xml"
         case .jxl: "image/jxl"
         case .pdf: "application/pdf"
-        // Drawn from its URI; stored bytes are never taken for it.
+        // Drawn from a URI: stored bytes never have this format.
         case .initials: MediaType.unknown
         }
     }

@@ -1,9 +1,9 @@
 internal import CameoStore
 internal import Foundation
 
-// DESIGN. SQLite tells nobody that another process has committed; one has to ask (`PRAGMA data_version`,
-// https://www.sqlite.org/pragma.html#pragma_data_version). A page of a thousand thumbnails that wait would ask a
-// thousand times as often, so all that wait in one client share one timer and one question.
+// DESIGN. SQLite does not notify other processes of a commit; they have to poll (`PRAGMA data_version`,
+// https://www.sqlite.org/pragma.html#pragma_data_version). A page that waits for a thousand thumbnails would poll a
+// thousand times as often, so all waiting tasks of one client share one timer and one query.
 actor StoreChanges {
     static let interval = Duration.milliseconds(20)
 
@@ -14,12 +14,12 @@ actor StoreChanges {
         self.store = store
     }
 
-    /// A number that is another one after anybody's commit.
+    /// A number that changes with every commit of any process.
     func current() async throws(StoreError) -> Int { try await store.version() }
 
-    /// Returns once the store is at another version than `seen`.
+    /// Waits until the store's version differs from `seen`, and returns the new one.
     ///
-    /// - Throws: `CancellationError` of the task that waits, within one interval; `StoreError`.
+    /// - Throws: `CancellationError` within one interval after the task is cancelled; `StoreError`.
     func next(after seen: Int) async throws -> Int {
         while true {
             try Task.checkCancellation()
@@ -31,7 +31,7 @@ actor StoreChanges {
     private func nextLook() -> Task<Result<Int, StoreError>, Never> {
         if let look { return look }
         let next = Task { () -> Result<Int, StoreError> in
-            // Nobody cancels this task: those that wait go away by themselves, and it ends soon.
+            // This task is never cancelled: it ends soon, and cancelled waiters leave by themselves.
             try? await Task.sleep(for: Self.interval)
             look = nil
             do throws(StoreError) {

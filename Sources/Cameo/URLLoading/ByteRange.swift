@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The one range of bytes that a `Range` field asks for (RFC 9110, section 14).
+/// The single byte range of a `Range` field (RFC 9110, section 14).
 enum ByteRange: Hashable {
     case satisfiable(Range<Int>)
     case unsatisfiable
 
-    /// Nil for what a server may ignore: other units, several ranges, a malformed field.
+    /// Returns nil for a field that a server may ignore: other units, several ranges, or malformed text.
     ///
     /// - Parameters:
-    ///   - field: as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
-    ///   - length: of the whole.
+    ///   - field: such as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
+    ///   - length: the length of the whole in bytes.
     init?(_ field: String, length: Int) {
         guard field.lowercased().hasPrefix("bytes=") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

@@ -2,10 +2,10 @@ internal import CameoStore
 internal import Foundation
 
 extension Client {
-    /// Answers a request for a `cameo:` URL as an HTTP server would (RFC 9110): GET and HEAD, `If-None-Match`, one
+    /// Responds to a request for a `cameo:` URL like an HTTP server (RFC 9110): GET and HEAD, `If-None-Match`, one
     /// `Range` with `If-Range`.
     ///
-    /// - Throws: ``CameoURLError``, or `CancellationError` when the task is cancelled.
+    /// - Throws: ``CameoURLError``, or `CancellationError` if the task is cancelled.
     func answer(to request: URLRequest) async throws -> Answer {
         guard let url = request.url else { throw CameoURLError.unsupportedURL("", reason: "it is empty") }
         let address = try CameoAddress(url)
@@ -16,7 +16,7 @@ extension Client {
         do {
             let content = try await content(of: address.uri, waiting: address.wait)
             var headers = ["ETag": content.entityTag, "Cache-Control": content.cacheControl]
-            // Before the bytes are read: who has them costs a look at one row.
+            // Checked before the bytes are read: a client that has them costs only one row.
             guard !Representation.isNotModified(request, headers) else { return try Answer(url, 304, headers) }
             let data = try await store.data(of: content.digest)
             try Task.checkCancellation()

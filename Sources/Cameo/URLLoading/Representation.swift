@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Bytes that can be served whole, in part or not at all, as a request's conditions have it (RFC 9110).
+/// Bytes that are served whole, in part or not at all, depending on the conditions of the request (RFC 9110).
 struct Representation: Sendable {
     let url: URL
     var headers: [String: String]
     let data: Data
 
-    /// What a 304 says of what would have been said with 200 (section 15.4.5), and what a cache adds to it.
+    /// The fields of a 200 that a 304 repeats (section 15.4.5), and those that a cache adds.
     private static let ofNotModified: Set = [
         "age", "cache-control", "cache-status", "content-location", "date", "etag", "expires", "vary",
     ]
 
-    /// The answer to GET or HEAD: 304 by `If-None-Match` or `If-Modified-Since`, 206 or 416 for one `Range`, else 200.
+    /// The response to GET or HEAD: 304 for `If-None-Match` or `If-Modified-Since`, 206 or 416 for one `Range`, or 200.
     func answer(to request: URLRequest) throws(CameoURLError) -> Answer {
         guard !Self.isNotModified(request, headers) else {
             return try Answer(url, 304, headers.filter { Self.ofNotModified.contains($0.key.lowercased()) })
@@ -20,7 +20,7 @@ struct Representation: Sendable {
         headers["Content-Length"] = "\(data.count)"
         headers["Accept-Ranges"] = "bytes"
         guard request.httpMethod != "HEAD" else { return try Answer(url, 200, headers) }
-        // Section 13.1.5: a part is for who has other parts of the same bytes.
+        // Section 13.1.5: a part is useful only together with other parts of the same bytes.
         guard isConditionMet(request.value(forHTTPHeaderField: "If-Range")),
             let field = request.value(forHTTPHeaderField: "Range"), let range = ByteRange(field, length: data.count)
         else { return try Answer(url, 200, headers, data) }
@@ -34,22 +34,22 @@ struct Representation: Sendable {
         }
     }
 
-    /// Whether the requester has these bytes already (sections 13.1.2, 13.1.3): entity tags count before dates.
+    /// Whether the requester already has these bytes (sections 13.1.2, 13.1.3). Entity tags take precedence over dates.
     ///
-    /// `headers` has the names `ETag` and `Last-Modified` in this case.
+    /// `headers` must spell `ETag` and `Last-Modified` in exactly this way.
     static func isNotModified(_ request: URLRequest, _ headers: [String: String]) -> Bool {
         if let field = request.value(forHTTPHeaderField: "If-None-Match") {
-            // A tag with a comma in it is not found here, and its bytes are sent once more.
+            // A tag that contains a comma is not recognized; its bytes are sent again.
             let tags = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             let own = headers["ETag"].map(Self.opaque)
             return tags.contains("*") || tags.contains { own != nil && Self.opaque($0) == own }
         }
         guard let since = request.value(forHTTPHeaderField: "If-Modified-Since") else { return false }
-        // Dates are compared as texts, which is right for who sends back what it was sent.
+        // Dates are compared as text, which works for clients that send back the date they received.
         return since == headers["Last-Modified"]
     }
 
-    /// Weak comparison (section 8.8.3.2).
+    /// The part of a tag that weak comparison uses (section 8.8.3.2).
     private static func opaque(_ tag: String) -> String { tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag }
 
     private func isConditionMet(_ condition: String?) -> Bool {

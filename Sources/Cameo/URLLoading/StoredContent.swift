@@ -2,26 +2,25 @@ internal import CameoHTTPCache
 internal import CameoStore
 internal import Foundation
 
-/// What a name stands for at one moment, before its bytes are read.
+/// The content that currently has a name; its bytes have not been read yet.
 struct StoredContent: Sendable {
-    /// For how long the name is sure to stand for these bytes.
+    /// How long the name is guaranteed to refer to these bytes.
     enum Freshness: Hashable, Sendable {
         case forever
-        /// Other bytes may take their place at any time, so it is asked for again; which costs a look at one row and no
-        /// bytes.
+        /// Other bytes may replace them at any time, so clients must validate, which costs one row and no bytes.
         case unknown
-        /// Until its origin has to be asked again.
+        /// Until the origin has to be asked again.
         case until(Date)
     }
 
     let digest: BlobDigest
-    /// Nil: its first bytes have to tell.
+    /// The media type; nil if only the first bytes can tell.
     let mediaType: String?
-    /// Of a text, as its origin named it.
+    /// The encoding of a text, as declared by its origin.
     let textEncoding: String?
     let freshness: Freshness
 
-    /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
+    /// A strong validator (RFC 9110, section 8.8.3): equal digests mean equal bytes.
     var entityTag: String { "\"\(digest)\"" }
 
     var cacheControl: String {
@@ -34,7 +33,7 @@ struct StoredContent: Sendable {
         }
     }
 
-    /// A picture's own first bytes are believed, whatever it was called.
+    /// The first bytes of a picture take precedence over its declared type.
     func contentType(of data: Data) -> String {
         if let format = PictureFormat(sniffing: data) { return format.mediaType }
         guard let mediaType else { return MediaType.unknown }
@@ -43,7 +42,7 @@ struct StoredContent: Sendable {
 }
 
 extension Client {
-    /// What a reader is told, who is counted as one also when it has the bytes already.
+    /// The content for a reader. The reading is recorded even if the reader already has the bytes.
     func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         let content = try await contentNow(of: uri)
         store.noteReading(of: uri)
@@ -78,7 +77,7 @@ extension Client {
         }
     }
 
-    /// As ``content(of:)``, and waits for what is not there yet, so many seconds at most.
+    /// Like ``content(of:)``, but waits up to the given number of seconds for content that does not exist yet.
     func content(of uri: CameoURI, waiting seconds: Double) async throws -> StoredContent {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
