@@ -151,13 +151,22 @@ let package = Package(
             ]
         ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
-        .testTarget(name: "CameoHTTPCacheTests", dependencies: ["CameoHTTPCache"]),
+        // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.
+        .target(
+            name: "CacheConformance",
+            dependencies: ["CameoHTTPCache", "TestSupport"],
+            path: "Tests/CacheConformance"
+        ),
+        .testTarget(
+            name: "CameoHTTPCacheTests",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CacheConformance", "TestSupport"]
+        ),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(
             name: "CameoWorkerTests",
             dependencies: [
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch", "CameoRenderer",
-                "CameoWorker", "StoreConformance", "TestSupport", "cameo-renderer", logging,
+                "CameoWorker", "CacheConformance", "StoreConformance", "TestSupport", "cameo-renderer", logging,
             ]
         ),
         .testTarget(
@@ -192,7 +201,8 @@ let package = Package(
         .testTarget(
             name: "CameoTests",
             dependencies: [
-                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "TestSupport", "cameo-example",
+                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CacheConformance", "TestSupport",
+                "cameo-example",
             ]
         ),
         .testTarget(

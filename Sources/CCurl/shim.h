@@ -58,5 +58,4 @@ static inline CURLcode cameo_curl_message_result(const CURLMsg *message) {
 }
 
 static const long cameo_curl_global_default = CURL_GLOBAL_DEFAULT;
-static const long cameo_curl_auth_basic = (long)CURLAUTH_BASIC;
 static const CURLversion cameo_curl_version_now = CURLVERSION_NOW;

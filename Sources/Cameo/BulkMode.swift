@@ -1,7 +1,7 @@
-/// Whether jobs are changed, or only counted.
+/// Whether a bulk operation changes jobs or only counts them.
 public enum BulkMode: Sendable {
-    /// Changes them.
+    /// Changes the jobs.
     case forGood
-    /// Counts the jobs and changes none.
+    /// Counts the jobs without changing any.
     case dryRun
 }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What a `cameo:` URL asks for: a name, and how long to wait until it stands for something.
+/// A parsed `cameo:` URL: a name, and how long to wait until something has that name.
 struct CameoAddress: Hashable, Sendable {
-    /// Seconds. A request that waits holds a place among those of its session.
+    /// The allowed waits in seconds. A waiting request occupies one of its session's slots.
     static let waitRange = 0.0...30.0
 
     let uri: CameoURI
@@ -15,7 +15,7 @@ struct CameoAddress: Hashable, Sendable {
         wait = parts.count == 2 ? try Self.wait(parts[1], in: text) : 0
     }
 
-    /// Equal for all spellings of one address: RFC 3986, section 6.2.2.
+    /// The canonical spelling (RFC 3986, section 6.2.2).
     var text: String { wait > 0 ? "\(uri.text)?wait=\(wait)" : uri.text }
 
     private static func uri(_ name: Substring, in url: String) throws(CameoURLError) -> CameoURI {
@@ -32,7 +32,7 @@ struct CameoAddress: Hashable, Sendable {
         case "source": return .source(decoded)
         case "thumb", "blob":
             guard let uri = CameoURI("cameo://\(kind)/\(decoded)") else {
-                throw .unsupportedURL(url, reason: "what follows \(kind)/ is not the name of one")
+                throw .unsupportedURL(url, reason: "what follows \(kind)/ is not a valid name")
             }
             return uri
         default: throw .unsupportedURL(url, reason: "there are thumb/, blob/ and source/ only")

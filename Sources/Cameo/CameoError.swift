@@ -1,23 +1,25 @@
 internal import CameoStore
 public import Foundation
 
-/// Why a ``Client`` could not do what it was asked for. What goes wrong with a `cameo:` URL is a ``CameoURLError``.
+/// Why a ``Client`` failed. Errors of `cameo:` URLs are ``CameoURLError``.
 public enum CameoError: Error, Hashable, Sendable {
-    /// Which field of the request (`renditions[0].width`; empty: the request as a whole), and what is wrong with it.
+    /// A field of the request is invalid, such as `renditions[0].width`; an empty field means the request as a whole.
     case invalidRequest(field: String, reason: String)
+    /// The store has no job with this number.
     case noSuchJob(Int64)
+    /// The store has no queue of this name.
     case noSuchQueue(String)
-    /// No job that the store still has belongs to a batch of this name.
+    /// The store has no job that belongs to a batch of this name.
     case noSuchBatch(String)
-    /// No worker of this id has entered the store, or it has left.
+    /// No worker with this id is registered in the store.
     case noSuchWorker(String)
-    /// The job had not ended in the time that was given; it goes on.
+    /// The job did not end within the timeout; it continues.
     case timedOut(jobID: Int64)
-    /// Jobs of the batch had not ended in the time that was given; they go on.
+    /// Jobs of the batch did not end within the timeout; they continue.
     case batchTimedOut(String)
     /// The store cannot be opened, read or written.
     case storeUnavailable(reason: String)
-    /// No space is left on the store's disk.
+    /// The store's disk is full.
     case storeFull(reason: String)
 
     init(_ error: StoreError) {
@@ -39,7 +41,7 @@ public enum CameoError: Error, Hashable, Sendable {
         self = .invalidRequest(field: error.path, reason: error.reason)
     }
 
-    /// Of what the store's calls throw that do not say what they throw.
+    /// Converts an error of a store call with untyped `throws`.
     init(erased error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
@@ -58,8 +60,8 @@ extension CameoError: CustomStringConvertible, LocalizedError {
         case .noSuchQueue(let name): "there is no queue \(name)"
         case .noSuchBatch(let name): "there is no batch \(name)"
         case .noSuchWorker(let id): "there is no worker \(id)"
-        case .batchTimedOut(let name): "jobs of the batch \(name) have not ended in the time that was given"
-        case .timedOut(let id): "job \(id) has not ended in the time that was given"
+        case .batchTimedOut(let name): "jobs of the batch \(name) did not end within the timeout"
+        case .timedOut(let id): "job \(id) did not end within the timeout"
         case .storeUnavailable(let reason), .storeFull(let reason): reason
         }
     }

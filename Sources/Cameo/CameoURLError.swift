@@ -1,21 +1,21 @@
 internal import CameoStore
 public import Foundation
 
-/// Why a `cameo:` URL gave no bytes. A `URLSession` that has Cameo's protocol throws these as they are:
+/// Why a `cameo:` URL could not be loaded. A `URLSession` with Cameo's protocol throws these errors unchanged:
 /// `catch let error as CameoURLError`.
 public enum CameoURLError: Error, Hashable, Sendable {
-    /// A percent-escape is malformed, or what the escapes stand for is not UTF-8.
+    /// A percent-escape is malformed, or the decoded bytes are not UTF-8.
     case incorrectlyEncodedURL(String)
-    /// Well encoded, but it cannot name anything: an unknown kind, a malformed id, an unknown query.
+    /// The URL is well encoded but cannot name anything: an unknown kind, a malformed id or an unknown query.
     case unsupportedURL(String, reason: String)
-    /// Nothing has this name, or not yet, or its blob's row is gone.
+    /// Nothing has this name (yet), or its blob has been removed.
     case noDataAvailable(String)
-    /// The stored bytes are gone from their file or do not have the digest that names them. They are never served;
-    /// enqueueing the thumbnail's request again makes it anew.
+    /// The stored bytes are missing or do not match their digest. Such bytes are never served; enqueueing the thumbnail's
+    /// request again makes it anew.
     case damagedData(String)
-    /// The protocol knows no store, or the store cannot be read.
+    /// The protocol has no store, or the store cannot be read.
     case storeUnavailable(reason: String)
-    /// Download tasks cannot be served: on Linux, Foundation takes a file that only its own protocols make. Load the
+    /// Download tasks are not supported: on Linux, Foundation expects a file that only its own protocols create. Load the
     /// data and write it.
     case downloadTask(String)
 
@@ -50,7 +50,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
     /// The domain of the error as an `NSError`.
     public static var errorDomain: String { "CameoURLError" }
 
-    /// 1 to 6, in the order of the cases; they never change.
+    /// The numbers 1 to 6 in the order of the cases. They never change.
     public var errorCode: Int {
         switch self {
         case .incorrectlyEncodedURL: 1
@@ -62,6 +62,6 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
         }
     }
 
-    /// Has the description, which `NSError` shows.
+    /// Contains the description, which `NSError` shows.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }

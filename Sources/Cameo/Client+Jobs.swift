@@ -2,8 +2,8 @@ internal import CameoStore
 public import Foundation
 
 extension Client {
-    /// Accepts requests: all of them, durable on return and in the given order, or none. More than a thousand of one
-    /// call would keep other writers waiting.
+    /// Accepts either all requests, in the given order and durable on return, or none. Pass at most about a thousand at a
+    /// time, since other writers wait meanwhile.
     ///
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
     public func enqueue(_ requests: [ThumbnailRequest]) async throws(CameoError) -> [EnqueueReceipt] {
@@ -14,13 +14,13 @@ extension Client {
         }
     }
 
-    /// Accepts one request. It is durable on return.
+    /// Accepts one request, which is durable on return.
     public func enqueue(_ request: ThumbnailRequest) async throws(CameoError) -> EnqueueReceipt {
         try await enqueue([request])[0]
     }
 
-    /// Accepts a picture's bytes and what to make of them; as ``enqueue(_:data:cacheKey:)`` with a request that asks for
-    /// nothing else.
+    /// Accepts a picture's bytes and the renditions to make; like ``enqueue(_:data:cacheKey:)`` with a request that has no
+    /// other options.
     public func enqueue(
         data: Data,
         renditions: [Rendition],
@@ -29,16 +29,16 @@ extension Client {
         try await enqueue(ThumbnailRequest(renditions: renditions), data: data, cacheKey: cacheKey)
     }
 
-    /// Accepts a picture's bytes, 1 byte to 100 MiB, and a request for it, in whose source their name is put.
+    /// Accepts a picture's bytes, 1 byte to 100 MiB, and a request whose source is set to the name of these bytes.
     ///
     /// - Parameters:
-    ///   - request: what to make of them.
+    ///   - request: the renditions and options.
     ///   - data: the picture.
-    ///   - cacheKey: a name of the program's own for the picture, 1 to 2048 bytes without control characters, and no URI
-    ///     that a source may have: `user:42/avatar`. The thumbnails' URIs follow from it and stay when other bytes are
-    ///     handed over under it; the newest bytes win. Nil: the bytes' digest is their name, so that the same bytes with
-    ///     the same renditions have the same thumbnails.
-    /// - Returns: the job, with the names of its thumbnails.
+    ///   - cacheKey: the program's own name for the picture, such as `user:42/avatar`: 1 to 2048 bytes without control
+    ///     characters, but not a URI that a source may have. The thumbnails' URIs depend on it alone, and stay the same when
+    ///     new bytes are enqueued under it; the newest bytes win. Nil: the name is the digest of the bytes, so the same
+    ///     bytes with the same renditions have the same thumbnails.
+    /// - Returns: the job and the names of its thumbnails.
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
     public func enqueue(
         _ request: ThumbnailRequest,
@@ -53,42 +53,42 @@ extension Client {
         }
     }
 
-    /// A job as it is now.
+    /// The current status of a job.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
     public func status(of id: Int64) async throws(CameoError) -> Job {
         try await asking { () throws(StoreError) in try await store.job(id) }
     }
 
-    /// What an accepted request makes, or has made.
+    /// The thumbnails of an accepted request, finished or not.
     public func thumbnails(for job: EnqueueReceipt) async throws(CameoError) -> [RequestedThumbnail] {
         guard let id = job.id else { return job.thumbnails }
         return try await status(of: id).thumbnails
     }
 
-    /// What a job makes, or has made.
+    /// The thumbnails of a job, finished or not.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
     public func thumbnails(for id: Int64) async throws(CameoError) -> [RequestedThumbnail] {
         try await status(of: id).thumbnails
     }
 
-    /// Calls a job off; nothing of it appears from then on. A job that had ended stays as it is.
+    /// Cancels a job, none of whose thumbnails appears afterwards. A job that has ended is not changed.
     ///
-    /// - Returns: the state that it was in.
+    /// - Returns: the state before the call.
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func cancel(_ id: Int64) async throws(CameoError) -> JobState {
         try await asking { () throws(StoreError) in try await store.cancel(id) }
     }
 
-    /// Removes what is cached of a source, of all credentials: what workers and sessions have loaded from there, or what
-    /// was handed over under that key. A job that still needs it fetches it again, or fails.
+    /// Removes a source from the cache, for all credentials: what workers and sessions have loaded from the URL, or the bytes
+    /// that were enqueued under the key. A job that still needs the source fetches it again, or fails.
     ///
     /// - Parameters:
-    ///   - source: a URL as it was requested, or a cache key.
-    ///   - extent: whether what was made of it goes too.
-    /// - Returns: what went; nothing is no error.
+    ///   - source: the requested URL, or a cache key.
+    ///   - extent: whether its thumbnails are removed too.
+    /// - Returns: what was removed. An unknown source is not an error.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     @discardableResult
     public func forget(

@@ -1,14 +1,14 @@
 internal import CameoStore
 
-// Jobs by what they are, as `cameo-status jobs`, `cameo-admin retry` and `cameo-admin cancel` choose them.
+// Operations on jobs selected by a filter, like `cameo-status jobs`, `cameo-admin retry` and `cameo-admin cancel`.
 extension Client {
-    /// Jobs, the newest first.
+    /// Jobs that match a filter, the newest first.
     ///
     /// - Parameters:
-    ///   - filter: which; by default all.
-    ///   - id: only jobs before this one: the last of the page before.
-    ///   - limit: at most so many.
-    /// - Returns: each as it is now.
+    ///   - filter: selects the jobs; the default selects all.
+    ///   - id: returns only jobs before this one: the last of the previous page.
+    ///   - limit: the maximum number of jobs.
+    /// - Returns: the current status of each job.
     /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for an empty source or a limit below 1;
     ///   ``CameoError/storeUnavailable(reason:)``
     public func jobs(
@@ -21,15 +21,17 @@ extension Client {
         return try await asking { [filter] () throws(StoreError) in try await store.jobs(filter) }
     }
 
-    /// Calls many jobs off, the oldest first, as ``cancel(_:)`` does it with one: those that have not ended, unless the
-    /// filter names states. In transactions of a hundred, so that nobody waits; when it throws, what was done stays.
+    /// Cancels many jobs, the oldest first, like ``cancel(_:)``: those that have not ended, unless the filter names states.
+    /// Each transaction cancels up to a hundred jobs, so other writers need not wait. If it throws, finished transactions
+    /// stay in effect.
     ///
     /// - Parameters:
-    ///   - filter: which; it has to say something.
-    ///   - limit: at most so many; nil: all.
-    ///   - mode: whether they are only counted.
-    /// - Returns: how many there were, and how many were changed.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a filter that says nothing, an empty source, a limit below 1, or a state of jobs that have ended.
+    ///   - filter: selects the jobs; it must not be empty.
+    ///   - limit: the maximum number of jobs; nil for all.
+    ///   - mode: whether the jobs are only counted.
+    /// - Returns: the number of matching jobs and the number of changed jobs.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for an empty filter, an empty source,
+    ///   a limit below 1, or a state of jobs that have ended.
     @discardableResult
     public func cancel(
         _ filter: JobFilter,
@@ -39,15 +41,17 @@ extension Client {
         try await change(filter, by: .cancel, limit, mode)
     }
 
-    /// Makes many jobs available at once, the oldest first, as ``retry(_:)`` does it with one: the discarded ones, unless
-    /// the filter names states. In transactions of a hundred, so that nobody waits; when it throws, what was done stays.
+    /// Retries many jobs, the oldest first, like ``retry(_:)``: the discarded ones, unless the filter names states. Each
+    /// transaction retries up to a hundred jobs, so other writers need not wait. If it throws, finished transactions stay
+    /// in effect.
     ///
     /// - Parameters:
-    ///   - filter: which; it has to say something.
-    ///   - limit: at most so many; nil: all.
-    ///   - mode: whether they are only counted.
-    /// - Returns: how many there were, and how many were changed.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a filter that says nothing, an empty source, a limit below 1, or a state of jobs that wait or run already.
+    ///   - filter: selects the jobs; it must not be empty.
+    ///   - limit: the maximum number of jobs; nil for all.
+    ///   - mode: whether the jobs are only counted.
+    /// - Returns: the number of matching jobs and the number of changed jobs.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for an empty filter, an empty source,
+    ///   a limit below 1, or a state of jobs that are waiting or running.
     @discardableResult
     public func retry(
         _ filter: JobFilter,
@@ -64,7 +68,7 @@ extension Client {
         _ mode: BulkMode
     ) async throws(CameoError) -> BulkProgress {
         guard filter != JobFilter() else {
-            throw .invalidRequest(field: "filter", reason: "must say which jobs: all of them are seldom meant")
+            throw .invalidRequest(field: "filter", reason: "must select jobs: an empty filter would select all")
         }
         let chosen = try filter.limited(to: limit ?? .max)
         do {
@@ -74,7 +78,7 @@ extension Client {
             case .forGood: return try await store.change(meant, by: change)
             }
         } catch let error as BulkChange.Inapplicable {
-            let reason = "nothing can be done so to jobs that are \(error.state.rawValue)"
+            let reason = "the operation does not apply to jobs that are \(error.state.rawValue)"
             throw .invalidRequest(field: "states", reason: reason)
         } catch {
             throw CameoError(erased: error)
@@ -85,7 +89,7 @@ extension Client {
 extension JobFilter {
     fileprivate func limited(to limit: Int) throws(CameoError) -> JobFilter {
         guard limit >= 1 else { throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit)") }
-        // Every source begins so: all jobs would be meant.
+        // Every source begins with the empty prefix, so all jobs would be selected.
         guard sourcePrefix != "" else { throw .invalidRequest(field: "sourcePrefix", reason: "must not be empty") }
         var filter = self
         filter.limit = limit

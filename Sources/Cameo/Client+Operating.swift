@@ -2,44 +2,43 @@ internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
-// What an operator does by `cameo-admin`, for programs that do it themselves.
+// Operations of `cameo-admin`, for programs.
 extension Client {
-    /// How far a batch is. Jobs that retention has removed are no longer counted.
+    /// The progress of a batch. Jobs that retention has removed are no longer counted.
     ///
     /// - Throws: ``CameoError/noSuchBatch(_:)``
     public func batch(_ name: String) async throws(CameoError) -> BatchReport {
         try await asking { () throws(StoreError) in try await store.batch(name) }
     }
 
-    /// Makes a job that ended, or waits for its back-off, available at once, with all its attempts before it again.
+    /// Makes a job that has ended or waits for its back-off available at once, with a full number of attempts.
     ///
-    /// - Returns: the state that it was in; `available` and `running` jobs stay as they are. A job for whose thumbnails
-    ///   another waits already is `cancelled`.
+    /// - Returns: the state before the call. `available` and `running` jobs are not changed. A job is `cancelled` if another
+    ///   job already waits to make the same thumbnails.
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func retry(_ id: Int64) async throws(CameoError) -> JobState {
         try await asking { () throws(StoreError) in try await store.retry(id).before }
     }
 
-    /// Lets a waiting job wait until a later time, whatever it waited for.
+    /// Postpones a waiting job until a later time, whatever it waited for.
     ///
-    /// - Returns: the state that it was in; one that runs or has ended stays as it is.
+    /// - Returns: the state before the call. A job that is running or has ended is not changed.
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func snooze(_ id: Int64, until time: Date) async throws(CameoError) -> JobState {
         try await asking { () throws(StoreError) in try await store.snooze(id, until: time) }
     }
 
-    /// Sets how many jobs of a queue may run at once over all workers; nil: as many as there is room for. The queue need
-    /// not have had a job yet.
+    /// Limits the number of concurrently running jobs of a queue over all workers; nil removes the limit. The queue need
+    /// not exist yet.
     public func limit(queue: String, to count: Int?) async throws(CameoError) {
         try Self.check(queue: queue)
         try Self.check(limit: count)
         try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count, unknown: .created) }
     }
 
-    /// Sets how many jobs of a queue may start within a time over all workers; nil: as many as there is room for. The queue
-    /// need not have had a job yet.
+    /// Limits the rate at which jobs of a queue start over all workers; nil removes the limit. The queue need not exist yet.
     public func limit(queue: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(queue: queue)
         try await asking { () throws(StoreError) in
@@ -47,31 +46,31 @@ extension Client {
         }
     }
 
-    /// Sets how many jobs of a concurrency key may run at once, whatever requests say; nil: requests decide again.
+    /// Limits the number of concurrently running jobs of a concurrency key, overriding the limits in requests; nil restores
+    /// those.
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
         try Self.check(concurrencyKey: key)
         try Self.check(limit: count)
         _ = try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
     }
 
-    /// Sets how many jobs of a concurrency key may start within a time over all queues and workers; nil: as many as there is
-    /// room for.
+    /// Limits the rate at which jobs of a concurrency key start over all queues and workers; nil removes the limit.
     public func limit(concurrencyKey key: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(concurrencyKey: key)
         try await asking { () throws(StoreError) in try await store.limit(key: key, toRate: rate) }
     }
 
-    /// The queues, the workers, and how much there is.
+    /// A report on queues, workers and stored data.
     ///
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func status() async throws(CameoError) -> StatusReport {
         try await asking { () throws(StoreError) in try await store.status() }
     }
 
-    /// Ends a worker from outside: it claims nothing more, and sees that within a second. Who asked for
-    /// ``WorkerStop/now`` is not overruled by a later ``WorkerStop/drain``.
+    /// Stops a worker: within a second, it claims no more jobs. A later ``WorkerStop/drain`` does not override
+    /// ``WorkerStop/now``.
     ///
-    /// - Returns: the worker that was asked; one that is not alive hears nothing, and its jobs are taken back anyway.
+    /// - Returns: the worker. One that is no longer alive ignores the call; its jobs are rescued anyway.
     /// - Throws: ``CameoError/noSuchWorker(_:)``
     @discardableResult
     public func stopWorker(
@@ -81,15 +80,14 @@ extension Client {
         try await asking { () throws(StoreError) in try await store.stopWorker(id, stop) }
     }
 
-    /// Copies the store, as it is at this moment, while workers and producers go on. The copy is a store of its own, with
-    /// no link into this one; it appears under its name when all of it is on the disk.
+    /// Makes a consistent copy of the store while workers and producers continue. The copy is an independent store; it
+    /// appears under its name after all of it is on disk.
     ///
-    /// - Parameter path: a folder that is not there yet, or is empty.
-    /// - Returns: what the copy holds, and what it lacks because the store lacks it.
-    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for a folder where no copy can be,
-    ///   ``CameoError/storeFull(reason:)``, ``CameoError/storeUnavailable(reason:)``, also while another process prunes
-    ///   or copies the store for long and for a client that only reads, or `CancellationError` when the task is cancelled
-    ///   before the copying begins.
+    /// - Parameter path: a folder that does not exist or is empty.
+    /// - Returns: what the copy contains, and what it lacks because the store lacks it.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)`` for an unsuitable folder; ``CameoError/storeFull(reason:)``;
+    ///   ``CameoError/storeUnavailable(reason:)``, also if another process prunes or copies the store for too long, or if
+    ///   the client is read-only; `CancellationError` if the task is cancelled before the copying begins.
     @concurrent
     public func backUp(to path: String) async throws -> BackupReport {
         do {
@@ -104,10 +102,9 @@ extension Client {
         }
     }
 
-    /// Looks for damage: at the database, at every blob, and at what this machine lacks. Reads everything; nobody's writes
-    /// wait for it.
+    /// Checks the database, every blob and this machine's set-up for damage. It reads everything, and never blocks writers.
     ///
-    /// - Returns: what was looked at, the sound parts too.
+    /// - Returns: all findings, including the parts that are sound.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     @concurrent
     public func check() async throws(CameoError) -> [CheckFinding] {
@@ -130,19 +127,19 @@ extension Client {
 
     private static func check(limit: Int?) throws(CameoError) {
         guard let limit, limit < 1 else { return }
-        throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit); to let nothing run, pause")
+        throw .invalidRequest(field: "limit", reason: "must be at least 1, not \(limit); to stop a queue, pause it")
     }
 
-    /// Keeps a queue's waiting jobs from the workers from the next claim on; what runs goes on.
+    /// Pauses a queue: workers claim no more jobs from it. Running jobs continue.
     ///
-    /// - Throws: ``CameoError/noSuchQueue(_:)`` for a name that no job has had.
+    /// - Throws: ``CameoError/noSuchQueue(_:)`` for a queue that does not exist.
     public func pause(queue: String) async throws(CameoError) {
         _ = try await asking { () throws(StoreError) in try await store.pause(queue) }
     }
 
-    /// Lets the workers have a paused queue's jobs again.
+    /// Resumes a paused queue.
     ///
-    /// - Throws: ``CameoError/noSuchQueue(_:)`` for a name that no job has had.
+    /// - Throws: ``CameoError/noSuchQueue(_:)`` for a queue that does not exist.
     public func resume(queue: String) async throws(CameoError) {
         _ = try await asking { () throws(StoreError) in try await store.resume(queue) }
     }

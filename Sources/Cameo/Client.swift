@@ -3,14 +3,15 @@ internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
-/// A store, opened by a program: enqueues requests, tells what became of them, and reads what was made.
+/// An open store: enqueues requests, reports their status and reads thumbnails.
 ///
-/// One client serves any number of tasks. It needs no worker in its process: workers on the same store do the work.
+/// A client may be used by any number of tasks. It needs no worker in its process: any worker on the same store does the
+/// work.
 public final class Client: Sendable {
     let store: any Store
     let changes: StoreChanges
 
-    /// Opens the store in this folder, and makes it if there is none.
+    /// Opens the store in this folder, or creates it.
     ///
     /// - Parameter path: a folder on a local disk.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
@@ -22,7 +23,7 @@ public final class Client: Sendable {
         }
     }
 
-    /// Opens a store to read only: nothing of it is changed, and it may lie on a read-only disk.
+    /// Opens a store for reading only. It is never changed, and may be on a read-only disk.
     ///
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public convenience init(reading path: String) throws(CameoError) {
@@ -38,18 +39,17 @@ public final class Client: Sendable {
         changes = StoreChanges(store: store)
     }
 
-    /// The store's folder, absolute and without links.
+    /// The absolute path of the store's folder, without links.
     public var path: String { store.location }
 
-    /// Stores bytes and gives them a URL, without the program writing a file: up to 100 KiB stand in the database, more
-    /// in a file beside it.
+    /// Stores bytes under a URL. Up to 100 KiB are stored in the database, more in a file beside it.
     ///
     /// - Parameters:
     ///   - data: 1 byte to 100 MiB.
-    ///   - mediaType: of what is no picture; a picture's own first bytes tell what it is.
+    ///   - mediaType: the type of data that is not a picture; pictures are recognized by their first bytes.
     /// - Returns: `cameo://blob/sha256-<digest>`, the same for the same bytes.
-    /// - Throws: ``CameoError/storeFull(reason:)``, or ``CameoError/invalidRequest(field:reason:)`` for a size that is
-    ///   not allowed or a media type that could not stand in a header.
+    /// - Throws: ``CameoError/storeFull(reason:)``, or ``CameoError/invalidRequest(field:reason:)`` for an invalid size or
+    ///   media type.
     public func store(_ data: Data, mediaType: String? = nil) async throws(CameoError) -> CameoURI {
         guard (1...StoreLimits.uploadBytes).contains(data.count) else {
             let reason = "must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
@@ -62,7 +62,7 @@ public final class Client: Sendable {
         return .blob(digest)
     }
 
-    /// The bytes that a name stands for now, verified against their digest.
+    /// The bytes that currently have this name, verified against their digest.
     public func data(for uri: CameoURI) async throws(CameoURLError) -> Data {
         do throws(StoreError) {
             let data = try await store.data(of: uri)
@@ -73,20 +73,19 @@ public final class Client: Sendable {
         }
     }
 
-    /// Ends what earlier calls have left to be done after they returned: readings of thumbnails are noted, and a long
-    /// write-ahead log is moved into the database, unless a reader or another process is in the way. For a program that is
-    /// about to end; the client can be used on.
+    /// Completes deferred work before a program ends: records when thumbnails were read, and moves a long write-ahead log into
+    /// the database, unless a reader or another process prevents it. The client can still be used afterwards.
     ///
-    /// Without it nothing breaks and no job is lost: the next program on the store does it, and until then the log keeps
-    /// its length on the disk. Where no worker runs, that may be for long.
+    /// The call is optional, and without it no job is lost: the next program on the store does the work. Until then, which may
+    /// be long if no worker runs, the log keeps its size on disk.
     public func finish() async {
         await store.finish()
     }
 
-    /// What only a store in a folder has.
+    /// The embedded engine, for operations that only a store in a folder supports.
     func embedded() throws(CameoError) -> SQLiteStore {
         guard let embedded = store as? SQLiteStore else {
-            throw .storeUnavailable(reason: "\(path) lies in no folder: use its own engine's tools")
+            throw .storeUnavailable(reason: "\(path) is not in a folder: use the tools of its engine")
         }
         return embedded
     }

@@ -1,5 +1,5 @@
-// Calls take and return the values of the model: `import Cameo` has them, and URLSession too where Foundation keeps that
-// in a module of its own.
+// Calls take and return values of the model, so `import Cameo` includes them, and also URLSession where Foundation has it
+// in a separate module.
 @_exported public import CameoModel
 
 @_exported public import struct CameoSQLite.BackupReport

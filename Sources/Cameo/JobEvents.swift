@@ -1,24 +1,23 @@
 internal import CameoStore
 internal import Foundation
 
-/// What becomes of a job: its status now, and again whenever its state or attempt is another; ends after a final state.
-/// Should another job take its place, which was waiting for the same thumbnails, that one is told of from then on, by its
-/// own ``Job/id``.
+/// The status of a job, now and after every change of its state or attempt, until a final state. If another job that waits
+/// for the same thumbnails replaces it, the sequence continues with that job, which has its own ``Job/id``.
 ///
-/// Nothing is buffered: who comes late sees the newest status, and states that passed meanwhile are left out. The
-/// iteration throws a ``CameoError``, or `CancellationError` when its task is cancelled.
+/// Nothing is buffered: a slow consumer gets the newest status and misses intermediate ones. The iteration throws a
+/// ``CameoError``, or `CancellationError` if its task is cancelled.
 public struct JobEvents: AsyncSequence, Sendable {
-    /// The job at the moment of a change.
+    /// The job at the time of a change.
     public typealias Element = Job
 
     let client: Client
-    /// Nil: there is no job, so nothing becomes of it.
+    /// The job's number; nil if the request needed no job.
     let id: Int64?
 
-    /// Each iteration begins with the status now.
+    /// Makes an iterator, which begins with the current status.
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, id: id) }
 
-    /// Looks at the store when some process has committed.
+    /// Reads the job's status whenever a process has committed.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let client: Client
         fileprivate let id: Int64?
@@ -35,7 +34,7 @@ public struct JobEvents: AsyncSequence, Sendable {
             guard let id, last?.state.isFinal != true else { return nil }
             while true {
                 try Task.checkCancellation()
-                // Before the status: a commit between the two is seen again rather than missed.
+                // Read before the status, so that a commit in between is seen twice rather than missed.
                 version = try await nextVersion()
                 let status = try await client.statusInPlace(of: id)
                 if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt {
@@ -57,25 +56,25 @@ public struct JobEvents: AsyncSequence, Sendable {
 }
 
 extension Client {
-    /// What becomes of an accepted request, from now until its job ends; nothing where none is needed.
+    /// The events of an accepted request until its job ends; none if it needed no job.
     public func events(of job: EnqueueReceipt) -> JobEvents { JobEvents(client: self, id: job.id) }
 
-    /// What becomes of a job, from now until it ends.
+    /// The events of a job until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
 
     fileprivate func statusInPlace(of id: Int64) async throws(CameoError) -> Job {
         try await asking { () throws(StoreError) in try await store.jobInPlace(of: id) }
     }
 
-    /// Waits until a job has ended, in whatever final state. Should another job take its place, which was waiting for the
-    /// same thumbnails, that one is waited for.
+    /// Waits until a job has reached any final state. If another job that waits for the same thumbnails replaces it, the call
+    /// waits for that one.
     ///
     /// - Parameters:
     ///   - id: the job's number.
-    ///   - timeout: nil: as long as it takes.
-    /// - Returns: its last status, or that of the job that took its place.
-    /// - Throws: ``CameoError/timedOut(jobID:)``, ``CameoError/noSuchJob(_:)``, or `CancellationError` when the task
-    ///   is cancelled; the job goes on.
+    ///   - timeout: the maximum wait; nil for no limit.
+    /// - Returns: its final status, or that of the job that replaced it.
+    /// - Throws: ``CameoError/timedOut(jobID:)``, ``CameoError/noSuchJob(_:)``, or `CancellationError` if the task is
+    ///   cancelled. The job continues.
     public func wait(for id: Int64, timeout: Duration? = nil) async throws -> Job {
         let events = events(of: id)
         return try await Self.within(timeout, else: .timedOut(jobID: id)) {
@@ -84,14 +83,14 @@ extension Client {
         }
     }
 
-    /// Waits until all jobs of a batch have ended, in whatever final states.
+    /// Waits until all jobs of a batch have reached any final state.
     ///
     /// - Parameters:
     ///   - name: the batch, as its requests name it.
-    ///   - timeout: nil: as long as it takes.
-    /// - Returns: how they ended.
-    /// - Throws: ``CameoError/batchTimedOut(_:)``, ``CameoError/noSuchBatch(_:)``, or `CancellationError` when the task is
-    ///   cancelled; the jobs go on.
+    ///   - timeout: the maximum wait; nil for no limit.
+    /// - Returns: the final counts.
+    /// - Throws: ``CameoError/batchTimedOut(_:)``, ``CameoError/noSuchBatch(_:)``, or `CancellationError` if the task is
+    ///   cancelled. The jobs continue.
     public func wait(forBatch name: String, timeout: Duration? = nil) async throws -> BatchReport {
         try await Self.within(timeout, else: .batchTimedOut(name)) { [self] in
             do {
@@ -99,7 +98,7 @@ extension Client {
                 while true {
                     let batch = try await batch(name)
                     if batch.isFinished { return batch }
-                    // A large batch is counted less often: the workers need the processor more.
+                    // Counting a large batch is expensive, and the workers need the processor more.
                     if batch.total > 1_000 { try await Task.sleep(for: .milliseconds(250)) }
                     version = try await changes.next(after: version)
                 }

@@ -2,17 +2,17 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// A few permanent threads for work that blocks, such as reading files: a task that blocks would take one of the few
-/// threads of the cooperative pool away from all others.
+/// A few permanent threads for blocking work, such as reading files: a blocking task would occupy one of the few threads of
+/// the cooperative pool.
 final class BlockingThreads: Sendable {
     private struct State {
-        /// Each is called once, with whether the threads have been shut down.
+        /// The waiting jobs. Each is called once, with whether the threads have been shut down.
         var jobs: [@Sendable (_ isClosed: Bool) -> Void] = []
         var isClosed = false
     }
 
     private let state = Mutex(State())
-    /// Counts the jobs, and one more for each thread at the end.
+    /// Counts the jobs, and finally one more for each thread.
     private let work = DispatchSemaphore(value: 0)
     private let count: Int
 
@@ -27,10 +27,10 @@ final class BlockingThreads: Sendable {
 
     /// Runs the body on one of the threads.
     ///
-    /// - Parameter body: looks at the flag where it can stop.
-    /// - Returns: what the body returns.
-    /// - Throws: what the body throws; `CancellationError` when the task is cancelled before the body begins, or the
-    ///   threads were shut down.
+    /// - Parameter body: checks the flag wherever it can stop.
+    /// - Returns: the result of the body.
+    /// - Throws: the error of the body; `CancellationError` if the task is cancelled before the body begins, or the threads
+    ///   were shut down.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (_ cancellation: CancellationFlag) throws -> Value
     ) async throws -> Value {
@@ -52,7 +52,7 @@ final class BlockingThreads: Sendable {
         }
     }
 
-    /// Ends the threads once what they do is done; what waits ends with `CancellationError`.
+    /// Ends the threads after their current jobs. Waiting jobs end with `CancellationError`.
     func shutdown() {
         let waiting = state.withLock { state in
             state.isClosed = true

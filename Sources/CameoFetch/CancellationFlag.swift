@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells work on a thread of its own that the task that waits for it was cancelled.
+/// Tells work on another thread that the task waiting for it was cancelled.
 final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 

@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import Foundation
 
-/// The picture is inside its own source: a `data:` URI, or plain base64.
+/// A source that contains the picture itself: a `data:` URI or plain base64.
 struct DataSource: SourceProvider {
     let schemes = ["data"]
     let maximumBytes: Int
@@ -9,7 +9,7 @@ struct DataSource: SourceProvider {
     func open(_ request: SourceRequest) async throws -> FetchedSource {
         let source = request.target
         let name = SourceName.of(source)
-        // Percent-encoding takes the most room, three characters a byte: far beyond that nothing need be decoded.
+        // Percent-encoding takes at most three characters for a byte; a much longer text need not be decoded.
         guard source.utf8.count / 3 <= maximumBytes + 1_024 else { throw tooLarge(name, "more") }
         let picture: InlinePicture
         do throws(InvalidRequest) {

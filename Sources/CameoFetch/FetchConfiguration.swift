@@ -1,50 +1,50 @@
 package import Foundation
 
-/// What may be fetched, and within which limits.
+/// What may be fetched, and the limits.
 package struct FetchConfiguration: Sendable {
     /// Folders below which `file:` may be read; none by default.
     package var allowedRoots: [String] = []
-    /// The store: nothing below it, and none of its inodes, is ever opened, since closing a descriptor of SQLite's
+    /// The store's folder. Nothing below it and none of its inodes is ever opened, since closing a descriptor of SQLite's
     /// files drops the locks that this process holds on them.
     package var deniedDirectory: String?
-    /// Host names and IP literals, with or without `:port`, that the address guard lets pass.
+    /// Host names and IP literals, with or without `:port`, that the address guard allows.
     package var allowedHosts: [String] = []
-    /// Private or reserved ranges that the address guard lets pass.
+    /// Private or reserved ranges that the address guard allows.
     package var allowedNetworks: [AddressRange] = []
-    /// Bytes of one source, counted after content decoding.
+    /// The maximum size of one source, after content decoding.
     package var maximumBytes = 100 * 1_048_576
-    /// For name look-up, connection and TLS handshake together, at each redirect hop.
+    /// The time limit for name look-up, connection and TLS handshake together, for each redirect.
     package var connectTimeout: Duration = .seconds(5)
-    /// For all hops of one fetch, without the wait for a free connection.
+    /// The time limit for all requests of one fetch, without the wait for a free connection.
     package var totalTimeout: Duration = .seconds(30)
-    /// A transfer that stays below this rate for ``lowSpeedTime`` is given up.
+    /// A transfer that stays below this rate for ``lowSpeedTime`` is aborted.
     package var lowSpeedBytesPerSecond = 1_024
-    /// Whole seconds; libcurl counts no finer.
+    /// See ``lowSpeedBytesPerSecond``. Whole seconds: libcurl has no finer unit.
     package var lowSpeedTime: Duration = .seconds(10)
     package var maximumRedirects = 5
-    /// Connections open at one time, idle ones included.
+    /// The maximum number of open connections, idle ones included.
     package var maximumConnections = 32
-    /// Transfers at one time; more wait their turn. Who waits for a host is not among them.
+    /// The maximum number of concurrent transfers. Transfers that wait for their host do not count.
     package var maximumTransfers = 32
-    /// Transfers at one time for one scheme, host and port.
+    /// The maximum number of concurrent transfers for one scheme, host and port.
     package var maximumConnectionsPerHost = 6
-    /// How long somebody waits for a host before all but a few of those behind are sent away (``HostBusy``).
+    /// How long a transfer waits for its host before most of those behind it are turned away (``HostBusy``).
     package var hostPatience: Duration = .seconds(1)
-    /// Of what is in memory; others may take from it too.
+    /// The limit for sources in memory, which may be shared with other users.
     package var budget = ByteBudget()
     package var userAgent = "Cameo/1.0"
-    /// Sent to the origins that they name. Of one origin each name at most once.
+    /// Headers for certain origins. Each name may occur once for an origin.
     package var hostHeaders: [HostHeader] = []
-    /// From where sources are fetched whose URI begins with a prefix. Each prefix at most once.
+    /// Rules that replace prefixes of source URIs. Each prefix may occur once.
     package var rewrites: [SourceRewrite] = []
-    /// The URL of a proxy. Nil: never one, the environment's is ignored. Behind a proxy the address guard sees only
-    /// hosts that are spelled as an address.
+    /// The URL of a proxy. Nil uses none; the environment's is always ignored. Behind a proxy, the address guard can check
+    /// only hosts that are spelled as an address.
     package var proxy: String?
     /// A PEM file of certificate authorities to trust instead of the system's.
     package var certificateAuthorityFile: String?
-    /// How long answers may be kept, where there is a cache to keep them.
+    /// How responses are cached, if there is a cache.
     package var caching = CacheRules()
-    /// The wall clock: what a cache judges an answer's age by.
+    /// The wall clock, by which a cache judges the age of responses.
     package var now: @Sendable () -> Date = { Date() }
 
     package init() {}

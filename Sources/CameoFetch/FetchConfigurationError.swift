@@ -1,18 +1,18 @@
 package import CameoModel
 
-/// Why sources cannot be fetched with this configuration.
+/// Why this configuration is invalid.
 package enum FetchConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// An allowed root that is missing, no folder, or closed to this user.
+    /// An allowed root is missing, is not a folder, or is not accessible to this user.
     case root(path: String, Errno)
     /// The store's folder cannot be opened.
     case store(path: String, Errno)
-    /// Not a host, and not a host with a port.
+    /// The text is not a host, with or without a port.
     case host(String)
-    /// A rewriting that cannot be read; its text, and why.
+    /// A rewrite rule is malformed: its text and the reason.
     case rewrite(String, reason: String)
-    /// Why headers for a host cannot be used; without any value.
+    /// Headers for a host are invalid. The reason never contains a value.
     case hostHeader(String)
-    /// A limit that is negative or zero; its name.
+    /// The named limit is negative or zero.
     case limit(String)
     /// libcurl is too old or does not start.
     case library(String)

@@ -1,18 +1,18 @@
 package import CameoModel
 
-/// Gets the bytes behind a source: the way into the room.
+/// Fetches the bytes of a source. The entry point of this module.
 package final class Fetcher: Sendable {
     private let providers: [any SourceProvider]
     private let http: HTTPSource
-    /// Also for what has no scheme: base64.
+    /// Also handles sources without a scheme: base64.
     private let inline: DataSource
     private let rewriting: SourceRewriting
     private let shared = SharedFetches()
 
     /// - Parameters:
     ///   - configuration: what may be fetched.
-    ///   - cache: where answers of HTTP servers are kept; nil keeps none.
-    /// - Throws: ``FetchConfigurationError``, which names the root that does not exist, and so on.
+    ///   - cache: stores responses of HTTP servers; nil for none.
+    /// - Throws: ``FetchConfigurationError`` for an invalid configuration.
     package init(
         _ configuration: FetchConfiguration,
         cache: (any SourceCache)? = nil
@@ -22,10 +22,8 @@ package final class Fetcher: Sendable {
         inline = DataSource(maximumBytes: configuration.maximumBytes)
         let files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
-            http = try HTTPSource(configuration)
-            let web: any SourceProvider =
-                if let cache { try CachedHTTPSource(http, cache, configuration) } else { http }
-            providers = [inline, files, web]
+            http = try HTTPSource(configuration, cache)
+            providers = [inline, files, http]
         } catch {
             files.shutdown()
             throw error
@@ -36,15 +34,14 @@ package final class Fetcher: Sendable {
 
     /// - Parameters:
     ///   - source: a URI with one of the supported schemes, in any case, or a picture in base64.
-    ///   - headers: sent with an HTTP request, to the source's own origin, or the mirror that stands in for it, only.
-    ///   - ticket: when the caller's fetch began. With one, an HTTP download is shared with those who want the same,
-    ///     and the cache is asked and told.
-    ///   - purpose: an overlay waits for no room in memory.
-    ///   - clock: told of every wait for a place.
+    ///   - headers: sent with an HTTP request, but only to the origin of the source or of the mirror that replaces it.
+    ///   - ticket: the start of the caller's fetch. With a ticket, concurrent fetches share an HTTP download, and the cache is
+    ///     used.
+    ///   - purpose: an overlay never waits for room in memory.
+    ///   - clock: is told about every wait for a slot.
     /// - Returns: its bytes, complete and hashed.
-    /// - Throws: `JobFailure` at stage `fetch`; ``HostBusy`` when it would have to wait for its host for long;
-    ///   `CancellationError` when the task is cancelled (the transfer is aborted at once, unless others wait for it) or
-    ///   the fetcher was shut down.
+    /// - Throws: `JobFailure` at stage `fetch`; ``HostBusy`` instead of a long wait for the host; `CancellationError` if the
+    ///   task is cancelled (the transfer is aborted at once, unless other fetches wait for it) or the fetcher was shut down.
     package func fetch(
         _ source: String,
         headers: [String: String] = [:],
@@ -76,16 +73,15 @@ package final class Fetcher: Sendable {
         }
     }
 
-    /// Why the address guard would not have let this fetcher have what came from there; nil if it would.
-    package func refusal(of peers: [Peer]) -> String? { http.refusal(of: peers) }
+    /// Why the address guard would have refused a fetch from these peers; nil if it would have allowed it.
+    package func refusal(of peers: [Peer]) -> String? { http.transport.refusal(of: peers) }
 
-    /// Whether a source is behind the network: such fetches have limits of their own, others take this machine's means
-    /// only.
+    /// Whether the source is fetched over the network. Such fetches have separate limits.
     package func isRemote(_ source: String) -> Bool {
         (try? provider(for: rewriting.rewritten(source)).sharesFetches) ?? false
     }
 
-    /// Ends the threads; what is under way ends with `CancellationError`.
+    /// Ends the threads. Fetches under way end with `CancellationError`.
     package func shutdown() {
         for provider in providers { provider.shutdown() }
     }

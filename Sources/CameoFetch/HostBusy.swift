@@ -1,6 +1,6 @@
-/// Too many wait for a transfer from one host already: better not to wait than to be in others' way meanwhile.
+/// Too many fetches wait for one host already; one more would only block its job's slot.
 package struct HostBusy: Error, Hashable, Sendable {
     package let host: String
-    /// After about this long there may be a place.
+    /// The approximate time until a slot may be free.
     package let delay: Duration
 }

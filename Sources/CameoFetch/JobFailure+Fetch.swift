@@ -1,7 +1,7 @@
 internal import CameoModel
 
 extension JobFailure {
-    /// A failure of the fetch; `isRetryable` nil takes what the code says.
+    /// A failure at stage `fetch`. If `isRetryable` is nil, the code decides.
     static func fetch(
         _ code: Code,
         _ message: String,
@@ -11,7 +11,7 @@ extension JobFailure {
         JobFailure(code, at: .fetch, message, isRetryable: isRetryable, retryAfter: retryAfter)
     }
 
-    /// This machine, not the source, is out of something: memory, descriptors.
+    /// A failure of this machine, not of the source: it has run out of memory or descriptors.
     static func fetch(_ name: String, lacking resource: Errno) -> JobFailure {
         fetch(.storeFailed, "no room to hold \(name) while it is rendered: \(resource)", isRetryable: true)
     }

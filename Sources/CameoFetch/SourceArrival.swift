@@ -1,15 +1,15 @@
-/// How the bytes of a source came to the job that wants them.
+/// How the bytes of a source were obtained.
 package enum SourceArrival: Hashable, Sendable {
-    /// From where they are.
+    /// They were fetched from the source.
     case fetched
-    /// From the cache, after their server said that they are still the same (304).
+    /// They came from the cache, after the server confirmed them (304).
     case revalidated
-    /// From the cache, fresh; `age` as RFC 9111, section 4.2.3, counts it.
+    /// They came fresh from the cache. `age` is computed by RFC 9111, section 4.2.3.
     case cached(age: Duration)
-    /// From the cache although no longer fresh, because their server could not be asked: `trouble` says why.
+    /// They came stale from the cache, because the server could not be asked. `trouble` gives the reason.
     case stale(age: Duration, trouble: String)
 
-    /// One word, for logs.
+    /// A single word for logs.
     package var name: String {
         switch self {
         case .fetched: "fetched"

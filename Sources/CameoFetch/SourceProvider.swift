@@ -1,21 +1,21 @@
-/// A way to the bytes behind one kind of URI.
+/// Fetches sources of certain URI schemes.
 package protocol SourceProvider: Sendable {
-    /// The URI schemes that it serves, in lower case.
+    /// The supported URI schemes, in lower case.
     var schemes: [String] { get }
 
-    /// Whether those who want the same at one time get one and the same answer.
+    /// Whether concurrent fetches of the same source share one result.
     var sharesFetches: Bool { get }
 
-    /// - Parameter request: its target is a URI of one of the schemes, in any case.
+    /// - Parameter request: its target has one of the schemes, in any case.
     /// - Returns: the bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
     func open(_ request: SourceRequest) async throws -> FetchedSource
 
-    /// Ends the provider's threads; what is under way ends with `CancellationError`.
+    /// Ends the provider's threads. Fetches under way end with `CancellationError`.
     func shutdown()
 }
 
 extension SourceProvider {
-    /// Only a network is slow enough for it to pay.
+    /// Sharing is worthwhile only over a network.
     package var sharesFetches: Bool { false }
 }

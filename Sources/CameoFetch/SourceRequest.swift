@@ -1,16 +1,16 @@
 package import CameoModel
 
-/// One wish for a source.
+/// A request for one source.
 package struct SourceRequest: Sendable {
-    /// As it was asked for: what its answers are cached under.
+    /// The URI as requested, under which responses are cached.
     package let uri: String
-    /// Where it is fetched from: the URI itself, or what the operator rewrote it to.
+    /// The URI to fetch from: the requested one, or the one that the operator rewrote it to.
     package let target: String
-    /// Sent with the request where the target's scheme has such.
+    /// Headers to send, if the target's scheme has headers.
     package let headers: [String: String]
-    /// When the fetch began. Without one nothing is shared, nothing is taken from a cache and nothing kept in it.
+    /// The start of the fetch. Without a ticket, the fetch is not shared and bypasses the cache.
     package let ticket: FetchTicket?
     package let purpose: FetchPurpose
-    /// Told of every wait for a place.
+    /// The clock that is told about every wait for a slot.
     package let clock: WorkClock
 }

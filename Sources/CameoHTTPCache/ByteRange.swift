@@ -5,7 +5,7 @@ package enum ByteRange: Hashable, Sendable {
     case satisfiable(Range<Int>)
     case unsatisfiable
 
-    /// Nil for what a server may ignore: other units, several ranges, a malformed field.
+    /// Returns nil for a field that a server may ignore: other units, several ranges, or malformed text.
     ///
     /// - Parameters:
     ///   - field: as `bytes=0-99`, `bytes=100-` or `bytes=-50`.

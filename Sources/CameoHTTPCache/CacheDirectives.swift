@@ -1,10 +1,10 @@
-/// The directives of `Cache-Control` (section 5.2) that this cache knows, of an answer or of a request.
+/// The `Cache-Control` directives (section 5.2) of a response or a request, as far as this cache implements them.
 ///
-/// DESIGN: Read from bytes in one pass, whatever a server sends. A line is read by itself, so that a quote which is never
-/// closed hides nothing of the next; and such a quote is taken for an ordinary byte, so that it hides nothing of its own
-/// line either. White space around the `=` is put up with. An argument that should be a number and is not means the most
-/// careful number, and of several the most careful counts (section 4.2.1). The qualified forms `private="…"` and
-/// `no-cache="…"` are read as if they named no field, as sections 5.2.2.4 and 5.2.2.7 expect of most caches.
+/// DESIGN: whatever a server sends is parsed in one pass over its bytes. Each line is parsed by itself, so that an unclosed
+/// quote hides nothing of the next line; it counts as an ordinary byte, so that it hides nothing of its own line either.
+/// White space around `=` is accepted. A malformed number means the most careful value, and among several numbers the most
+/// careful one counts (section 4.2.1). The qualified forms `private="…"` and `no-cache="…"` are read as the unqualified
+/// ones, as sections 5.2.2.4 and 5.2.2.7 expect of most caches.
 struct CacheDirectives {
     enum Name: String {
         case immutable
@@ -23,11 +23,11 @@ struct CacheDirectives {
         case staleIfError = "stale-if-error"
     }
 
-    /// Of each directive that is there, the argument of each time.
+    /// The arguments of each directive, one for each occurrence.
     private var arguments: [Name: [String?]] = [:]
 
-    /// `Pragma: no-cache` counts where there is no `Cache-Control` (section 5.4). The section speaks of requests; in an
-    /// answer it costs a validation to believe it, and its author meant it.
+    /// `Pragma: no-cache` counts if there is no `Cache-Control` (section 5.4). The section is about requests; honouring it in
+    /// a response costs one validation, and is what its author meant.
     init(of fields: HTTPFields) {
         self.init(lines: fields.values(of: "Cache-Control"))
         if fields["Cache-Control"] == nil, CacheDirectives(lines: fields.values(of: "Pragma")).contains(.noCache) {
@@ -39,23 +39,23 @@ struct CacheDirectives {
         for line in lines { read(line) }
     }
 
-    /// With or without an argument: right for what makes a cache more careful.
+    /// Whether the directive occurs, with or without an argument: the test for directives that restrict a cache.
     func contains(_ name: Name) -> Bool { arguments[name] != nil }
 
-    /// At least once as it is defined, without an argument: right for what lets a cache do more.
+    /// Whether the directive occurs as defined, without an argument: the test for directives that permit something.
     func permits(_ name: Name) -> Bool { arguments[name]?.contains(nil) ?? false }
 
-    /// For the directives whose smaller number asks for more care; zero where one is no number, nil without the directive.
+    /// The smallest argument of a directive whose smaller values are more careful. A malformed one counts as zero.
     func least(_ name: Name) -> Duration? {
         arguments[name]?.map { Int(deltaSeconds: $0 ?? "") ?? 0 }.min().map { .seconds($0) }
     }
 
-    /// `min-fresh`: the greater number asks for more. No number is more than anything has.
+    /// The largest `min-fresh`. A malformed one exceeds every lifetime.
     var minFresh: Duration? {
         arguments[.minFresh]?.map { Int(deltaSeconds: $0 ?? "") ?? Int.mostDeltaSeconds }.max().map { .seconds($0) }
     }
 
-    /// `max-stale`, which without an argument puts up with any staleness (section 5.2.1.2).
+    /// The smallest `max-stale`. Without an argument it accepts any staleness (section 5.2.1.2).
     var maxStale: Duration? {
         let seconds = arguments[.maxStale]?.map { argument in
             argument.map { Int(deltaSeconds: $0) ?? 0 } ?? Int.mostDeltaSeconds
@@ -86,7 +86,7 @@ struct CacheDirectives {
 
     /// A quoted string at the start of the bytes (RFC 9110, section 5.6.4); nil unless one begins and ends there.
     ///
-    /// It fails at most once a line, for a second `="` would have ended the first, so a line costs one pass.
+    /// Parsing fails at most once a line, since a second `="` would have closed the first quote, so a line costs one pass.
     private static func quotedString(_ bytes: Substring.UTF8View) -> (text: String, rest: Substring.UTF8View)? {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
         var text: [UInt8] = []

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A chain is the redirects that were followed, in their order, and then the answer. It is kept as one entry under the
-/// URI that was asked for, so it can do no more than each of its members.
+/// Judges a chain: the redirects in their order, then the response that they led to. The chain is stored as one entry under
+/// the requested URI, so it allows no more than each of its members.
 extension CachePolicy {
-    /// Refused if any member says so. A redirect that merely gives no reason to be kept (302, 303, 307) does not stand in
-    /// the way: the chain is never fresh with it, but can serve while the network is gone.
+    /// A chain is refused if any member forbids storing. A redirect that merely gives no reason to store it (302, 303, 307)
+    /// is accepted: the chain is then never fresh, but can be served while the origin is unreachable.
     package func storing(_ chain: [CacheableResponse], of request: HTTPFields) -> Storing {
         guard let answer = chain.last else { return .refused(.nothingAllowsIt) }
         for hop in chain.dropLast() {
@@ -16,10 +16,10 @@ extension CachePolicy {
         return storing(answer, of: request)
     }
 
-    /// The first instant at which a member is no longer fresh; the distant past without members.
+    /// The first instant at which a member is no longer fresh; the distant past for an empty chain.
     package func freshUntil(of chain: [CacheableResponse]) -> Date { chain.map(freshUntil).min() ?? .distantPast }
 
-    /// Fresh while every member is; else what the first says that is not.
+    /// A chain is fresh while every member is; otherwise the first stale member gives the reason.
     package func reuse(of chain: [CacheableResponse], for request: HTTPFields, at now: Date) -> Reuse {
         guard !chain.isEmpty else { return .stale(.expired) }
         return chain.lazy.map { reuse(of: $0, for: request, at: now) }.first { $0 != .fresh } ?? .fresh

@@ -1,13 +1,13 @@
 extension CachePolicy {
-    /// What says how the stored bytes are to be read (section 3.2).
+    /// The fields that describe the stored bytes, which a 304 must not change (section 3.2).
     private static let describingBytes: Set = ["content-encoding", "content-length", "content-range", "content-type"]
 
-    /// The stored answer as a 304 leaves it (sections 3.2, 4.3.4): the stored status and the fields that describe the
-    /// stored bytes, all else as the 304 has it, and its times. Whether the result may be kept is for
-    /// ``storing(_:of:)`` to say again.
+    /// The stored response, updated by a 304 (sections 3.2, 4.3.4). The status and the fields that describe the stored bytes
+    /// stay; all other fields that the 304 has, and its times, replace the stored ones. Ask ``storing(_:of:)`` again
+    /// whether the result may be stored.
     ///
-    /// `Age` and `Date` speak of one message, so the stored ones go even where the 304 has none: kept, they would make
-    /// the answer as old as it was before.
+    /// `Age` and `Date` belong to one message, so the stored ones are removed even if the 304 has none: otherwise the
+    /// response would stay as old as before.
     package func freshened(_ stored: CacheableResponse, by notModified: CacheableResponse) -> CacheableResponse {
         let news = notModified.fields.storable.lines.filter {
             !Self.describingBytes.contains($0.name.asciiLowercased)

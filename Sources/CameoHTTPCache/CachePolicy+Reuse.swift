@@ -2,17 +2,17 @@ package import Foundation
 
 extension CachePolicy {
     package enum Reuse: Hashable, Sendable {
-        /// May answer without a word from the origin: fresh, or no staler than the request's `max-stale` puts up with.
+        /// May be served without validation: it is fresh, or no staler than the request's `max-stale` accepts.
         case fresh
         /// Must be validated or fetched first.
         case stale(Staleness)
     }
 
-    /// Why an answer does not do as it is.
+    /// Why a response may not be served without validation.
     package enum Staleness: String, Hashable, Sendable {
         /// Its lifetime is over.
         case expired
-        /// It says `no-cache`.
+        /// The response says `no-cache`.
         case noCache
         /// The request says `no-cache`.
         case noCacheRequested
@@ -20,19 +20,18 @@ extension CachePolicy {
         case olderThanAsked
         /// Not fresh for as long as the request's `min-fresh`.
         case notFreshLongEnough
-        /// Came later than now: the clock has been put back, and how long the answer has been here is not known.
+        /// It arrived later than now: the clock has been set back, and its age is unknown.
         case fromTheFuture
     }
 
-    /// Clocks are put right by little all the time.
+    /// Clocks are corrected by small amounts all the time.
     private static let clockTolerance = Duration.seconds(60)
 
-    /// Whether a stored answer of the right variant may answer a request (sections 4, 5.2.1).
+    /// Whether a stored response of the right variant may answer a request without validation (sections 4, 5.2.1).
     ///
-    /// While an `immutable` answer is fresh, the `max-age` of a request does not count: a reload asks with `max-age=0`,
-    /// and to spare it the validation is what RFC 8246 is for. A forced reload asks with `no-cache`, which does count.
-    /// Whether the answer came by https, without which section 3 of that RFC would not believe it, is the caller's to
-    /// know.
+    /// While an `immutable` response is fresh, the request's `max-age` is ignored: a reload sends `max-age=0`, and RFC 8246
+    /// exists to spare it the validation. A forced reload sends `no-cache`, which counts. Section 3 of that RFC trusts
+    /// `immutable` over https only; that is for the caller to check.
     package func reuse(of response: CacheableResponse, for request: HTTPFields, at now: Date) -> Reuse {
         let said = CacheDirectives(of: response.fields)
         let asked = CacheDirectives(of: request)
@@ -40,7 +39,7 @@ extension CachePolicy {
         if asked.contains(.noCache) { return .stale(.noCacheRequested) }
         if response.responseTime.duration(since: now) > Self.clockTolerance { return .stale(.fromTheFuture) }
 
-        // A clock that was put back makes nothing younger than it came.
+        // A clock that was set back makes nothing younger than it was on arrival.
         let freshFor = freshUntil(response).duration(since: max(now, response.responseTime))
         let isFresh = freshFor > .zero
         if let maxAge = asked.least(.maxAge), currentAge(of: response, at: now) > maxAge,
@@ -54,8 +53,8 @@ extension CachePolicy {
         return .zero - freshFor <= maxStale ? .fresh : .stale(.expired)
     }
 
-    /// What no allowance of a request or an operator overrules (section 4.2.4). `s-maxage` means `proxy-revalidate`
-    /// (section 5.2.2.10).
+    /// Whether the response must never be served stale, whatever a request or an operator allows (section 4.2.4).
+    /// `s-maxage` implies `proxy-revalidate` (section 5.2.2.10).
     func forbidsStale(_ said: CacheDirectives) -> Bool {
         said.contains(.noCache) || said.contains(.mustRevalidate)
             || (audience == .shared && (said.contains(.proxyRevalidate) || said.contains(.sMaxAge)))

@@ -1,26 +1,25 @@
 package import Foundation
 
 extension CachePolicy {
-    /// Why an origin could not be asked.
+    /// Why the origin gave no usable response.
     package enum Trouble: Hashable, Sendable {
-        /// No name, connection or answer at all.
+        /// There was no name, no connection or no response at all.
         case disconnected
-        /// 500, 502, 503 or 504 (RFC 5861, section 4).
+        /// The origin responded with 500, 502, 503 or 504 (RFC 5861, section 4).
         case serverError
 
-        /// - Parameter status: of the answer that came instead. Nil if it is not one of those for which an older
-        ///   answer may stand in.
+        /// - Parameter status: the origin's. The result is nil for a status that no stale response may replace.
         package init?(status: Int) {
             guard [500, 502, 503, 504].contains(status) else { return nil }
             self = .serverError
         }
     }
 
-    /// Whether the answer may stand in for one that could not be had (section 4.2.4; RFC 5861, section 4).
+    /// Whether a stale response may be served because the origin gave none (section 4.2.4; RFC 5861, section 4).
     ///
-    /// A cache that is cut off may, however old the answer is. For a server in trouble the answer, the operator or the
-    /// request must allow it: the longest `stale-if-error` counts, or the request's `max-stale`. A request with `max-age`
-    /// or `min-fresh` wants nothing stale but what it allows itself (section 5.2.1.1).
+    /// A disconnected cache may serve a response of any age. After a server error, the response, the operator or the request
+    /// must allow it: the longest `stale-if-error` counts, or the request's `max-stale`. A request with `max-age` or
+    /// `min-fresh` accepts no staleness that it does not allow itself (section 5.2.1.1).
     package func mayServeStale(
         _ response: CacheableResponse,
         for request: HTTPFields,

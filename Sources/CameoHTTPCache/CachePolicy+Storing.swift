@@ -4,31 +4,31 @@ extension CachePolicy {
         case refused(Refusal)
     }
 
-    /// Why an answer must not be kept.
+    /// Why a response must not be stored.
     package enum Refusal: String, Hashable, Sendable {
-        /// 1xx, or no status of HTTP's.
+        /// The status is 1xx or not one of HTTP.
         case notFinal
-        /// 206: bodies are kept whole.
+        /// The status is 206: bodies are stored whole.
         case partial
-        /// 304: updates an answer, and is none.
+        /// The status is 304: it updates a stored response, and is none itself.
         case notModified
-        /// `must-understand`, and this cache does not know what the status asks of it.
+        /// The response says `must-understand`, and this cache does not implement its status.
         case notUnderstood
-        /// `no-store` in the answer.
+        /// The response says `no-store`.
         case noStore
-        /// `no-store` in the request.
+        /// The request says `no-store`.
         case noStoreRequested
-        /// `private`, and the cache is shared.
+        /// The response says `private`, and the cache is shared.
         case isPrivate
-        /// The request had what may be credentials, and nothing opens the answer to a shared cache.
+        /// The request had what may be credentials, and the response does not permit a shared cache to store it.
         case authorized
-        /// `Vary: *`, or a `Vary` that cannot be followed: no later request would match.
+        /// The response says `Vary: *`, or its `Vary` is malformed: no later request would match.
         case variesOnEverything
-        /// Neither a lifetime nor `public`, and a status that says nothing for itself.
+        /// It has neither a lifetime nor `public`, and its status does not permit storing by itself.
         case nothingAllowsIt
     }
 
-    /// Whether the answer to a GET may be kept (sections 3, 3.5, 5.2.2.3).
+    /// Whether the response to a GET may be stored (sections 3, 3.5, 5.2.2.3).
     package func storing(_ response: CacheableResponse, of request: HTTPFields) -> Storing {
         refusal(of: response, to: request).map(Storing.refused) ?? .allowed
     }
@@ -56,7 +56,7 @@ extension CachePolicy {
     /// The last item of section 3's list.
     private func isWorthKeeping(_ response: CacheableResponse, _ said: CacheDirectives) -> Bool {
         said.permits(.public)
-            || said.contains(.private)  // which a shared cache has refused by now
+            || said.contains(.private)  // a shared cache has refused it above
             || said.contains(.maxAge)
             || (said.contains(.sMaxAge) && audience == .shared)
             || response.fields["Expires"] != nil

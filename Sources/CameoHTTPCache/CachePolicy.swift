@@ -1,27 +1,37 @@
-/// What one cache may do. Caches with different policies may share answers.
+package import CameoModel
+
+/// What one cache may do. Caches with different policies may share stored responses.
 ///
-/// Answers are to GET requests, and every judgement follows RFC 9111, whose sections the methods name. Where a server
-/// contradicts itself or sends nonsense, the more careful reading wins: an answer is rather asked for once more than
-/// served in error.
+/// All responses are to GET requests. Every decision follows RFC 9111; the methods name its sections. If a server contradicts
+/// itself or sends nonsense, the more careful reading wins: one request too many is better than a wrong response.
 package struct CachePolicy: Hashable, Sendable {
-    /// For whom answers are kept.
+    /// Whom the cache serves.
     package enum Audience: Hashable, Sendable {
-        /// For everybody who asks: a shared cache.
+        /// Everybody: a shared cache.
         case shared
-        /// For those who send the same credentials: a private cache.
+        /// Requests with the same credentials: a private cache.
         case oneTenant
     }
 
     package var audience: Audience
-    /// How long a picture or a redirect is fresh that says nothing of caching at all; nil leaves it to the heuristics.
+    /// How long a picture or redirect without caching information is fresh; nil leaves it to the heuristic.
     package var defaultLifetime: Duration?
-    /// How long past its freshness an answer may stand in for a server in trouble, even if neither the answer nor the
-    /// request allows it. What forbids stale answers overrules it.
+    /// How long a stale response may be served after a server error, even if neither the response nor the request allows
+    /// it. Directives that forbid staleness take precedence.
     package var staleIfError: Duration
 
     package init(audience: Audience, defaultLifetime: Duration? = nil, staleIfError: Duration = .zero) {
         self.audience = audience
         self.defaultLifetime = defaultLifetime
         self.staleIfError = staleIfError
+    }
+
+    /// The policy for responses stored under a key: that of a shared cache, unless the key has credentials.
+    package init(for key: SourceKey, defaultLifetime: Duration?, staleIfError: Duration) {
+        self.init(
+            audience: key.scope == nil ? .shared : .oneTenant,
+            defaultLifetime: defaultLifetime,
+            staleIfError: staleIfError
+        )
     }
 }

@@ -1,13 +1,13 @@
 package import Foundation
 
 extension CacheableResponse {
-    /// When the origin made the answer: when it came, where that is not told (RFC 9110, section 6.6.1).
+    /// When the origin generated the response; without a `Date`, when it arrived (RFC 9110, section 6.6.1).
     var date: Date { time(in: fields.values(of: "Date")) ?? responseTime }
 
     package var lastModified: Date? { time(in: fields.values(of: "Last-Modified")) }
 
-    /// From `Date` to `Expires`, the earliest of several; zero if that is no time, as in `Expires: 0`; nil without one
-    /// (section 5.3).
+    /// The time from `Date` to `Expires` (section 5.3). The earliest of several lines counts; a value that is no time, such
+    /// as `Expires: 0`, means zero. Nil without the field.
     var expiresAfter: Duration? {
         let lines = fields.values(of: "Expires")
         guard !lines.isEmpty else { return nil }
@@ -16,21 +16,30 @@ extension CacheableResponse {
         return max(first.duration(since: date), .zero)
     }
 
-    /// `corrected_initial_age` (section 4.2.3): how old the answer was when it came.
+    /// How long to wait before the next request (RFC 9110, section 10.2.3), at most three years. Nil without a readable
+    /// `Retry-After`. A date is taken relative to the response's own `Date`, so that a server with a wrong clock still
+    /// tells how long.
+    package var retryAfter: Duration? {
+        guard let text = fields.values(of: "Retry-After").first else { return nil }
+        if let seconds = Int(deltaSeconds: text) { return .seconds(min(seconds, 100_000_000)) }
+        return time(in: [text]).map { min(max($0.duration(since: date), .zero), .seconds(100_000_000)) }
+    }
+
+    /// `corrected_initial_age` (section 4.2.3): how old the response was when it arrived.
     var initialAge: Duration {
         let apparentAge = max(responseTime.duration(since: date), .zero)
         let delay = max(responseTime.duration(since: requestTime), .zero)
         return max(apparentAge, age + delay)
     }
 
-    /// The first member of `Age`; zero where that is no number (section 5.1).
+    /// The first member of `Age`, or zero if it is not a number (section 5.1).
     private var age: Duration {
         let first = fields["Age"]?.utf8.prefix { $0 != UInt8(ascii: ",") }
         let text = first.map { String(decoding: $0.trimmed, as: UTF8.self) }
         return .seconds(text.flatMap { Int(deltaSeconds: $0) } ?? 0)
     }
 
-    /// Nil for several lines, which no field of one time may have.
+    /// Returns nil for several lines: a field that holds one time must have one line.
     private func time(in lines: [String]) -> Date? {
         lines.count == 1 ? HTTPDate.parse(lines[0], now: responseTime) : nil
     }

@@ -1,6 +1,6 @@
 extension CacheableResponse {
-    /// `If-None-Match` and `If-Modified-Since` for a request that validates this answer; empty where it has nothing to
-    /// be known by (section 4.3.1).
+    /// `If-None-Match` and `If-Modified-Since` for a request that validates this response; empty if it has no validators
+    /// (section 4.3.1).
     package var validators: HTTPFields {
         var request = HTTPFields()
         request.set("If-None-Match", entityTag?.text)
@@ -8,11 +8,11 @@ extension CacheableResponse {
         return request
     }
 
-    /// Whether the 304 speaks of this answer, if it answers a request with the ``validators`` of this answer alone
-    /// (section 4.3.4): a strong entity tag must be the same, a weak one or a `Last-Modified` must correspond.
+    /// Whether a 304 to a request with this response's ``validators`` alone refers to this response (section 4.3.4): a
+    /// strong entity tag must be equal; a weak one, or `Last-Modified`, must correspond.
     ///
-    /// A 304 without any validator is taken at its word. The section would have the stored answer lack them too, but
-    /// some servers (Python's `http.server` is one) never repeat them, and only one answer was asked about.
+    /// A 304 without validators is accepted. The section would require that the stored response has none either, but some
+    /// servers (such as Python's `http.server`) never repeat them, and the request named only one response.
     package func isNamed(by notModified: CacheableResponse) -> Bool {
         if let tag = notModified.entityTag {
             if !tag.isWeak { return entityTag == tag }

@@ -1,27 +1,27 @@
 package import CameoModel
 package import Foundation
 
-/// A cached original: an answer with status 200, with the redirects that led to it. Its bytes are a blob.
+/// A stored response: status 200, and the redirects that led to it. Its body is a blob.
 package struct CachedSource: Hashable, Sendable {
     package let key: SourceKey
-    /// Which of the key's requests it is for: the text of a ``Variant``.
+    /// Which requests for the key it answers: the text of a ``Variant``.
     package let variant: String
     package let finalURL: String
-    /// As it is ``CacheableResponse/kept``, like the redirects.
+    /// The stored part of the head (``CacheableResponse/kept``). The redirects are stored likewise.
     package var head: CacheableResponse
     package var redirects: [CacheableResponse]
     package let mediaType: String?
     package let textEncoding: String?
-    /// As judged when it was stored.
+    /// When its freshness ends, as judged when it was stored.
     package var freshUntil: Date
     package let blob: BlobDigest
-    /// How many.
+    /// The size of the body.
     package let bytes: Int
-    /// The number of the fetch or revalidation that it is of (invariant I4).
+    /// The number of the fetch or revalidation that produced it (invariant I4).
     package var sourceSeen: Int64
-    /// Whom the bytes come from, which a later 304 says nothing of; empty for what a program handed over.
+    /// The servers that sent the bytes; a later 304 leaves them unchanged. Empty for bytes that a program handed over.
     package let peers: [Peer]
-    /// Whether a program handed it over: it has no server, never grows stale, and is not evicted.
+    /// Whether a program handed the bytes over: there is no server to ask, and they are never stale and never evicted.
     package let isPinned: Bool
 
     package init(
@@ -54,6 +54,6 @@ package struct CachedSource: Hashable, Sendable {
         self.isPinned = isPinned
     }
 
-    /// The redirects and the answer itself: it can do no more than each of these.
+    /// The redirects and the response itself. The whole allows no more than each of these.
     package var chain: [CacheableResponse] { redirects + [head] }
 }

@@ -6,12 +6,12 @@ struct DateScanner {
         rest = Array(text.utf8.prefix(Self.longest + 1))[...]
     }
 
-    /// `Wednesday, 09-Nov-94 08:49:37 GMT`, and nothing is longer.
+    /// The length of `Wednesday, 09-Nov-94 08:49:37 GMT`, the longest form.
     private static let longest = 33
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Goes past the text if it comes next, in any case.
+    /// Skips the text if it comes next, ignoring case.
     mutating func skip(_ text: String) -> Bool {
         guard rest.count >= text.utf8.count,
             zip(rest, text.utf8).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
@@ -20,7 +20,7 @@ struct DateScanner {
         return true
     }
 
-    /// Which of the words comes next.
+    /// Skips the word that comes next and returns its index.
     mutating func word(of words: [String]) -> Int? {
         for (index, word) in words.enumerated() where skip(word) { return index }
         return nil
@@ -33,7 +33,7 @@ struct DateScanner {
         return values.reduce(0) { $0 * 10 + $1 }
     }
 
-    /// `08:49:37`, in seconds after midnight. A leap second, `23:59:60`, is the second before it.
+    /// Reads `08:49:37` as seconds after midnight. A leap second, `23:59:60`, is read as the second before it.
     mutating func timeOfDay() -> Int? {
         guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"),
             let second = number(digits: 2), hour < 24, minute < 60, second <= 60

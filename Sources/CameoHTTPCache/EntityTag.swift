@@ -1,11 +1,11 @@
-/// RFC 9110, section 8.8.3.
+/// An `ETag` (RFC 9110, section 8.8.3).
 struct EntityTag: Equatable {
     let isWeak: Bool
-    /// The bytes between the quotes; Swift's strings would take two spellings of one letter for the same.
+    /// The bytes between the quotes. They are no `String`, which would equate canonically equivalent spellings.
     let opaque: [UInt8]
 
-    /// - Parameter text: a field's value. Nil unless it is one entity tag and no more: sent back, a bare `*` would match
-    ///   every answer.
+    /// - Parameter text: a field value. The result is nil unless it is exactly one entity tag: a bare `*`, sent back, would
+    ///   match every representation.
     init?(parsing text: String) {
         let bytes = Array(text.utf8)
         isWeak = bytes.starts(with: Array("W/".utf8))

@@ -11,10 +11,10 @@ package enum HTTPDate {
     /// `Sun Nov  6 08:49:37 1994`, in any case (RFC 9111, section 4.2).
     ///
     /// - Parameters:
-    ///   - text: without white space around it. Whether the day of the week is that of the date is not looked at. A leap
-    ///     second is the second before it.
-    ///   - now: a year of two digits is the last with these digits that is not over 50 years after it.
-    /// - Returns: nil for anything else, such as a zone that is not GMT.
+    ///   - text: the date without surrounding white space. The day of the week is not checked. A leap second is read as the
+    ///     second before it.
+    ///   - now: a two-digit year is the latest one with these digits that is at most 50 years after this time.
+    /// - Returns: nil for any other text, such as a time zone other than GMT.
     package static func parse(_ text: String, now: Date) -> Date? {
         var scanner = DateScanner(text)
         if scanner.word(of: longDays) != nil {
@@ -46,8 +46,8 @@ package enum HTTPDate {
         return date(year, month, day, time)
     }
 
-    /// The form that senders use, `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to the second and kept in the years 0 to
-    /// 9999, for which it has room.
+    /// The form that senders use, `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to the second and limited to the years 0
+    /// to 9999.
     package static func text(of date: Date) -> String {
         let time = utc(date)
         let day = "\(days[time.weekday]), \(time.day.text(digits: 2)) \(months[time.month - 1])"
@@ -60,7 +60,7 @@ package enum HTTPDate {
             .map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
     }
 
-    /// Rounded down, in the years 0 to 9999.
+    /// The time in UTC, rounded down to the second and limited to the years 0 to 9999.
     private static func utc(_ date: Date) -> UTCTime {
         let time = date.timeIntervalSince1970
         let seconds = time.isNaN ? 0 : min(max(time, -62_167_219_200), 253_402_300_799).rounded(.down)

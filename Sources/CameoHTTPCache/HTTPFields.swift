@@ -1,4 +1,4 @@
-/// Header fields in the order in which they came. Names compare without case.
+/// Header fields in the order of arrival. Names are case-insensitive.
 package struct HTTPFields: Hashable, Sendable {
     package struct Line: Hashable, Sendable, Codable {
         package let name: String
@@ -16,22 +16,22 @@ package struct HTTPFields: Hashable, Sendable {
         self.lines = lines
     }
 
-    /// All lines of the name joined by ", " (RFC 9110, section 5.3); nil without any.
+    /// All lines of the name, joined by ", " (RFC 9110, section 5.3); nil if there are none.
     package subscript(name: String) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// The lines of the name, in their order, without the white space around them.
+    /// The values of the name in their order, without surrounding white space.
     package func values(of name: String) -> [String] {
         lines.filter { $0.name.isSameToken(as: name) }.map { $0.value.trimmed }
     }
 
-    /// Puts one line where the first of that name was, or at the end, and takes all others of that name away.
+    /// Replaces all lines of the name by one, in the place of the first or else at the end.
     ///
     /// - Parameters:
-    ///   - name: in any case.
-    ///   - value: nil leaves no line.
+    ///   - name: the field name; case is ignored.
+    ///   - value: nil removes the field.
     package mutating func set(_ name: String, _ value: String?) {
         let place = lines.firstIndex { $0.name.isSameToken(as: name) } ?? lines.endIndex
         lines.removeAll { $0.name.isSameToken(as: name) }
@@ -43,7 +43,7 @@ package struct HTTPFields: Hashable, Sendable {
     }
 }
 
-// As their lines alone.
+// Fields are encoded as the array of their lines.
 extension HTTPFields: Codable {
     package init(from decoder: any Decoder) throws { self.init(try [Line](from: decoder)) }
 

@@ -1,8 +1,8 @@
 extension Int {
-    /// What a number of seconds is taken for that is too great (section 1.2.2).
+    /// The value that stands for any greater number of seconds (section 1.2.2).
     static let mostDeltaSeconds = 1 << 31
 
-    /// Digits alone (section 1.2.2); nil for any other text. However many they are, the number is at most 2³¹.
+    /// Reads digits alone (section 1.2.2); nil for any other text. However many there are, the result is at most 2³¹.
     init?(deltaSeconds text: String) {
         guard !text.isEmpty else { return nil }
         self = 0

@@ -1,23 +1,23 @@
-/// What HTTP compares and splits is bytes. Swift's characters would hide a comma behind a combining mark, and its
-/// lower case turns the Kelvin sign into a k.
+/// HTTP compares and splits bytes. Swift's characters would hide a comma behind a combining mark, and `lowercased()` turns
+/// the Kelvin sign into a k.
 extension StringProtocol {
-    /// Lower case for A to Z, and for nothing else.
+    /// The text with A to Z, and nothing else, in lower case.
     var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
-    /// Whether the two are one name, whose case does not matter.
+    /// Whether the two are equal, ignoring the case of A to Z.
     func isSameToken(as other: some StringProtocol) -> Bool {
         utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
-    /// Without the optional white space around it (RFC 9110, section 5.6.3).
+    /// The text without surrounding optional white space (RFC 9110, section 5.6.3).
     var trimmed: String { String(decoding: Substring(self).utf8.trimmed, as: UTF8.self) }
 
-    /// Whether it is a token (RFC 9110, section 5.6.2), as the name of every field is.
+    /// Whether the text is a token (RFC 9110, section 5.6.2), as every field name is.
     var isToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Without the optional white space around it (RFC 9110, section 5.6.3).
+    /// The bytes without surrounding optional white space (RFC 9110, section 5.6.3).
     var trimmed: SubSequence {
         let start = drop(while: \.isWhitespace)
         guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return start[start.endIndex...] }

@@ -1,13 +1,13 @@
-/// The request fields that choose between the answers of one resource: `Vary` (RFC 9110, section 12.5.5).
+/// The request fields that select among the responses of one resource: `Vary` (RFC 9110, section 12.5.5).
 struct VaryingFields: Hashable {
-    /// More is no honest answer, and they go into a database's column.
+    /// The names go into a database column, and no honest response has more.
     private static let most = 64
 
-    /// In lower case, sorted, each once.
+    /// Unique names in lower case, sorted.
     let names: [String]
 
-    /// What any of several answers varies on. Nil for `*`, for what is no field's name, and for too many names: nothing
-    /// can be told to match then, and a miss is always right.
+    /// The fields on which any of several responses varies. Nil for `*`, for text that is not a field name, and for too many
+    /// names: no request can be said to match then, and a miss is always correct.
     init?(of answers: [HTTPFields]) {
         let members = answers.flatMap { $0.values(of: "Vary") }.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         let names = Set(members.map { String(decoding: $0.trimmed, as: UTF8.self).asciiLowercased }).subtracting([""])
@@ -20,9 +20,9 @@ struct VaryingFields: Hashable {
         self.names = names
     }
 
-    /// What a request says in the fields, so that two requests match if their texts are equal (section 4.1): lines of a
-    /// name are joined, and the white space around commas and empty members do not count. A field that is absent is not
-    /// one that is empty. What has a quoted string is left as it is, for in it white space counts.
+    /// A request's values of the fields. Two requests match if their texts are equal (section 4.1): lines of the same name
+    /// are joined; white space around commas and empty members are ignored. An absent field differs from an empty one. A
+    /// value with a quoted string is left as it is, since white space inside quotes is significant.
     func selection(from request: HTTPFields) -> String {
         names.map { name in
             guard let value = request[name] else { return name }

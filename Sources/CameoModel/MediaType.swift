@@ -30,7 +30,7 @@ extension PictureFormat {
         case .svg: "image/svg+xml"
         case .jxl: "image/jxl"
         case .pdf: "application/pdf"
-        // Drawn from its URI; stored bytes are never taken for it.
+        // Drawn from a URI: stored bytes never have this format.
         case .initials: MediaType.unknown
         }
     }

@@ -90,6 +90,14 @@ struct HTTPRedirectTests {
     }
 
     @Test
+    func whatSaysNothingOfTheRequesterGoesAlong() async throws {
+        let elsewhere = try redirect(to: origin.url("/headers", host: "localhost"))
+        let headers = ["Accept": "image/webp", "Accept-Language": "de", "X-Token": "secret"]
+        let echo = try await echo(elsewhere, headers)
+        #expect(echo.contains("image/webp") && echo.contains("\"de\"") && !echo.contains("secret"))
+    }
+
+    @Test
     func headersDoNotComeBackAfterAVisitElsewhere() async throws {
         let back = try redirect(to: origin.url("/headers"), host: "localhost")
         #expect(!(try await echo(redirect(to: back), ["X-Token": "secret"])).contains("secret"))

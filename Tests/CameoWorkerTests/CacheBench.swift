@@ -1,3 +1,4 @@
+import CacheConformance
 import CameoFetch
 import CameoModel
 import CameoSQLite
@@ -105,18 +106,9 @@ extension FetchedSource {
     }
 }
 
-/// A wall clock that stands still until a test moves it.
-final class MovableClock: Sendable {
-    private let time = Mutex(Date(timeIntervalSince1970: 1_900_000_000))
-
-    var now: @Sendable () -> Date { { self.time.withLock { $0 } } }
-
+extension MovableClock {
     var storeClock: StoreClock {
-        StoreClock(now: now, uptime: { Int64(self.time.withLock { $0.timeIntervalSince1970 } * 1_000) })
-    }
-
-    func advance(_ seconds: Double) {
-        time.withLock { $0 += seconds }
+        StoreClock(now: now, uptime: { Int64(self.now().timeIntervalSince1970 * 1_000) })
     }
 }
 

@@ -1,3 +1,4 @@
+import CacheConformance
 import CameoFetch
 import CameoHTTPCache
 import CameoModel
@@ -44,7 +45,7 @@ struct OfflineTests {
         #expect(trouble.hasPrefix("\(uri) cannot be reached: "))
     }
 
-    @Test(arguments: [404, 410, 401, 403])
+    @Test(arguments: [404, 410, 401, 403, 451])
     func aPictureThatItsServerRemovedIsNotServedAgain(status: Int) async throws {
         try await answer("CC: max-age=60")
         #expect(try await bench.outcome(uri) == "fetched first")
@@ -53,6 +54,17 @@ struct OfflineTests {
         #expect(try await bench.outcome(uri) != "stale first")
         await origin.end()
         #expect(try await bench.outcome(uri, isFirstAttempt: false) == "source.unreachable")
+    }
+
+    @Test(arguments: [408, 429, 500])
+    func aPictureOutlivesAnErrorOfTheMoment(status: Int) async throws {
+        try await answer("CC: max-age=60")
+        #expect(try await bench.outcome(uri) == "fetched first")
+        bench.clock.advance(61)
+        try await origin.script("/scripted/a", ScriptedAnswer(status))
+        #expect(try await bench.outcome(uri) == "source.httpStatus")
+        await origin.end()
+        #expect(try await bench.outcome(uri, isFirstAttempt: false) == "stale first")
     }
 
     /// Otherwise every job would wait for the same failing connection.

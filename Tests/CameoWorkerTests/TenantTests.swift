@@ -1,3 +1,4 @@
+import CacheConformance
 import CameoFetch
 import CameoModel
 import CameoSQLite

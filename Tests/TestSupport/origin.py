@@ -11,7 +11,8 @@ JSON; at the end of its input it exits, so it never outlives the test process.
     script PATH STEPS           what /scripted/… answers from now on, one step a request, the last one for ever: a JSON
                                 list of {"status", "headers": [[NAME, VALUE], …], "body"}; nothing is added but the
                                 length. {"hangup": true} gives no answer, {"held": true} gives it after `release`
-    requests PATH               the headers, in lower case, of each request for the scripted path so far
+    requests PATH               the headers, in lower case, of each request for the scripted path so far; of any other
+                                than a GET also its :method and :body
     end                         ends at once, without an answer, as a server does whose power fails
 
 Routes:
@@ -128,6 +129,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *arguments):
         pass
+
+    def do_POST(self):
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.do_GET()
+
+    do_DELETE = do_PATCH = do_PUT = do_POST
 
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
@@ -256,6 +263,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def get_scripted(self):
         headers = {name.lower(): ", ".join(self.headers.get_all(name)) for name in self.headers}
+        if self.command != "GET":
+            headers |= {":method": self.command, ":body": self.body.decode()}
         step = self.log.next_step(self.path.split("?")[0], headers)
         if step.get("held"):
             self.log.await_release()

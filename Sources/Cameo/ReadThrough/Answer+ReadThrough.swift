@@ -2,45 +2,26 @@ internal import CameoHTTPCache
 internal import Foundation
 
 extension Answer {
-    /// A whole answer, kept or just loaded, as the requester wants it.
+    /// The response to a request for a whole representation, by the request's conditions. The body is decoded.
     init(
-        _ asked: CacheRequest,
-        url: String,
-        _ head: CacheableResponse,
-        _ data: Data,
+        whole data: Data,
+        _ fields: HTTPFields,
+        at url: URL,
+        to request: URLRequest,
         _ status: CacheStatus
     ) throws {
-        let headers = Self.headers(head, status, bytes: data.count)
-        let url = URL(string: url) ?? asked.url
-        guard head.status == 200 else {
-            self = try Answer(url, head.status, headers, data)
-            return
-        }
-        self = try Representation(url: url, headers: headers, data: data).answer(to: asked.request)
+        let headers = Self.headers(fields.decoded(bytes: data.count), status)
+        self = try Representation(url: url, headers: headers, data: data).answer(to: request)
     }
 
-    /// What a server said to a request that was handed on as it is.
-    init(_ visit: HTTPVisit, _ status: CacheStatus) throws {
-        let (head, body) = (visit.last.head, visit.last.body)
-        let headers = Self.headers(head, status, bytes: body.isEmpty ? nil : body.count)
-        try self.init(visit.last.url, head.status, headers, body)
+    /// A response that is passed on unchanged.
+    init(_ url: URL, _ code: Int, _ fields: HTTPFields, _ body: Data, _ status: CacheStatus) throws {
+        try self.init(url, code, Self.headers(fields, status), body)
     }
 
-    /// RFC 9111, section 5.2.1.7.
-    init(onlyIfCached url: URL) throws {
-        let status = CacheStatus.refused(detail: "nothing fresh is kept")
-        try self.init(url, 504, ["Cache-Status": status.text, "Content-Length": "0"])
-    }
-
-    /// `bytes` are those of the body; nil leaves the length as the server announced it (HEAD).
-    private static func headers(_ head: CacheableResponse, _ status: CacheStatus, bytes: Int?) -> [String: String] {
-        var fields = head.fields.storable
-        // The body is decoded by now, and its length another.
-        if let bytes {
-            fields.set("Content-Encoding", nil)
-            fields.set("Content-Length", "\(bytes)")
-        }
-        // A member for each cache on the way, the nearest last (RFC 9211, section 2).
+    private static func headers(_ fields: HTTPFields, _ status: CacheStatus) -> [String: String] {
+        var fields = fields
+        // Each cache on the way adds a member; the nearest is the last (RFC 9211, section 2).
         fields.append("Cache-Status", status.text)
         var headers: [String: String] = [:]
         for line in fields.lines {
@@ -50,7 +31,7 @@ extension Answer {
         return headers
     }
 
-    /// The names that ``Representation`` looks for.
+    /// The spellings that ``Representation`` expects.
     private static let canonical = [
         "etag": "ETag", "last-modified": "Last-Modified", "content-length": "Content-Length",
     ]

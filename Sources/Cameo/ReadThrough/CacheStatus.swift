@@ -1,26 +1,26 @@
-/// What a `Cache-Status` field says about one answer (RFC 9211).
+/// The `Cache-Status` of one response (RFC 9211).
 enum CacheStatus: Hashable, Sendable {
-    /// Why a request went on to the server (section 2.2).
+    /// Why a request was forwarded to the server (section 2.2).
     enum Reason: String, Sendable {
-        /// This cache keeps nothing of such requests, or its store is in trouble.
+        /// The cache does not store responses to such requests, or its store failed.
         case bypass
         case method
         case missingURI = "uri-miss"
         case missingVariant = "vary-miss"
-        /// There was something, but its bytes were damaged.
+        /// A response was stored, but its body is damaged.
         case missing = "miss"
-        /// The request wanted nothing that is kept.
+        /// The request does not accept stored responses.
         case request
         case stale
-        /// A part of what is not kept.
+        /// The request is for a part of a response that is not stored.
         case partial
     }
 
-    /// - ttl: seconds for which the answer is still fresh; negative for a stale one.
+    /// - ttl: the remaining freshness in seconds; negative for a stale response.
     case hit(ttl: Int, detail: String?)
-    /// - status: of the server's answer, where what is handed on has another.
+    /// - status: the server's status, if the response has another.
     case forwarded(Reason, status: Int?, isStored: Bool, detail: String?)
-    /// Neither kept nor asked for.
+    /// Nothing is stored, and the server was not asked.
     case refused(detail: String)
 
     var text: String {
@@ -33,7 +33,7 @@ enum CacheStatus: Hashable, Sendable {
         }
     }
 
-    /// A string of RFC 8941: printable ASCII, with backslashes before what would end it.
+    /// The detail as a string of RFC 8941: printable ASCII, with quotes and backslashes escaped.
     private static func text(of detail: String?) -> String {
         guard let detail else { return "" }
         let text = detail.unicodeScalars.map { scalar in

@@ -3,19 +3,19 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// One request and what came back, without any redirect having been followed.
+/// One request and its response; redirects are not followed.
 struct HTTPExchange: Sendable {
     let url: URL
     let response: HTTPURLResponse
     let head: CacheableResponse
-    /// Without its content coding.
+    /// The body after content decoding.
     let body: Data
 }
 
-/// The session that does the transfers.
+/// The session that carries out the transfers.
 ///
-/// DESIGN. Its delegate follows no redirect: the rules for what may go to another host, and what each hop allows a cache,
-/// are kept by who asks. Bodies are collected whole, because they are handed on whole (see `URLLoad`) and kept whole.
+/// DESIGN. The delegate follows no redirects: the ``Route`` decides what may be sent to another host, and the cache judges
+/// each response on the way. Bodies are collected whole, because they are delivered (see ``URLLoad``) and stored whole.
 final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
     private struct Transfer {
         let continuation: CheckedContinuation<HTTPExchange, any Error>
@@ -29,14 +29,17 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Mutex<[Int: Transfer]>([:])
     private let session = Mutex<URLSession?>(nil)
 
-    init(_ configuration: URLSessionConfiguration) {
+    private let now: @Sendable () -> Date
+
+    init(_ configuration: URLSessionConfiguration, now: @escaping @Sendable () -> Date) {
+        self.now = now
         super.init()
         session.withLock { $0 = URLSession(configuration: configuration, delegate: self, delegateQueue: nil) }
     }
 
-    /// Cancelling the task ends the transfer.
+    /// Carries out a request. Cancelling the task aborts the transfer.
     ///
-    /// - Throws: the `URLError` of the network as it is; `CancellationError`.
+    /// - Throws: the original `URLError`; `CancellationError`.
     func perform(_ request: URLRequest) async throws -> HTTPExchange {
         try Task.checkCancellation()
         guard let url = request.url, let task = session.withLock({ $0?.dataTask(with: request) }) else {
@@ -46,13 +49,13 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     transfers.withLock {
-                        $0[task.taskIdentifier] = Transfer(continuation: continuation, url: url, requestTime: Date())
+                        $0[task.taskIdentifier] = Transfer(continuation: continuation, url: url, requestTime: now())
                     }
                     task.resume()
                 }
             } onCancel: {
-                // The outer session calls this on its work queue, which all sessions share at the bottom, and `cancel`
-                // waits for that queue.
+                // The outer session may call this on its work queue, which targets a queue that all sessions share, and
+                // `cancel` waits for that queue.
                 DispatchQueue.global().async { task.cancel() }
             }
         } catch {
@@ -61,7 +64,7 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    // MARK: - What the session tells
+    // MARK: - Delegate
 
     func urlSession(
         _: URLSession,
@@ -71,7 +74,7 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         transfers.withLock {
             $0[dataTask.taskIdentifier]?.response = response as? HTTPURLResponse
-            $0[dataTask.taskIdentifier]?.responseTime = Date()
+            $0[dataTask.taskIdentifier]?.responseTime = now()
         }
         completionHandler(.allow)
     }
@@ -90,7 +93,7 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    /// Comes after the answer with status 401 and its body, which are what the requester is to see.
+    /// Called after the 401 and its body have been received. The requester gets these.
     func urlSession(
         _: URLSession,
         task: URLSessionTask,
@@ -124,7 +127,7 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
 }
 
 extension HTTPFields {
-    /// - Parameter fields: as Foundation has them, all lines of a name joined; in no order.
+    /// - Parameter fields: Foundation's header fields: unordered, with all lines of a name joined.
     init(_ fields: [AnyHashable: Any]) {
         self.init(
             fields.map { Line(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }

@@ -1,35 +1,35 @@
-/// How a session reads `http:` and `https:` URLs through the store: what it loads is kept there, and what is there and
-/// fresh is not loaded again (RFC 9111). <doc:ReadingTheWeb> tells what that means for requests and answers.
+/// The rules for reading `http:` and `https:` URLs through the store: loaded responses are stored, and fresh stored responses
+/// are served without loading them again (RFC 9111). See <doc:ReadingTheWeb>.
 public struct ReadThrough: Hashable, Sendable {
-    /// What becomes of answers to requests that carry credentials: any header but those that say only what the
-    /// requester likes to get, cookies included, or a user name in the URL.
+    /// How responses to requests with credentials are cached. Credentials are cookies, a user name in the URL, and all headers
+    /// except those that only state the requester's preferences.
     public enum Credentials: Hashable, Sendable {
-        /// Each set of credentials has a cache of its own, so that what one may see never answers another.
+        /// Each set of credentials has a separate cache, so a response is never served to other credentials.
         case keptApart
-        /// They are loaded each time, and not kept.
+        /// The responses are never stored.
         case notKept
     }
 
-    /// How long a picture or a redirect is fresh that says nothing of caching at all; nil leaves it to the heuristics
-    /// of RFC 9111, section 4.2.2.
+    /// How long a picture or redirect without caching information is fresh; nil uses the heuristic of RFC 9111, section
+    /// 4.2.2.
     public var defaultLifetime: Duration?
-    /// How long past its freshness an answer may stand in for a server in trouble, where neither the answer nor the
-    /// request allows it. What forbids stale answers (`must-revalidate`, `no-cache`) overrules it.
+    /// How long a stale response may be served after a server error, even if neither the response nor the request allows it.
+    /// Directives that forbid staleness (`must-revalidate`, `no-cache`) take precedence.
     public var staleIfError: Duration
-    /// Bytes of one answer. A larger one is handed on, and not kept.
+    /// The maximum size of a stored response in bytes. A larger one is passed on but not stored.
     public var maximumBytes: Int
-    /// Bytes of all kept originals of the store, those of its workers included: keeping one more evicts what was not
-    /// used for longest. Nil evicts nothing.
+    /// The maximum size of all cached originals in the store in bytes, including those of workers. Beyond it, the least
+    /// recently used ones are evicted. Nil evicts nothing.
     public var budget: Int?
-    /// What becomes of answers to requests that carry credentials.
+    /// How responses to requests with credentials are cached.
     public var credentials: Credentials
 
     /// - Parameters:
-    ///   - defaultLifetime: of answers that say nothing of caching.
-    ///   - staleIfError: beyond what answers allow.
-    ///   - maximumBytes: of one answer; 100 MiB, as much as workers take for a source.
-    ///   - budget: bytes of all that is kept.
-    ///   - credentials: whether answers to requests that carry some are kept.
+    ///   - defaultLifetime: the lifetime of responses without caching information.
+    ///   - staleIfError: the allowed staleness after a server error.
+    ///   - maximumBytes: the maximum size of a stored response; 100 MiB, the workers' limit for a source.
+    ///   - budget: the maximum size of all cached originals in bytes.
+    ///   - credentials: how responses to requests with credentials are cached.
     public init(
         defaultLifetime: Duration? = nil,
         staleIfError: Duration = .zero,

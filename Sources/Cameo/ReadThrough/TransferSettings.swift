@@ -1,25 +1,25 @@
 internal import CameoHTTPCache
 internal import Foundation
 
-/// What a configuration says about transfers. Two that say the same are equal, and share one session.
+/// The settings of a configuration that concern transfers. Equal settings share one session.
 ///
-/// A protocol instance is given a request, which has no header of `httpAdditionalHeaders` yet, and no way to its
-/// session's configuration. So these are taken when the configuration is made; what is changed in it later counts only
-/// for URLs that are not read through the store.
+/// A protocol instance gets a request without the headers of `httpAdditionalHeaders`, and has no access to its session's
+/// configuration. So the settings are copied when the configuration is made. Later changes to it apply only to URLs that
+/// are not read through the store.
 struct TransferSettings: Hashable, @unchecked Sendable {
-    /// Sent with every request that has none of the name. They are credentials like any other header.
+    /// Headers that are added to every request without a header of the same name. They count as credentials like others.
     let headers: [HTTPFields.Line]
-    /// Where the program keeps cookies. Foundation puts those into the request before a protocol sees it; those that an
-    /// answer sets are stored by whoever does the transfer. Nil: nowhere.
+    /// The program's cookie storage; nil if there is none. Foundation adds cookies to a request before a protocol sees it;
+    /// cookies that a response sets have to be stored by the protocol.
     let cookies: HTTPCookieStorage?
-    /// For requests that have none of their own.
+    /// The cache policy of requests that do not have their own.
     let cachePolicy: URLRequest.CachePolicy
     private let requestTimeout: TimeInterval
     private let resourceTimeout: TimeInterval
     private let connectionsPerHost: Int
     private let proxies: NSDictionary?
     private let otherProtocols: [ObjectIdentifier]
-    // Sendable: made once, then only copied from, under the lock of ``ProtocolClasses``.
+    // Sendable: made once and only copied afterwards, under the lock of ``ProtocolClasses``.
     private let base: URLSessionConfiguration
 
     init(_ configuration: URLSessionConfiguration) {
@@ -36,10 +36,10 @@ struct TransferSettings: Hashable, @unchecked Sendable {
         otherProtocols = Self.otherProtocols(configuration).map { ObjectIdentifier($0) }
     }
 
-    /// The configuration of the session that does the transfers: it adds nothing to a request (headers and cookies are in
-    /// it already, and have been counted), caches nothing, and has no protocol of Cameo's, so that no request comes back
-    /// here. A mark on the request would not do: swift-corelibs-foundation loses `URLProtocol.setProperty`'s values on
-    /// the way from `NSMutableURLRequest` to `URLRequest`.
+    /// The configuration of the session that carries out the transfers. It adds nothing to requests, which already contain
+    /// headers and cookies; it caches nothing; and it has no protocol of Cameo, so that requests do not come back here. A
+    /// mark on the request would not work: swift-corelibs-foundation loses the values of `URLProtocol.setProperty` when it
+    /// converts `NSMutableURLRequest` to `URLRequest`.
     var transferConfiguration: URLSessionConfiguration {
         let configuration = base.copy() as? URLSessionConfiguration ?? base
         configuration.protocolClasses = Self.otherProtocols(base)
@@ -52,7 +52,7 @@ struct TransferSettings: Hashable, @unchecked Sendable {
         return configuration
     }
 
-    /// As a session does it that keeps cookies. They go out again with later requests, and count there.
+    /// Stores the cookies of a response, as a session would. They are sent with later requests and count as credentials.
     func storeCookies(of exchange: HTTPExchange) {
         guard let cookies, exchange.head.fields["Set-Cookie"] != nil else { return }
         let fields = exchange.response.allHeaderFields.reduce(into: [:]) { $0["\($1.key)"] = "\($1.value)" }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a session's client is told.
+/// The complete response to a session's request.
 struct Answer: Sendable {
     let response: HTTPURLResponse
     let body: Data

@@ -1,20 +1,22 @@
+internal import CameoHTTPCache
 internal import Foundation
 
-/// Loads `cameo:` URLs in a `URLSession`, and, for sessions that read through, `http:` and `https:` URLs.
+/// Loads `cameo:` URLs in a `URLSession`, and `http:` and `https:` URLs in sessions that read through the store.
 ///
-/// Most programs get it by `URLSessionConfiguration.cameo(store:)`. To put it into a configuration by hand, subclass it
-/// and say which store it reads: the session makes instances by itself and gives them nothing but a request.
+/// Most programs use `URLSessionConfiguration.cameo(store:)`. To add the protocol to a configuration by hand, subclass it and
+/// override ``cameoClient``: a session creates instances by itself and passes them nothing but a request.
 open class CameoURLProtocol: URLProtocol {
     private let load = URLLoad()
 
-    /// The store that the URLs are read from. Of this class itself there is none, and each load fails by
+    /// The client of the store to read from. This class itself has none, so its loads fail with
     /// ``CameoURLError/storeUnavailable(reason:)``.
     open class var cameoClient: Client? { nil }
 
-    /// How `http:` and `https:` URLs are read through the store; nil leaves them to the session.
+    /// The rules for reading `http:` and `https:` URLs through the store; nil leaves them to the session.
     open class var cameoReadThrough: ReadThrough? { nil }
 
-    /// True for the scheme `cameo`, and for GET and HEAD requests without a body that are to be read through the store.
+    /// True for the scheme `cameo`; in sessions that read through, also for GET and HEAD requests without a body, and for
+    /// unsafe requests (PUT, POST, DELETE, PATCH), which invalidate what is kept.
     open override class func canInit(with request: URLRequest) -> Bool {
         switch request.url?.scheme?.lowercased() {
         case "cameo": true
@@ -24,12 +26,16 @@ open class CameoURLProtocol: URLProtocol {
     }
 
     private static func canReadThrough(_ request: URLRequest) -> Bool {
-        ["GET", "HEAD"].contains(request.httpMethod ?? "GET") && request.httpBody == nil
-            && request.httpBodyStream == nil
-            && request.url?.host()?.isEmpty == false
+        guard request.httpBodyStream == nil, request.url?.host()?.isEmpty == false else { return false }
+        return switch request.httpMethod ?? "GET" {
+        case "GET", "HEAD": request.httpBody == nil
+        case "DELETE": true
+        // A request without a body may belong to an upload task, whose body is not visible to protocols.
+        case let method: !HTTPMethod.isSafe(method) && request.httpBody != nil
+        }
     }
 
-    /// One spelling for each address; a malformed one stays as it is, and fails when it is loaded.
+    /// Returns the canonical spelling of an address. A malformed one is returned unchanged and fails when it is loaded.
     open override class func canonicalRequest(for request: URLRequest) -> URLRequest {
         guard let url = request.url, let address = try? CameoAddress(url), let canonical = URL(string: address.text)
         else { return request }
@@ -38,24 +44,29 @@ open class CameoURLProtocol: URLProtocol {
         return request
     }
 
-    /// Nil from the moment of the answer on. A task that is cancelled just then fails by way of this property; telling
-    /// its end twice, swift-corelibs-foundation would look for a task that it has forgotten, and crash.
+    /// Nil as soon as the load has completed. If the task is cancelled at that moment, it reports its failure through this
+    /// property; reported twice, swift-corelibs-foundation would look up a task that no longer exists and crash.
     open override var client: (any URLProtocolClient)? {
         get { load.isAnswered ? nil : super.client }
         set { super.client = newValue }
     }
 
-    /// Returns at once: the store reads on threads of its own, never on the session's.
+    /// Begins the load and returns at once: the store is never read on the session's threads.
     open override func startLoading() {
         guard let client else { return }
         let request = request
         let type = Self.self
-        // Of an answer, Foundation would look for the file that only its own protocols make, and crash
+        // For a download task, Foundation expects a file that only its own protocols create, and crashes without it
         // (https://github.com/swiftlang/swift-corelibs-foundation/issues/5465).
         let isDownload = task is URLSessionDownloadTask
+        let isUpload = task is URLSessionUploadTask
         load.begin(URLLoad.Ticket(urlProtocol: self, client: client)) { load in
             do {
                 guard !isDownload else { throw CameoURLError.downloadTask(request.url?.absoluteString ?? "") }
+                if isUpload, request.url?.scheme?.lowercased() != "cameo" {
+                    let reason = "the body of an upload task is not visible to protocols; set httpBody instead"
+                    throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: reason])
+                }
                 load.finish(with: try await type.answer(to: request))
             } catch {
                 load.finish(throwing: error)
@@ -71,7 +82,7 @@ open class CameoURLProtocol: URLProtocol {
         return try await ProtocolClasses.loader(of: self, client).answer(to: request)
     }
 
-    /// Cancels what is under way; the session's client hears nothing more from here.
+    /// Cancels the load. The session's client is not called any more.
     open override func stopLoading() {
         load.stop()
     }

@@ -3,10 +3,10 @@ internal import CameoStore
 internal import Foundation
 
 extension Client {
-    /// Answers a request for a `cameo:` URL as an HTTP server would (RFC 9110): GET and HEAD, `If-None-Match`, one
+    /// Responds to a request for a `cameo:` URL like an HTTP server (RFC 9110): GET and HEAD, `If-None-Match`, one
     /// `Range` with `If-Range`.
     ///
-    /// - Throws: ``CameoURLError``, or `CancellationError` when the task is cancelled.
+    /// - Throws: ``CameoURLError``, or `CancellationError` if the task is cancelled.
     func answer(to request: URLRequest) async throws -> Answer {
         guard let url = request.url else { throw CameoURLError.unsupportedURL("", reason: "it is empty") }
         let address = try CameoAddress(url)

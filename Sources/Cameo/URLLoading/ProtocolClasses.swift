@@ -1,27 +1,26 @@
 internal import CameoStore
 internal import Synchronization
 
-// DESIGN. A session instantiates its protocol by class, with a request and nothing else, so the class must know the
-// store. A header that every request of the configuration carries would do, but such headers also go out to strangers'
-// HTTP servers. So every client, and every way to read through it, has a class of its own: a generic class whose argument
-// spells a number in binary, which the runtime makes on demand. Classes are never unmade, and neither are their clients:
-// a session may live as long.
+// DESIGN. A session instantiates its protocol by class and passes only a request, so the class must know the store. A header
+// in every request of the configuration would work too, but would also be sent to strangers' HTTP servers. So each
+// combination of client and rules has its own class: a generic class whose argument spells a number in binary, which the
+// runtime creates on demand. Classes are never destroyed, and neither are their clients: a session may live as long.
 
-/// An argument that makes a class different from all others.
+/// A type argument that makes a class unique.
 protocol ProtocolKey {}
 enum FirstKey: ProtocolKey {}
 enum KeyWithZero<Rest: ProtocolKey>: ProtocolKey {}
 enum KeyWithOne<Rest: ProtocolKey>: ProtocolKey {}
 
-/// The protocol of the sessions of one client that read alike.
+/// The protocol class for the sessions of one client with the same rules.
 final class StoreURLProtocol<Key: ProtocolKey>: CameoURLProtocol {
     override static var cameoClient: Client? { ProtocolClasses.subject(of: self)?.client }
     override static var cameoReadThrough: ReadThrough? { ProtocolClasses.subject(of: self)?.readThrough?.rules }
 }
 
-/// Which class reads what, for as long as the process lives.
+/// The registry of protocol classes, which lasts as long as the process.
 enum ProtocolClasses {
-    /// What a class is made for.
+    /// The client and the rules that a class is made for.
     struct Subject {
         let client: Client
         let readThrough: (rules: ReadThrough, settings: TransferSettings)?
@@ -39,7 +38,7 @@ enum ProtocolClasses {
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// Also of classes that programs wrote.
+        /// The loaders, including those of classes that programs define.
         var loaders: [ObjectIdentifier: ReadThroughLoader] = [:]
     }
 
@@ -58,9 +57,9 @@ enum ProtocolClasses {
         state.withLock { $0.entries[ObjectIdentifier(type)]?.subject }
     }
 
-    /// What reads through for a class, with one session for all its loads.
+    /// The loader of a class, which uses one session for all its loads.
     static func loader(of type: CameoURLProtocol.Type, _ client: Client) -> ReadThroughLoader {
-        // Outside of the lock, which the class's own properties take.
+        // Computed outside the lock, which the properties of the class take too.
         let rules = type.cameoReadThrough ?? ReadThrough()
         let settings = subject(of: type)?.readThrough?.settings ?? TransferSettings(.default)
         return state.withLock { state in
@@ -71,8 +70,8 @@ enum ProtocolClasses {
         }
     }
 
-    /// The client that sessions of this process already have for the store, so that asking again and again by path
-    /// opens no more files; else the new one.
+    /// The client that this process already uses for the store, so that repeated calls with the same path open no more files;
+    /// otherwise the new one.
     static func shared(_ client: Client) -> Client {
         state.withLock { state in
             let clients = state.entries.values.lazy.map(\.subject.client)

@@ -1,19 +1,19 @@
 internal import CameoHTTPCache
 internal import Foundation
 
-/// Bytes that can be served whole, in part or not at all, as a request's conditions have it (RFC 9110).
+/// Bytes that are served whole, in part or not at all, depending on the conditions of the request (RFC 9110).
 struct Representation: Sendable {
     let url: URL
     /// With the names `ETag` and `Last-Modified` in this case.
     var headers: [String: String]
     let data: Data
 
-    /// What a 304 says of what would have been said with 200 (section 15.4.5), and what a cache adds to it.
+    /// The fields of a 200 that a 304 repeats (section 15.4.5), and those that a cache adds.
     private static let ofNotModified: Set = [
         "age", "cache-control", "cache-status", "content-location", "date", "etag", "expires", "vary",
     ]
 
-    /// The answer to GET or HEAD: 304 by `If-None-Match` or `If-Modified-Since`, 206 or 416 for one `Range`, else 200.
+    /// The response to GET or HEAD: 304 for `If-None-Match` or `If-Modified-Since`, 206 or 416 for one `Range`, or 200.
     func answer(to request: URLRequest) throws(CameoURLError) -> Answer {
         let isHEAD = request.httpMethod == "HEAD"
         let part = RequestConditions(request).part(

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A request and how to read its answer: what is loaded is a value of the program's own type.
+/// A request and a function that turns its response into a value of the program's own type.
 public struct Resource<Value: Sendable>: Sendable {
-    /// What is sent, as it was given.
+    /// The request, unchanged.
     public let request: URLRequest
     private let parse: @Sendable (Data, URLResponse) throws -> Value
 
     /// - Parameters:
-    ///   - request: of any scheme that the session knows.
-    ///   - parse: makes the value; is given every response, whatever its status.
+    ///   - request: a request of any scheme that the session supports.
+    ///   - parse: makes the value. It is called for every response, whatever its status.
     public init(_ request: URLRequest, parse: @escaping @Sendable (Data, URLResponse) throws -> Value) {
         self.request = request
         self.parse = parse
     }
 
-    /// A resource that is read by its bytes alone.
+    /// A resource whose value depends on its bytes alone.
     public init(_ uri: CameoURI, parse: @escaping @Sendable (Data) throws -> Value) {
         self.init(URLRequest(url: uri.url)) { data, _ in try parse(data) }
     }
@@ -23,9 +23,9 @@ public struct Resource<Value: Sendable>: Sendable {
 }
 
 extension URLSession {
-    /// Loads and reads a resource. Cancelling the task cancels the transfer.
+    /// Loads and parses a resource. Cancelling the task cancels the transfer.
     ///
-    /// - Throws: what the transfer or the resource's `parse` throws; for `cameo:` URLs a ``CameoURLError``.
+    /// - Throws: the error of the transfer or of `parse`; for `cameo:` URLs a ``CameoURLError``.
     public func load<Value>(_ resource: Resource<Value>) async throws -> Value {
         let (data, response) = try await data(for: resource.request)
         try Task.checkCancellation()
@@ -34,9 +34,9 @@ extension URLSession {
 }
 
 extension Client {
-    /// Loads and reads a resource of this store without a session.
+    /// Loads and parses a resource of this store without a session.
     ///
-    /// - Throws: what the resource's `parse` throws, ``CameoURLError``, or `CancellationError`.
+    /// - Throws: the error of `parse`, ``CameoURLError``, or `CancellationError`.
     public func load<Value>(_ resource: Resource<Value>) async throws -> Value {
         let answer = try await answer(to: resource.request)
         return try resource.value(of: answer.body, answer.response)

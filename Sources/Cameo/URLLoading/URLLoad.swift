@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// One load of a protocol instance, which ends once: by an answer, by an error, or because the session stopped it.
-/// These may come at the same time.
+/// One load of a protocol instance. It ends exactly once, by a response, by an error or by the session, even if several of
+/// these happen at the same time.
 final class URLLoad: Sendable {
-    /// The instance, which its session's client is told by. Foundation declares it unavailable as `Sendable`; here it
-    /// is used by the one who ended the load, and by nobody after, so never by two at once.
+    /// The protocol instance and its session's client. Foundation declares the instance unavailable as `Sendable`; here only
+    /// the caller that ends the load uses it, so there is never concurrent use.
     struct Ticket: @unchecked Sendable {
         let urlProtocol: URLProtocol
         let client: any URLProtocolClient
@@ -22,17 +22,17 @@ final class URLLoad: Sendable {
 
     func begin(_ ticket: Ticket, _ work: @escaping @Sendable (URLLoad) async -> Void) {
         state.withLock { state in
-            // A session stops a task that is cancelled at once before it starts it.
+            // A session may stop a cancelled task before it starts it.
             guard !state.isStopped else { return }
             state.ticket = ticket
             state.task = Task { await work(self) }
         }
     }
 
-    /// Whether the session's client hears, or has heard, the end from here.
+    /// Whether this load reports, or has reported, its end to the session's client.
     var isAnswered: Bool { state.withLock { $0.isAnswered } }
 
-    /// The session's client hears nothing more, unless it hears the end just now.
+    /// Stops the load. The session's client is not called any more, unless its end is being reported already.
     func stop() {
         let task = state.withLock { state in
             state.isStopped = true
@@ -47,7 +47,7 @@ final class URLLoad: Sendable {
         let (urlProtocol, client) = (ticket.urlProtocol, ticket.client)
         // The store is the cache.
         client.urlProtocol(urlProtocol, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
-        // All at once: swift-corelibs-foundation hands only the last piece to a completion handler.
+        // In one piece: swift-corelibs-foundation passes only the last piece to a completion handler.
         client.urlProtocol(urlProtocol, didLoad: answer.body)
         client.urlProtocolDidFinishLoading(urlProtocol)
     }

@@ -1,15 +1,15 @@
 internal import Foundation
 
 extension URLSessionConfiguration {
-    /// A configuration whose sessions also load `cameo:` URLs, from this client's store. It is a copy of `base`. Any
-    /// number of clients may have configurations in one process; each stays open until the process ends.
+    /// A copy of `base` whose sessions also load `cameo:` URLs from this client's store. A process may have configurations for
+    /// any number of clients; each client stays open until the process ends.
     ///
     /// - Parameters:
-    ///   - client: whose store is read.
-    ///   - readThrough: how `http:` and `https:` URLs are kept in the store too; nil: they are loaded as ever. Headers,
-    ///     timeouts, proxies and cookies for these are those of `base` as it is now.
+    ///   - client: the client of the store.
+    ///   - readThrough: the rules for caching `http:` and `https:` URLs in the store; nil does not cache them. Their headers,
+    ///     timeouts, proxies and cookies are taken from the current state of `base`.
     ///   - base: all other settings.
-    /// - Returns: a configuration of the program's own, to change further.
+    /// - Returns: a configuration that the program may change further.
     public static func cameo(
         _ client: Client,
         readThrough: ReadThrough? = nil,
@@ -21,12 +21,12 @@ extension URLSessionConfiguration {
             readThrough: readThrough.map { ($0, TransferSettings(base)) }
         )
         configuration.protocolClasses = [ProtocolClasses.type(for: subject)] + (base.protocolClasses ?? [])
-        // The store is the cache, and a second one in front of it would know less.
+        // The store is the cache; a second one in front of it would only get out of step.
         if readThrough != nil { configuration.urlCache = nil }
         return configuration
     }
 
-    /// As ``cameo(_:readThrough:basedOn:)`` for the store in this folder, which is made if there is none.
+    /// Like ``cameo(_:readThrough:basedOn:)``, for the store in this folder, which is created if necessary.
     public static func cameo(
         store path: String,
         readThrough: ReadThrough? = nil,
@@ -37,13 +37,13 @@ extension URLSessionConfiguration {
 }
 
 extension URLSession {
-    /// A session that also loads `cameo:` URLs, from this client's store, and reads `http:` and `https:` URLs through it
-    /// when asked.
+    /// A session that also loads `cameo:` URLs from this client's store, and optionally reads `http:` and `https:` URLs
+    /// through it.
     public static func cameo(_ client: Client, readThrough: ReadThrough? = nil) -> URLSession {
         URLSession(configuration: .cameo(client, readThrough: readThrough))
     }
 
-    /// As ``cameo(_:readThrough:)`` for the store in this folder, which is made if there is none.
+    /// Like ``cameo(_:readThrough:)``, for the store in this folder, which is created if necessary.
     public static func cameo(store path: String, readThrough: ReadThrough? = nil) throws(CameoError) -> URLSession {
         URLSession(configuration: try .cameo(store: path, readThrough: readThrough))
     }

@@ -1,34 +1,34 @@
 /// Decides whether a connection may be opened to an address.
 ///
-/// DESIGN: a source is a string of a stranger, and the worker stands inside the network. What a host name means is
-/// known only after it was looked up, so this judges the address that is about to be connected to (libcurl's
-/// CURLOPT_OPENSOCKETFUNCTION), at every connection of every redirect hop. A check of the name, or of a look-up of our
-/// own, would be answered differently the next time it is asked (DNS rebinding).
+/// DESIGN: a source is a stranger's string, and the worker runs inside the network. A host name has no fixed address, so the
+/// guard judges the address of each connection right before it is opened (libcurl's CURLOPT_OPENSOCKETFUNCTION), for
+/// every redirect. A check of the name, or of a separate look-up, could get a different address than the connection (DNS
+/// rebinding).
 package struct AddressGuard: Sendable {
     package enum Verdict: Hashable, Sendable {
         case allowed
         /// - Parameters:
         ///   - address: nil for a socket that is neither IPv4 nor IPv6.
-        ///   - range: the reserved range that it lies in.
+        ///   - range: the reserved range that contains it.
         case refused(address: IPAddress?, range: AddressRange?)
     }
 
     private let exempt: [AddressRange]
 
-    /// - Parameter exempt: ranges that may be connected to although they are private or reserved.
+    /// - Parameter exempt: private or reserved ranges that are allowed.
     package init(exempt: [AddressRange]) {
         self.exempt = exempt
     }
 
     /// - Parameter bytes: a `sockaddr` of any family.
-    /// - Returns: `refused` for what is no internet address.
+    /// - Returns: `refused` for any family other than IPv4 and IPv6.
     package func judge(socketAddress bytes: UnsafeRawBufferPointer) -> Verdict {
         guard let address = IPAddress(socketAddress: bytes) else { return .refused(address: nil, range: nil) }
         return judge(address)
     }
 
-    /// The address and every IPv4 address inside it must be public or exempt; exempting an IPv6 address exempts what
-    /// it carries.
+    /// The address and every IPv4 address embedded in it must be public or exempt. Exempting an IPv6 address also exempts the
+    /// embedded ones.
     package func judge(_ address: IPAddress) -> Verdict {
         guard !isExempt(address) else { return .allowed }
         for candidate in [address] + address.embedded where !isExempt(candidate) {
@@ -43,9 +43,9 @@ package struct AddressGuard: Sendable {
         exempt.contains { $0.contains(address) }
     }
 
-    /// What the IANA special-purpose registries (RFC 6890) call not globally reachable, with multicast, the former
-    /// site-local and 6to4 relay addresses, and the one public address behind which a machine of Azure's finds what is for
-    /// itself alone (168.63.129.16).
+    /// The ranges that the IANA special-purpose registries (RFC 6890) list as not globally reachable, multicast, the former
+    /// site-local and 6to4 relay addresses, and 168.63.129.16, the public address at which an Azure machine reaches its own
+    /// host.
     package static let reserved: [AddressRange] = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16",
         "172.16.0.0/12",

@@ -1,10 +1,10 @@
 /// A block of addresses in CIDR notation, such as `10.0.0.0/8` or `fc00::/7`.
 package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     private let base: IPAddress
-    /// Leading bits that count.
+    /// The number of leading bits that are compared.
     private let length: Int
 
-    /// Reads `address/length`, or an address alone for a range of one. Bits behind the length are ignored.
+    /// Reads `address/length`, or a single address. Bits after the length are ignored.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let base = IPAddress(first) else { return nil }
@@ -19,7 +19,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         self.init(base: base, length: length)
     }
 
-    /// The range of this one address.
+    /// The range of a single address.
     package init(_ address: IPAddress) {
         self.init(base: address, length: address.width)
     }

@@ -1,10 +1,10 @@
-/// A host that may be reached whatever its address is: `name`, `name:port`, `192.0.2.1`, `[::1]:8080` or `::1`.
+/// A host that is allowed whatever its address is: `name`, `name:port`, `192.0.2.1`, `[::1]:8080` or `::1`.
 struct HostExemption: Hashable, Sendable {
     private let host: String
-    /// Nil for any port.
+    /// The port; nil for any.
     private let port: Int?
 
-    /// Nil for text that is not a host.
+    /// Returns nil for text that is not a host.
     init?(_ text: String) {
         if let address = IPAddress(text) {
             (host, port) = (address.description, nil)

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Glibc
 
-/// What a host is to whoever will look it up: a proxy, whose resolver takes much for an address that is none to RFC 4291
-/// and to libcurl, as it stands in a URL.
+/// How a proxy's resolver may understand the host of a URL. Resolvers accept many spellings of an address that RFC 4291 and
+/// libcurl do not.
 enum HostSpelling: Hashable {
     case address(IPAddress)
     case name
-    /// Ends like an address (https://url.spec.whatwg.org/#ends-in-a-number-checker) and is none, or has an escape left:
-    /// nobody can tell what somebody else makes of it.
+    /// The host ends like an address (https://url.spec.whatwg.org/#ends-in-a-number-checker) but is none, or it contains an
+    /// escape: resolvers disagree about it.
     case neither
 
-    /// - Parameter host: as ``HTTPURL`` has it.
+    /// - Parameter host: the host of an ``HTTPURL``.
     init(_ host: String) {
         if let address = IPAddress(host) {
             self = .address(address)
@@ -30,8 +30,8 @@ enum HostSpelling: Hashable {
         }
     }
 
-    /// As the mapping of international names has it (UTS 46), as far as it leads to ASCII: "①" is a 1, "。" a full stop, and a
-    /// soft hyphen nothing. Without the full stop that makes a name absolute.
+    /// The host after the mapping of international names (UTS 46), as far as it yields ASCII: "①" becomes 1, "。" a full
+    /// stop, and a soft hyphen is removed. So is the full stop at the end of an absolute name.
     private static func plain(_ host: String) -> String {
         let scalars = host.precomposedStringWithCompatibilityMapping.lowercased().unicodeScalars
             .filter { !$0.properties.isDefaultIgnorableCodePoint }

@@ -1,6 +1,6 @@
 extension IPAddress {
-    /// The IPv4 addresses that this IPv6 address carries and that a network on the way may deliver to: an address
-    /// guard that does not look at them lets `::ffff:127.0.0.1` pass.
+    /// The IPv4 addresses embedded in this IPv6 address, to which a network on the path may deliver. An address guard that
+    /// ignored them would let `::ffff:127.0.0.1` through.
     package var embedded: [IPAddress] {
         guard case .v6(let bits) = self else { return [] }
         var addresses: [IPAddress] = []

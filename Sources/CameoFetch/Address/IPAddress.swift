@@ -2,7 +2,7 @@ internal import Glibc
 
 /// An IPv4 or IPv6 address, without port and scope.
 package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// In host byte order: 127.0.0.1 is 0x7F000001.
+    /// The address in host byte order: 127.0.0.1 is 0x7F000001.
     case v4(UInt32)
     case v6(UInt128)
 
@@ -33,7 +33,7 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Bits of an address of this kind.
+    /// The number of bits of an address of this family.
     package var width: Int {
         switch self {
         case .v4: 32

@@ -1,11 +1,11 @@
 package import CameoModel
 internal import Synchronization
 
-// DESIGN. Sources wait for their renderer in memory, so what is in flight is bounded by bytes and not only by number.
-// Nobody waits for ever, because of four rules. Whoever knows the size takes all of it before the first byte, and holds
-// nothing while it waits; one that is larger than the budget goes alone. A download that outgrows what it took is held
-// back until there is room, except for the oldest of these. A job's further pictures, its overlays, never wait, since
-// the job holds a picture already: they are counted all the same. What is held is given back with the file that holds it.
+// DESIGN. Sources wait for their renderer in memory, so the sources in flight are limited by bytes, not only by number. Four
+// rules prevent deadlock. A fetch that knows its size reserves all of it before the first byte, and holds nothing while it
+// waits; one that is larger than the budget runs alone. A download that outgrows its reservation pauses until there is
+// room, except for the oldest such download. Overlays never wait, since their job already holds a picture, but they are
+// counted. A reservation is returned together with the file that holds the bytes.
 
 /// The bytes of sources that may be in memory at one time.
 package final class ByteBudget: Sendable {
@@ -19,9 +19,9 @@ package final class ByteBudget: Sendable {
         let limit: Int
         var used = 0
         var waiters: [Waiter] = []
-        /// Downloads that hold some bytes and may want more, the oldest first.
+        /// Downloads that hold some bytes and may need more, the oldest first.
         var growing: [Int] = []
-        /// Whether one of them, or one that has yet to begin, was refused.
+        /// Whether a download was refused since the listeners were last notified.
         var hasRefused = false
         var lastID = 0
         var listeners: [Int: @Sendable () -> Void] = [:]
@@ -33,7 +33,7 @@ package final class ByteBudget: Sendable {
 
         func hasRoom(_ bytes: Int) -> Bool { used == 0 || bytes <= limit - used }
 
-        /// Those who may go now, in the order of their arrival, and who else wants to hear of the room.
+        /// Admits waiters in the order of their arrival, and returns them with the listeners to notify.
         mutating func settle() -> (waiters: [Waiter], listeners: [@Sendable () -> Void]) {
             var admitted: [Waiter] = []
             while let first = waiters.first, hasRoom(first.bytes) {
@@ -51,9 +51,9 @@ package final class ByteBudget: Sendable {
         state = Mutex(State(limit: limit, used: 0))
     }
 
-    /// Takes bytes when there is room; the wait counts as such on `clock`.
+    /// Reserves bytes as soon as there is room. The wait is reported to `clock`.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
     package func reserve(
         _ bytes: Int,
         for purpose: FetchPurpose = .source,
@@ -66,7 +66,7 @@ package final class ByteBudget: Sendable {
         return ByteReservation(of: self, bytes)
     }
 
-    /// Takes bytes whether there is room or not.
+    /// Reserves bytes regardless of the limit.
     private func take(_ bytes: Int) -> ByteReservation {
         state.withLock { $0.used += bytes }
         return ByteReservation(of: self, bytes)
@@ -96,7 +96,7 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// Changes what is held, and lets those go on who now may.
+    /// Changes the state, then resumes the waiters that have room now.
     func change(_ body: (inout State) -> Void) {
         let (waiters, listeners) = state.withLock { state in
             body(&state)
@@ -106,7 +106,7 @@ package final class ByteBudget: Sendable {
         for listener in listeners { listener() }
     }
 
-    /// Calls `listener`, from any thread, whenever a download that was refused may ask again; until it is taken back.
+    /// Calls `listener`, from any thread, whenever a refused download may try again, until ``takeBack(_:)``.
     func listen(_ listener: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             let id = state.newID()
@@ -118,9 +118,9 @@ package final class ByteBudget: Sendable {
     func takeBack(_ listener: Int) { state.withLock { $0.listeners[listener] = nil } }
 }
 
-/// What a picture is fetched for.
+/// The purpose of a fetched picture.
 package enum FetchPurpose: Hashable, Sendable {
-    /// The job's own source, its first picture.
+    /// The job's source, which is its first picture.
     case source
     case overlay
 }

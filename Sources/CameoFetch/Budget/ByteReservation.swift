@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A part of a ``ByteBudget``, given back with the last reference.
+/// A part of a ``ByteBudget``, returned when the last reference is released.
 package final class ByteReservation: Sendable {
     private let budget: ByteBudget
     private let held: Mutex<Int>
-    /// Its place among the downloads; nil for one that does not grow.
+    /// The download's number; nil for a reservation of fixed size.
     private let download: Int?
     private let mayExceed: Bool
 
@@ -15,7 +15,7 @@ package final class ByteReservation: Sendable {
         mayExceed = false
     }
 
-    /// Of a download that has yet to begin.
+    /// Makes an empty reservation for a download that is about to begin.
     init(ofDownloadFrom budget: ByteBudget, for purpose: FetchPurpose) {
         self.budget = budget
         held = Mutex(0)
@@ -25,9 +25,9 @@ package final class ByteReservation: Sendable {
 
     deinit { shrink(to: 0) }
 
-    /// Takes more of the budget, up to `bytes` in all.
+    /// Takes more of the budget, up to a total of `bytes`.
     ///
-    /// - Returns: false if there is no room; the budget's listeners are told when it is worth another try.
+    /// - Returns: false if there is no room. The budget then notifies its listeners when another attempt may succeed.
     func grow(to bytes: Int) -> Bool {
         held.withLock { held in
             guard let download, bytes > held else { return true }
@@ -48,7 +48,7 @@ package final class ByteReservation: Sendable {
         }
     }
 
-    /// Gives back all but so many bytes. It does not grow again.
+    /// Returns all but the given number of bytes. The reservation does not grow again.
     package func shrink(to bytes: Int) {
         held.withLock { held in
             let less = max(0, held - bytes)

@@ -1,11 +1,11 @@
 internal import CameoHTTPCache
 internal import CameoModel
 
-/// What an operator grants and asks of the cache beyond RFC 9111.
+/// The operator's settings for the cache, beyond RFC 9111.
 package struct CacheRules: Sendable {
-    /// How long an answer is fresh that says nothing of caching.
+    /// How long a response without caching information is fresh.
     package struct Lifetime: Sendable {
-        /// `example.com` or `example.com:8080`; nil for all that have no lifetime of their own.
+        /// `example.com` or `example.com:8080`; nil for all hosts without a rule of their own.
         package let host: String?
         package let lifetime: Duration
 
@@ -15,18 +15,18 @@ package struct CacheRules: Sendable {
         }
     }
 
-    /// The last one that fits counts, a host's before the general one. A host stands for the sources that name it,
-    /// wherever they redirect to.
+    /// The last matching rule counts, and a rule for the host takes precedence over a general one. The host is that of the
+    /// source, wherever it redirects to.
     package var lifetimes: [Lifetime] = []
-    /// How long past its freshness an answer may stand in for a server in trouble, where neither allows it.
+    /// How long a stale response may be served after a server error, even if neither response nor request allows it.
     package var staleIfError: Duration = .zero
-    /// How long a failure is remembered that says nothing itself; zero remembers none.
+    /// How long a failure is remembered that does not state a time itself; zero remembers none.
     package var failureMemory: Duration = .seconds(10)
 
     package init() {}
 }
 
-/// The rules, read.
+/// The parsed rules.
 struct CachePolicies: Sendable {
     private let general: Duration?
     private let byHost: [(host: HostExemption, lifetime: Duration)]
@@ -45,13 +45,9 @@ struct CachePolicies: Sendable {
         staleIfError = rules.staleIfError
     }
 
-    /// `url` is the source's; nil for one that is no HTTP URL before its rewriting.
+    /// `url` is that of the source; nil if it is not an HTTP URL before rewriting.
     func policy(for key: SourceKey, url: HTTPURL?) -> CachePolicy {
         let own = url.flatMap { url in byHost.last { $0.host.covers(url.origin) }?.lifetime }
-        return CachePolicy(
-            audience: key.scope == nil ? .shared : .oneTenant,
-            defaultLifetime: own ?? general,
-            staleIfError: staleIfError
-        )
+        return CachePolicy(for: key, defaultLifetime: own ?? general, staleIfError: staleIfError)
     }
 }

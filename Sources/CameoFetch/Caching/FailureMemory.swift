@@ -1,20 +1,20 @@
 internal import CameoHTTPCache
 internal import CameoModel
 
-/// For how long a failure answers the next who ask, instead of their source.
+/// Decides how long a failure is remembered and reused without asking the server.
 ///
-/// Only what the source's server said, or that it cannot be reached, is remembered: not a limit or a refusal of our own,
-/// which costs nothing to find again, and which another worker may not have.
+/// Only the server's own errors and its unreachability are remembered. The worker's own limits and refusals are not: they
+/// cost nothing to check again, and another worker may have others.
 struct FailureMemory: Sendable {
-    /// A server's mistake must not hide its pictures for longer.
+    /// The longest time for which a server's mistake may hide its pictures.
     private static let longest = Duration.seconds(300)
 
     let base: Duration
 
-    /// The policy judges the answer, since a remembered failure is an answer that is served again; there is none where
-    /// nothing came.
+    /// How long to remember a failure. `response` is the server's, if there was one; the policy judges it, since a remembered
+    /// failure is a response that is served again.
     ///
-    /// - Returns: nil for a failure that is not to be remembered.
+    /// - Returns: nil for a failure that is not remembered.
     func duration(
         of failure: JobFailure,
         answeredBy response: CacheableResponse?,
@@ -31,7 +31,7 @@ struct FailureMemory: Sendable {
         return duration > .zero ? min(duration, Self.longest) : nil
     }
 
-    /// Most failures say nothing of caching. That keeps them out of a cache, but not out of mind for some seconds.
+    /// Most error responses have no caching information. They are not stored, but may be remembered for some seconds.
     private static func mayBeRepeated(_ response: CacheableResponse, _ policy: CachePolicy) -> Bool {
         switch policy.storing(response, of: HTTPFields()) {
         case .allowed, .refused(.nothingAllowsIt): break
@@ -42,9 +42,9 @@ struct FailureMemory: Sendable {
 }
 
 extension JobFailure {
-    /// Whether the source is at fault, or the way to it, and not a limit or a refusal of this worker.
+    /// Whether the source or the connection to it failed, rather than a check of this worker.
     var isOfTheSource: Bool { code == .sourceUnreachable || code == .sourceTimeout }
 
-    /// Whether no answer came at all, or not all of it. A server that is not the one that it should be is none of that.
+    /// Whether there was no response, or no complete one. A server with an untrusted certificate is not a disconnection.
     var isDisconnection: Bool { isOfTheSource && isRetryable }
 }

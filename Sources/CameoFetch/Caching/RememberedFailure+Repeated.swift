@@ -2,8 +2,7 @@ internal import CameoModel
 internal import Foundation
 
 extension RememberedFailure {
-    /// The next attempt, which is not answered from memory, waits until this is over: its server said so, or was found
-    /// unable to answer just now.
+    /// The failure for a fetch that is answered from memory. Its next attempt waits until the memory expires.
     func repeated(at now: Date) -> JobFailure {
         JobFailure(
             failure.code,

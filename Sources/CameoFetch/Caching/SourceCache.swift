@@ -2,28 +2,29 @@ package import CameoHTTPCache
 package import CameoModel
 package import Foundation
 
-/// Where answers of HTTP servers are kept between fetches, for all processes that share it.
+/// Stores responses of HTTP servers between fetches, for all processes that share it.
 ///
-/// What goes wrong inside a cache is its own to report: it never fails the fetch that asked it.
+/// A cache reports its own errors; they never fail a fetch.
 package protocol SourceCache: Sendable {
-    /// The answers kept for the key, of all variants, the newest first.
+    /// The responses stored under the key, of all variants, the newest first.
     func answers(for key: SourceKey) async -> [CachedSource]
 
-    /// The answer's bytes, whole and of their digest, and notes that they were used. Nil for one that is gone or
-    /// damaged, which is then no longer kept.
+    /// The complete body, verified by its digest; its use is noted. Nil for one that is gone or damaged, which is then
+    /// dropped.
     func bytes(of answer: CachedSource) async -> Data?
 
-    /// Keeps an answer, unless a later fetch's (``CachedSource/sourceSeen``) is there. Failures of the key are forgotten.
+    /// Stores a response, unless one of a later fetch (``CachedSource/sourceSeen``) is stored. Remembered failures of the
+    /// key are forgotten.
     func keep(_ answer: CachedSource, bytes: Data) async
 
-    /// Puts a new head and number to an answer's bytes, unless the answer is no longer there.
+    /// Gives a stored body a new head and number, unless it has been dropped or replaced.
     func freshen(_ answer: CachedSource) async
 
     func drop(_ answer: CachedSource) async
 
-    /// `number` is that of the fetch that failed, `peers` whom it met.
+    /// `number` is that of the failed fetch, `peers` are the servers that it reached.
     func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64, peers: [Peer]) async
 
-    /// Nil when none is remembered any more.
+    /// The remembered failure; nil if there is none or its time is over.
     func rememberedFailure(of key: SourceKey) async -> RememberedFailure?
 }

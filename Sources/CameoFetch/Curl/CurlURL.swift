@@ -1,12 +1,12 @@
 internal import CCurl
 
-/// Sole owner of a URL as libcurl understands it: what is judged here and what libcurl connects to come from one
-/// parser, since two that differ are how address guards are passed.
+/// Sole owner of a URL parsed by libcurl. The URL that is checked and the URL that libcurl connects to come from the same
+/// parser; a difference between two parsers is a classic way around address guards.
 struct CurlURL: ~Copyable {
     /// Part of a URL.
     enum Part {
         case scheme, user, password, host, port
-        /// Without credentials and fragment once ``removeCredentials()`` was called.
+        /// The whole URL, without credentials and fragment after ``removeCredentials()``.
         case whole
 
         fileprivate var code: (CURLUPart, flags: Int32) {
@@ -49,7 +49,7 @@ struct CurlURL: ~Copyable {
         }
     }
 
-    /// Nil for a part that is not there, or that decodes to a control character.
+    /// The part; nil if it is missing or decodes to a control character.
     func text(_ part: Part) -> String? {
         let (code, flags) = part.code
         var text: UnsafeMutablePointer<CChar>?

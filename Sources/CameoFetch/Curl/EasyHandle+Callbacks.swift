@@ -2,8 +2,8 @@ internal import CCurl
 internal import CameoModel
 internal import Glibc
 
-// Every callback gets the handle itself as its user data, unretained: libcurl calls only while the handle is in a
-// multi handle, and whoever put it there keeps it (TransferLoop).
+// Every callback gets the handle itself, unretained, as its user data: libcurl calls back only while the handle is in a
+// multi handle, and `TransferLoop` retains it for that time.
 extension EasyHandle {
     func installCallbacks() throws(CurlError) {
         let own = Unmanaged.passUnretained(self).toOpaque()
@@ -22,19 +22,19 @@ extension EasyHandle {
         KillPoint.midFetch.pass()
         switch delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
         case .goOn: return length
-        // Any number but the one it was given tells libcurl to stop, but for one.
+        // Any other number tells libcurl to stop, except CURL_WRITEFUNC_PAUSE.
         case .stop: return 0
         case .pause: return Int(CURL_WRITEFUNC_PAUSE)
         }
     }
 
-    /// Also closes the socket on exec, which libcurl's own function does not: renderers are spawned by this process.
+    /// Sets close-on-exec, which libcurl's own function does not: this process spawns renderers.
     private static let openSocket: curl_opensocket_callback = { own, purpose, address in
         guard let own, let address, purpose == CURLSOCKTYPE_IPCXN,
             let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate,
             let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)
         else { return CURL_SOCKET_BAD }
-        // `addr` is declared as the smallest sockaddr; `addrlen` bytes are there.
+        // `addr` is declared as the smallest sockaddr, but has `addrlen` bytes.
         let bytes = UnsafeRawBufferPointer(
             start: UnsafeRawPointer(address) + offset,
             count: Int(address.pointee.addrlen)

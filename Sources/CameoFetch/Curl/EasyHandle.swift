@@ -1,7 +1,7 @@
 internal import CCurl
 internal import CameoModel
 
-/// What a transfer asks of its owner while it runs, on the thread that drives it.
+/// The owner of a transfer, called on the thread that drives it.
 protocol EasyHandleDelegate: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception
     /// - Parameter address: a `sockaddr`.
@@ -9,25 +9,25 @@ protocol EasyHandleDelegate: AnyObject {
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
 }
 
-/// What becomes of a transfer whose bytes were offered.
+/// How a transfer continues after it has offered bytes.
 enum Reception {
     case goOn
-    /// It ends with CURLE_WRITE_ERROR.
+    /// The transfer ends with CURLE_WRITE_ERROR.
     case stop
-    /// The bytes were not taken; they come again after ``EasyHandle/goOn()``.
+    /// The bytes were not taken; they are offered again after ``EasyHandle/goOn()``.
     case pause
 }
 
-/// Sole owner of a libcurl easy handle: one transfer. Belongs to one thread; must leave its ``MultiHandle`` before it
-/// goes.
+/// Sole owner of a libcurl easy handle: one transfer. It belongs to one thread and must be removed from its
+/// ``MultiHandle`` before it is released.
 final class EasyHandle {
-    /// For ``MultiHandle`` alone.
+    /// The raw handle, used by ``MultiHandle`` alone.
     let pointer: UnsafeMutableRawPointer
     private var headers = HeaderList()
     weak var delegate: (any EasyHandleDelegate)?
 
-    /// - Parameter token: comes back from ``MultiHandle/takeFinished()``.
-    /// - Throws: CURLE_FAILED_INIT, or what libcurl says of an option.
+    /// - Parameter token: identifies the transfer in ``MultiHandle/takeFinished()``.
+    /// - Throws: CURLE_FAILED_INIT, or libcurl's error for an option.
     init(token: Int) throws(CurlError) {
         guard let pointer = curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT) }
         self.pointer = pointer
@@ -45,12 +45,12 @@ final class EasyHandle {
         try check(cameo_curl_set_string(pointer, option, value))
     }
 
-    /// For options that take 64 bits also where a C long has 32.
+    /// Sets an option of type `curl_off_t`, which has 64 bits on every platform.
     func set(_ option: CURLoption, offset value: Int) throws(CurlError) {
         try check(cameo_curl_set_offset(pointer, option, curl_off_t(value)))
     }
 
-    /// Sets an option that older versions of the library lack and that can be done without.
+    /// Sets an optional option, which older versions of the library do not have.
     func setIfKnown(_ option: CURLoption, _ value: Int) throws(CurlError) {
         let code = cameo_curl_set_long(pointer, option, value)
         guard code != CURLE_UNKNOWN_OPTION else { return }
@@ -66,7 +66,7 @@ final class EasyHandle {
         headers = list
     }
 
-    /// Ends a pause; what was not taken may be offered from within this call.
+    /// Ends a pause. The bytes that were not taken may be offered during this call.
     func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, CURLPAUSE_CONT)) }
 
     func number(_ info: CURLINFO) -> Int {
@@ -94,7 +94,7 @@ final class EasyHandle {
         return HeaderText.text(value, of: name)
     }
 
-    /// The header lines of the final response in their order; nil when there are more of them than that.
+    /// The header lines of the final response in their order; nil if they exceed the limit.
     func responseHeaders(atMost limit: (lines: Int, bytes: Int)) -> [(name: String, value: String)]? {
         var lines: [(name: String, value: String)] = []
         var bytes = 0

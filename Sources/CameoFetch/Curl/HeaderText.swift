@@ -1,14 +1,14 @@
 internal import CameoModel
 internal import Glibc
 
-/// What the bytes of a header's value say (RFC 9110, section 5.5).
+/// Decodes the bytes of a header value (RFC 9110, section 5.5).
 enum HeaderText {
     private static let urls: Set = ["location", "content-location"]
 
-    /// Without the white space around it; of an empty value libcurl 7.88 leaves the line's end.
+    /// The value without surrounding white space, and without the line end that libcurl 7.88 leaves in an empty value.
     ///
-    /// Bytes that are no UTF-8 are ISO-8859-1, as HTTP once had it. In a URL they are percent-encoded, and so stay the bytes
-    /// that the server's path has.
+    /// Bytes that are not UTF-8 are read as ISO-8859-1, which HTTP once specified. In a URL they are percent-encoded, so that
+    /// the bytes of the server's path are preserved.
     static func text(_ value: UnsafePointer<CChar>, of name: String) -> String {
         let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).drop(while: isSpace)
         let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex

@@ -1,9 +1,9 @@
 internal import CCurl
 internal import CameoModel
 
-/// Sole owner of a libcurl multi handle: many transfers and their pool of connections. Belongs to one thread.
+/// Sole owner of a libcurl multi handle: many transfers and their connection pool. It belongs to one thread.
 struct MultiHandle: ~Copyable {
-    /// A transfer that is over.
+    /// A finished transfer.
     struct Finished {
         let token: Int
         let code: CURLcode
@@ -11,7 +11,7 @@ struct MultiHandle: ~Copyable {
 
     private let handle: UnsafeMutableRawPointer
 
-    /// - Parameter connections: how many connections, idle ones included, may be open.
+    /// - Parameter connections: the maximum number of open connections, idle ones included.
     init(connections: Int) {
         guard let handle = curl_multi_init() else { preconditionFailure("no memory for libcurl's multi handle") }
         self.handle = handle
@@ -21,19 +21,19 @@ struct MultiHandle: ~Copyable {
 
     deinit { curl_multi_cleanup(handle) }
 
-    /// - Returns: whether the library took it.
+    /// - Returns: whether libcurl accepted the transfer.
     func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(handle, easy.pointer) == CURLM_OK }
 
-    /// Ends the transfer if it is not over; an unfinished HTTP/1 exchange closes its connection.
+    /// Removes the transfer, and aborts it if it is unfinished. An unfinished HTTP/1 exchange closes its connection.
     func remove(_ easy: EasyHandle) { curl_multi_remove_handle(handle, easy.pointer) }
 
-    /// Does what can be done without waiting.
+    /// Advances all transfers as far as possible without waiting.
     func perform() -> Bool {
         var running: Int32 = 0
         return curl_multi_perform(handle, &running) == CURLM_OK
     }
 
-    /// Sleeps until a socket, a timer of libcurl's or a ``MultiWaker`` has work, at most a minute or so long.
+    /// Sleeps until a socket, a libcurl timer or a ``MultiWaker`` has work, for at most a minute.
     func wait(atMost time: Duration?) -> Bool {
         let milliseconds = min(max(0, (time ?? .seconds(60)).milliseconds + 1), 60_000)
         return curl_multi_poll(handle, nil, 0, Int32(milliseconds), nil) == CURLM_OK
@@ -51,14 +51,14 @@ struct MultiHandle: ~Copyable {
         return finished
     }
 
-    /// Valid for as long as this handle lives.
+    /// A waker, valid as long as this handle exists.
     var waker: MultiWaker { MultiWaker(handle: handle) }
 }
 
 /// Ends the wait of a ``MultiHandle`` from another thread.
 ///
-/// Unchecked because it is a bare pointer: curl_multi_wakeup is the one call that libcurl allows from any thread, and
-/// the waker is only ever used under the lock of the ``Mailbox``, which gives it up before the handle goes.
+/// Unchecked because it is a bare pointer: curl_multi_wakeup is the only call that libcurl allows from any thread, and the
+/// waker is used only under the lock of the ``Mailbox``, which drops it before the handle is released.
 struct MultiWaker: @unchecked Sendable {
     fileprivate let handle: UnsafeMutableRawPointer
 

@@ -4,20 +4,20 @@ internal import Glibc
 
 /// A folder below which files may be read.
 struct AllowedRoot: Sendable {
-    /// As its operator wrote it, for messages.
+    /// The path as the operator wrote it, for messages.
     let name: String
-    /// Held open (O_PATH), so that it stays the folder that was allowed, whatever its path leads to later.
+    /// The folder, held open with O_PATH, so that it stays the allowed one even if its path leads elsewhere later.
     private let directory: OpenFile
-    /// Its path with links resolved, and as written.
+    /// The path with links resolved, and as written.
     private let prefixes: [[UInt8]]
 
-    /// - Parameter path: relative paths are taken from the working directory.
+    /// - Parameter path: a relative path is resolved against the working directory.
     /// - Throws: ``FetchConfigurationError/root(path:_:)``.
     init(_ path: String) throws(FetchConfigurationError) {
         do throws(Errno) {
             directory = try OpenFile.directory(path)
             let real = try directory.path().map(UInt8.init(bitPattern:))
-            // Where ".." stands behind a link, only the kernel knows what it means.
+            // After a link, only the kernel knows what ".." means.
             let isPlain = path.utf8.first == UInt8(ascii: "/") && !path.contains("..")
             prefixes = isPlain ? [real, FilePaths.absolute(Array(path.utf8))] : [real]
         } catch {
@@ -26,10 +26,10 @@ struct AllowedRoot: Sendable {
         name = path
     }
 
-    /// Says nothing of links.
+    /// The path relative to this folder, without resolving links.
     ///
     /// - Parameter path: absolute and normalized.
-    /// - Returns: the path from this folder on; nil when it does not lie below.
+    /// - Returns: the relative path; nil if the path is not below this folder.
     func relative(_ path: [UInt8]) -> [UInt8]? {
         for prefix in prefixes {
             if path == prefix { return Array(".".utf8) }
@@ -39,7 +39,7 @@ struct AllowedRoot: Sendable {
         return nil
     }
 
-    /// Opens (O_PATH) what has this path from here. Neither `..` nor a link can lead out: EXDEV.
+    /// Opens a relative path with O_PATH. If `..` or a link leads out of the folder, it fails with EXDEV.
     func open(_ relative: [UInt8]) throws(Errno) -> OpenFile {
         let descriptor = cameo_open_path_beneath(directory.descriptor, relative.map(CChar.init(bitPattern:)) + [0])
         guard descriptor >= 0 else { throw Errno() }

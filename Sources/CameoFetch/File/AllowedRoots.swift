@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import Glibc
 
-/// All folders below which files may be read.
+/// The folders below which files may be read.
 struct AllowedRoots: Sendable {
     private let roots: [AllowedRoot]
 
@@ -11,17 +11,17 @@ struct AllowedRoots: Sendable {
         self.roots = roots
     }
 
-    /// Opens (O_PATH) what lies below one of the roots.
+    /// Opens a file below one of the roots with O_PATH.
     ///
     /// - Parameter path: absolute and normalized.
-    /// - Returns: a file of any kind.
-    /// - Throws: `source.forbidden` for what is outside, `source.notFound`, and what else opening can end in.
+    /// - Returns: a file of any type.
+    /// - Throws: `source.forbidden` for a file outside, `source.notFound`, and other failures to open.
     func open(_ path: [UInt8]) throws(JobFailure) -> OpenFile {
         let name = SourceName.ofPath(path)
         do throws(Errno) {
             if let file = try openBeneath(path) { return file }
-            // The kernel lets no absolute link pass below a root, not even one that points to the inside. So where a
-            // link was in the way, what it leads to is opened by its own name, under the same rule.
+            // The kernel follows no absolute link below a root, not even one that points inside. So the target of such a
+            // link is opened by its own path, under the same rule.
             if roots.contains(where: { $0.relative(path) != nil }) {
                 if let real = Self.resolved(path), real != path, let file = try openBeneath(real) { return file }
                 throw Errno(EXDEV)
@@ -44,7 +44,7 @@ struct AllowedRoots: Sendable {
 
     private var names: String { roots.isEmpty ? "none" : roots.map(\.name).joined(separator: ", ") }
 
-    /// Nil when the path is below no root, or leads out of every one that it is below.
+    /// Returns nil if the path is below no root, or leads out of each root that it is below.
     private func openBeneath(_ path: [UInt8]) throws(Errno) -> OpenFile? {
         for root in roots {
             guard let relative = root.relative(path) else { continue }

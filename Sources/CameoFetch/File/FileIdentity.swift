@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import Glibc
 
-/// Which file it is, whatever it is called.
+/// Identifies a file independently of its path.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt
     private let inode: UInt
@@ -11,7 +11,7 @@ struct FileIdentity: Hashable, Sendable {
         inode = UInt(status.st_ino)
     }
 
-    /// - Parameter path: as the kernel takes it, which need not be UTF-8, without a NUL. A link is not followed.
+    /// - Parameter path: the bytes of a path, not necessarily UTF-8, without a NUL. Links are not followed.
     /// - Throws: the errno of lstat.
     init(ofPath path: [CChar]) throws(Errno) {
         var status = stat()

@@ -4,9 +4,8 @@ internal import Glibc
 
 /// `file:`: regular files below the allowed roots.
 ///
-/// A producer may hand on a stranger's string, so a path is walked by the kernel below a root and opened O_PATH,
-/// which neither reads nor waits nor wakes a device; only what then proves to be a regular file outside the store is
-/// opened to be read.
+/// The path may be a stranger's string. So the kernel resolves it below a root and opens it with O_PATH, which neither reads
+/// nor blocks nor touches a device. Only a regular file outside the store is then opened for reading.
 final class FileSource: SourceProvider {
     let schemes = ["file"]
     private let maximumBytes: Int
@@ -78,7 +77,7 @@ final class FileSource: SourceProvider {
         throw .fetch(.sourceForbidden, "\(name) belongs to the store, whose files cannot be sources")
     }
 
-    /// Reads at offsets of its own, so that the file's stays 0.
+    /// Reads at explicit offsets, so that the file's own offset stays 0.
     private func digest(
         of file: OpenFile,
         as opened: OpenedFile,

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import Glibc
 
 extension JobFailure {
-    /// What an error number of opening a file means.
+    /// The failure for an error number of opening a file.
     static func fetch(openingFile name: String, _ errno: Errno) -> JobFailure {
         switch errno.code {
         case ENOENT, ENOTDIR: .fetch(.sourceNotFound, "\(name) does not exist")
@@ -14,7 +14,7 @@ extension JobFailure {
         }
     }
 
-    /// The file was there; its file system, a network's perhaps, did not deliver it.
+    /// The failure for a file that was opened but could not be read, for example from a network file system.
     static func fetch(readingFile name: String, _ errno: Errno) -> JobFailure {
         .fetch(.sourceUnreachable, "\(name) cannot be read: \(errno)")
     }

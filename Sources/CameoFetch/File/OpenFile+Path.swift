@@ -3,18 +3,17 @@ internal import CameoModel
 internal import Glibc
 
 extension OpenFile {
-    /// A folder, as O_PATH.
+    /// Opens a folder with O_PATH.
     static func directory(_ path: String) throws(Errno) -> OpenFile {
         let descriptor = cameo_open_directory_path(path)
         guard descriptor >= 0 else { throw Errno() }
         return OpenFile(adopting: descriptor)
     }
 
-    /// Where the kernel keeps a name for the descriptor.
+    /// The path by which the kernel offers the descriptor.
     var magicLink: String { "/proc/self/fd/\(descriptor)" }
 
-    /// The path by which the kernel knows the file now, without links: any bytes but NUL. Of a deleted file it ends in
-    /// " (deleted)".
+    /// The file's current path without links: any bytes but NUL. The path of a deleted file ends with " (deleted)".
     func path() throws(Errno) -> [CChar] {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = readlink(magicLink, &buffer, buffer.count)
@@ -22,7 +21,7 @@ extension OpenFile {
         return Array(buffer[..<count])
     }
 
-    /// Opens the very file of this O_PATH descriptor for reading, and nothing that took its name since.
+    /// Opens the file of this O_PATH descriptor for reading, even if another file has its name by now.
     func reopenedForReading() throws(Errno) -> OpenFile {
         let descriptor = Glibc.open(magicLink, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Errno() }

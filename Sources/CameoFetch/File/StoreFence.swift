@@ -4,10 +4,9 @@ internal import Glibc
 /// Keeps `file:` away from the store's own files.
 ///
 /// DESIGN: closing any descriptor of SQLite's files drops the POSIX locks that the process holds on them, and then
-/// acknowledged writes can be lost. So a candidate, opened O_PATH, which is harmless, is compared by identity (device
-/// and inode) with the store's folder and everything that lies directly in it or among its locks, and so is every
-/// folder above the candidate. That finds hard links, bind mounts and a store that was renamed; a comparison of paths
-/// finds none of these.
+/// acknowledged writes can be lost. So a candidate is opened with O_PATH, which is harmless. The candidate and every folder
+/// above it are compared by identity (device and inode) with the store's folder and the files directly in it and among its
+/// locks. That detects hard links, bind mounts and a renamed store; a comparison of paths would not.
 struct StoreFence: Sendable {
     private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
     private static let dot = CChar(bitPattern: UInt8(ascii: "."))
@@ -22,9 +21,9 @@ struct StoreFence: Sendable {
         }
     }
 
-    /// - Parameter candidate: opened O_PATH.
-    /// - Returns: whether it is one of the store's files, or lies in one of its folders.
-    /// - Throws: the errno of what could not be looked at; the candidate must then not be opened.
+    /// - Parameter candidate: a file opened with O_PATH.
+    /// - Returns: whether it is one of the store's files or lies in one of its folders.
+    /// - Throws: the errno of a failed check; the candidate must then not be opened.
     func encloses(_ candidate: OpenFile) throws(Errno) -> Bool {
         guard let status = candidate.status() else { throw Errno(EBADF) }
         let own = try identities()
@@ -37,7 +36,7 @@ struct StoreFence: Sendable {
         return false
     }
 
-    /// At this moment: SQLite makes and removes its `-wal` and `-shm` as it goes.
+    /// The identities at this moment: SQLite creates and removes `-wal` and `-shm` at any time.
     private func identities() throws(Errno) -> Set<FileIdentity> {
         guard let status = directory.status() else { throw Errno(EBADF) }
         var identities = try Self.identities(in: directory.magicLink)
@@ -45,7 +44,7 @@ struct StoreFence: Sendable {
         do throws(Errno) {
             identities.formUnion(try Self.identities(in: directory.magicLink + "/workers"))
         } catch {
-            guard error.code == ENOENT else { throw error }  // no worker has made it yet
+            guard error.code == ENOENT else { throw error }  // no worker has created it yet
         }
         return identities
     }
@@ -56,10 +55,10 @@ struct StoreFence: Sendable {
         let prefix = folder.utf8.map(CChar.init(bitPattern:)) + [slash]
         var identities: Set<FileIdentity> = []
         while let entry = readdir(stream), let start = MemoryLayout<dirent>.offset(of: \.d_name) {
-            // `d_name` is declared with 256 bytes; as many as the name has are there.
+            // `d_name` is declared with 256 bytes, but only as many as the name has are valid.
             let name = UnsafeRawPointer(entry).advanced(by: start).assumingMemoryBound(to: CChar.self)
             let path = prefix + UnsafeBufferPointer(start: name, count: strlen(name))
-            // The store's parent is not the store's.
+            // The store's parent is not part of the store.
             guard path != prefix + [dot], path != prefix + [dot, dot] else { continue }
             do throws(Errno) {
                 identities.insert(try FileIdentity(ofPath: path))

@@ -1,10 +1,10 @@
-/// Who may transfer now: at most so many in all and for each origin, the others in the order of their arrival.
+/// Admits transfers up to a limit in total and for each origin, in the order of their arrival.
 ///
-/// libcurl has limits of its own, but its clocks run while a transfer waits for a connection; here a transfer's time
-/// begins when it does.
+/// libcurl has such limits too, but its clocks run while a transfer waits for a connection; here the time of a transfer
+/// begins with its admission.
 ///
-/// Who waits for an origin takes no place in all, but whoever waits holds its job, and a worker has only so many jobs at
-/// once. So where the first of an origin's has waited for long, all but a few are sent away.
+/// A transfer that waits for its origin does not count towards the total, but it occupies one of the worker's jobs. So if
+/// the first transfer in an origin's queue has waited too long, all but a few behind it are turned away.
 struct Admission<Waiter> {
     private struct Entry {
         let origin: HTTPURL.Origin
@@ -12,18 +12,18 @@ struct Admission<Waiter> {
         let waiter: Waiter
     }
 
-    /// Those who may wait for an origin however slow it is.
+    /// The number of transfers that may wait for an origin however slow it is.
     static var patientWaiters: Int { 2 }
     static var longestDelay: Duration { .seconds(60) }
 
     private let total: Int
     private let perOrigin: Int
-    /// How long the first who waits for an origin waits before those behind are sent away.
+    /// How long the first in an origin's queue waits before those behind it are turned away.
     private let patience: Duration
     private var active: [HTTPURL.Origin: Int] = [:]
     private var activeTotal = 0
     private var waiting: [Entry] = []
-    /// How many were sent away of each origin, less those who have been served since: about as many come back.
+    /// The number of transfers turned away from each origin, minus those served since: about as many will come back.
     private var sentAway: [HTTPURL.Origin: Int] = [:]
 
     init(total: Int, perOrigin: Int, patience: Duration) {
@@ -36,7 +36,7 @@ struct Admission<Waiter> {
         waiting.append(Entry(origin: origin, since: now, waiter: waiter))
     }
 
-    /// The first whose origin has room, which is taken for it until ``release(_:)``; nil if there is none.
+    /// Admits the first transfer whose origin has a free slot, until ``release(_:)``; nil if there is none.
     mutating func next() -> Waiter? {
         guard activeTotal < total, let index = waiting.firstIndex(where: { !isFull($0.origin) }) else { return nil }
         let entry = waiting.remove(at: index)
@@ -52,8 +52,8 @@ struct Admission<Waiter> {
         sentAway[origin] = count > 0 ? sentAway[origin].map { max(0, $0 - 1) } : nil
     }
 
-    /// Takes out those who would wait for an origin for long, and says when each may come back: a second for each place
-    /// that those before it need.
+    /// Removes the transfers that would wait too long for their origin, with the delay after which each may come back: a
+    /// second for each round of slots before it.
     mutating func sendAway(at now: ContinuousClock.Instant = .now) -> [(waiter: Waiter, delay: Duration)] {
         let slow = crowded.filter { $0.since + patience <= now }
         guard !slow.isEmpty else { return [] }
@@ -71,10 +71,10 @@ struct Admission<Waiter> {
         return away
     }
 
-    /// When somebody is to be sent away if nothing changes.
+    /// When the next transfer is turned away if nothing changes.
     var nextDeparture: ContinuousClock.Instant? { crowded.map { $0.since + patience }.min() }
 
-    /// The first who waits for each origin that has no place and more waiters than may be patient.
+    /// The first in the queue of each full origin that has more waiters than may stay.
     private var crowded: [Entry] {
         Dictionary(grouping: waiting, by: \.origin).values
             .filter { $0.count > Self.patientWaiters && isFull($0[0].origin) }.map { $0[0] }
@@ -82,7 +82,7 @@ struct Admission<Waiter> {
 
     private func isFull(_ origin: HTTPURL.Origin) -> Bool { active[origin, default: 0] >= perOrigin }
 
-    /// Takes out those who wait and need not any more.
+    /// Removes waiters that are no longer needed.
     mutating func removeWaiting(where isUnneeded: (Waiter) -> Bool) -> [Waiter] {
         let removed = waiting.filter { isUnneeded($0.waiter) }.map(\.waiter)
         if !removed.isEmpty { waiting.removeAll { isUnneeded($0.waiter) } }

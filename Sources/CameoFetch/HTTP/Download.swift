@@ -1,11 +1,11 @@
 internal import CameoModel
 internal import Glibc
 
-/// Bytes on their way into a memory file, hashed as they pass.
+/// Writes bytes into a memory file and hashes them on the way.
 struct Download: ~Copyable {
     /// A complete download.
     struct Body: Sendable {
-        /// Sealed, its offset 0.
+        /// The sealed file. Its offset is 0.
         let file: OpenFile
         let bytes: Int
         let digest: BlobDigest
@@ -16,7 +16,7 @@ struct Download: ~Copyable {
     private var hash = SHA256()
     private var count = 0
 
-    /// - Parameter reservation: of the bytes to come; it lasts as long as the file.
+    /// - Parameter reservation: the reservation for the bytes, held as long as the file.
     /// - Throws: the errno of memfd_create.
     init(keeping reservation: ByteReservation? = nil) throws(Errno) {
         file = try OpenFile.memory(keeping: reservation)

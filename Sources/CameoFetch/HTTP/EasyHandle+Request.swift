@@ -2,25 +2,20 @@ internal import CCurl
 internal import CameoHTTPCache
 
 extension EasyHandle {
-    /// Sets everything that a hop needs. What is left at libcurl's default is safe there: certificates are verified,
-    /// no cookie engine, no alternative services, no server push.
+    /// Sets all options for a request. libcurl's other defaults are safe: certificates are verified; there is no cookie
+    /// engine, no alternative services and no server push.
     func configure(for request: TransferRequest, within limits: FetchConfiguration) throws(CurlError) {
         try set(CURLOPT_URL, request.url.text)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try setConnection(limits)
         try setLimits(limits, budget: request.budget)
-        // Redirects are followed by HTTPSource: libcurl would send the request's headers on to any host.
+        // Redirects are followed by the fetcher's own rule: libcurl would send the request's headers on to any host.
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         try set(CURLOPT_HTTP09_ALLOWED, 0)
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         try set(CURLOPT_ACCEPT_ENCODING, "")  // all that the library can decode
         try set(CURLOPT_USERAGENT, limits.userAgent)
-        if let credentials = request.credentials {
-            try set(CURLOPT_HTTPAUTH, cameo_curl_auth_basic)
-            try set(CURLOPT_USERNAME, credentials.user)
-            try set(CURLOPT_PASSWORD, credentials.password)
-        }
         try setHeaders(request.headers.lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
     }
 
@@ -48,7 +43,7 @@ extension EasyHandle {
 }
 
 extension Duration {
-    /// At least 1, since libcurl takes 0 for no limit at all.
+    /// At least 1, because 0 means no limit to libcurl.
     fileprivate var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(clamping: min(seconds, 1_000_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))

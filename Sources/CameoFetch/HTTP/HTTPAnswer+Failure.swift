@@ -2,18 +2,18 @@ internal import CCurl
 internal import CameoModel
 
 extension HTTPAnswer {
-    /// The one place that says what a result code of libcurl means. Its text is only quoted.
+    /// The only interpretation of libcurl's result codes. The text of libcurl is quoted, never parsed.
     static func failure(
-        of hop: HTTPHop,
+        of route: HTTPRoute,
         result: TransferResult,
         budget: Duration,
         limits: FetchConfiguration
     ) -> JobFailure {
-        let name = hop.description
+        let name = route.description
         let reason = CurlError(result.code)
         switch result.code {
         case CURLE_OPERATION_TIMEDOUT:
-            return timeout(of: hop, result: result, budget: budget, limits: limits)
+            return timeout(of: route, result: result, budget: budget, limits: limits)
         case CURLE_FILESIZE_EXCEEDED:
             let announced = result.announcedBytes.map { "\($0) bytes" } ?? "more bytes"
             return .fetch(
@@ -22,7 +22,7 @@ extension HTTPAnswer {
             )
         case CURLE_COULDNT_CONNECT where result.attempted.isEmpty:
             guard let refusal = result.refusals.first else { fallthrough }
-            return Self.refusal(refusal, of: hop)
+            return Self.refusal(refusal, of: route)
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY,
             CURLE_SSL_CONNECT_ERROR, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING,
             CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR,
@@ -36,34 +36,34 @@ extension HTTPAnswer {
             return .fetch(.sourceUnreachable, "\(name) cannot be trusted: \(reason)", isRetryable: false)
         case CURLE_BAD_CONTENT_ENCODING:
             return .fetch(.sourceInvalid, "\(name) is wrongly encoded: \(reason)")
-        case CURLE_UNSUPPORTED_PROTOCOL:  // the scheme was checked before, so it is the answer: HTTP/0.9
+        case CURLE_UNSUPPORTED_PROTOCOL:  // the scheme has been checked, so it is the response: HTTP/0.9
             return .fetch(.sourceInvalid, "\(name) is not served over HTTP/1.0 or later: \(reason)")
         case CURLE_URL_MALFORMAT:
             return .fetch(.sourceInvalid, "\(name) is not a valid URL: \(reason)")
-        case CURLE_OUT_OF_MEMORY where result.wasConnected:  // also libcurl's word for a head beyond its buffers
+        case CURLE_OUT_OF_MEMORY where result.wasConnected:  // also reported for a head that exceeds libcurl's buffers
             let message = "\(name) answered with a line that is too long, or this machine has no memory: \(reason)"
             return .fetch(.sourceUnreachable, message)
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
             return .fetch(.storeFailed, "this machine could not fetch \(name): \(reason)", isRetryable: true)
-        default:  // of other protocols, of options never set, or newer than this switch
+        default:  // codes of other protocols, of unused options, or newer than this switch
             return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
         }
     }
 
-    /// libcurl has one code for three limits, and counts whole milliseconds, so that its timer can be a little early.
+    /// Distinguishes three limits for which libcurl has one code. Its timer counts whole milliseconds and may be early.
     private static func timeout(
-        of hop: HTTPHop,
+        of route: HTTPRoute,
         result: TransferResult,
         budget: Duration,
         limits: FetchConfiguration
     ) -> JobFailure {
-        if result.elapsed + .milliseconds(10) >= budget { return tooLong(hop, limits: limits) }
+        if result.elapsed + .milliseconds(10) >= budget { return tooLong(route, limits: limits) }
         guard result.wasConnected else {
-            return .fetch(.sourceTimeout, "\(hop.description) was not connected within \(limits.connectTimeout)")
+            return .fetch(.sourceTimeout, "\(route.description) was not connected within \(limits.connectTimeout)")
         }
         return .fetch(
             .sourceTimeout,
-            "\(hop.description) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second "
+            "\(route.description) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second "
                 + "for \(limits.lowSpeedTime)"
         )
     }

@@ -2,60 +2,58 @@ internal import CCurl
 internal import CameoHTTPCache
 internal import CameoModel
 
-/// What the end of a hop means for the fetch, other than that it did not come to an answer.
-enum HTTPAnswer {
-    case body(Download.Body, CacheableResponse)
-    /// The bytes that the request named by its validators are still the right ones.
-    case notModified(CacheableResponse)
-    /// Not yet resolved.
-    case redirect(to: String, CacheableResponse)
-    /// By its status.
-    case failure(JobFailure, CacheableResponse)
+/// The response to one request.
+struct HTTPAnswer: Sendable {
+    let head: CacheableResponse
+    /// The body of a 200; nil for any other status.
+    let body: Download.Body?
+    let elapsed: Duration
 
-    /// `isConditional` tells whether the request had validators, `budget` what the hop had of the total time.
+    /// `budget` is the time that the request had.
+    ///
+    /// - Throws: `JobFailure` if there is no response, or one whose body is not acceptable.
     init(
         _ result: TransferResult,
-        of hop: HTTPHop,
-        isConditional: Bool,
+        of route: HTTPRoute,
         budget: Duration,
         limits: FetchConfiguration
     ) throws(JobFailure) {
-        // A status says it all, however the transfer of a body that nobody wants ended. 1xx are no final answers.
+        elapsed = result.elapsed
+        // Such a status decides, even if the transfer of its unneeded body failed. 1xx are not final responses.
         if let head = result.head, head.status != 200 {
-            if head.status == 304, isConditional {
-                self = .notModified(head)
-            } else if (300..<400).contains(head.status), head.status != 304, let location = result.location {
-                self = .redirect(to: location, head)
-            } else {
-                self = .failure(HTTPStatus(head.status).failure(of: hop, retryAfter: result.retryAfter), head)
-            }
+            (self.head, body) = (head, nil)
             return
         }
-        if let stop = result.stop { throw Self.failure(of: hop, stop: stop, limits: limits) }
+        if let stop = result.stop { throw Self.failure(of: route, stop: stop, limits: limits) }
         guard result.code == CURLE_OK else {
-            throw Self.failure(of: hop, result: result, budget: budget, limits: limits)
+            throw Self.failure(of: route, result: result, budget: budget, limits: limits)
         }
         guard let head = result.head else {
-            throw .fetch(.sourceUnreachable, "GET \(hop.description) got no answer")
+            throw .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
         }
         guard !result.announcesSeveralLengths else {
-            throw .fetch(.sourceInvalid, "\(hop.description) announces several lengths of one body")
+            throw .fetch(.sourceInvalid, "\(route.description) announces several lengths of one body")
         }
-        guard let body = result.body else { throw .fetch(.sourceInvalid, "\(hop.description) is empty") }
-        self = .body(body, head)
+        guard let body = result.body else { throw .fetch(.sourceInvalid, "\(route.description) is empty") }
+        (self.head, self.body) = (head, body)
     }
 
-    static func tooLong(_ hop: HTTPHop, limits: FetchConfiguration) -> JobFailure {
-        .fetch(.sourceTimeout, "GET \(hop.description) did not finish within \(limits.totalTimeout)")
+    /// The failure for a status other than 200.
+    func failure(at route: HTTPRoute) -> JobFailure {
+        HTTPStatus(head.status).failure(of: route, retryAfter: head.retryAfter)
+    }
+
+    static func tooLong(_ route: HTTPRoute, limits: FetchConfiguration) -> JobFailure {
+        .fetch(.sourceTimeout, "GET \(route.description) did not finish within \(limits.totalTimeout)")
     }
 
     /// `verdict` is any but `allowed`.
-    static func refusal(_ verdict: AddressGuard.Verdict, of hop: HTTPHop) -> JobFailure {
-        let reason = reason(verdict, against: hop.url.host) ?? ""
-        return .fetch(.sourceForbidden, "\(hop.description) may not be fetched: \(reason)")
+    static func refusal(_ verdict: AddressGuard.Verdict, of route: HTTPRoute) -> JobFailure {
+        let reason = reason(verdict, against: route.place.host) ?? ""
+        return .fetch(.sourceForbidden, "\(route.description) may not be fetched: \(reason)")
     }
 
-    /// What the guard has against a host's address, and how to allow it; nil for `allowed`.
+    /// Why the guard refuses a host's address, and how to allow it; nil for `allowed`.
     static func reason(_ verdict: AddressGuard.Verdict, against host: String) -> String? {
         guard case .refused(let address, let range) = verdict else { return nil }
         guard let address, let range else { return "\(host) is not reached over the internet protocol" }
@@ -65,15 +63,15 @@ enum HTTPAnswer {
     }
 
     private static func failure(
-        of hop: HTTPHop,
+        of route: HTTPRoute,
         stop: TransferResult.Stop,
         limits: FetchConfiguration
     ) -> JobFailure {
         switch stop {
         case .tooLarge:
-            .fetch(.sourceTooLarge, "\(hop.description) has more than the allowed \(limits.maximumBytes) bytes")
-        case .memory(let errno): .fetch(hop.description, lacking: errno)
-        case .unneededBody: .fetch(.sourceUnreachable, "GET \(hop.description) got no answer")
+            .fetch(.sourceTooLarge, "\(route.description) has more than the allowed \(limits.maximumBytes) bytes")
+        case .memory(let errno): .fetch(route.description, lacking: errno)
+        case .unneededBody: .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
         }
     }
 }

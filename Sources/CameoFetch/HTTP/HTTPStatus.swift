@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// A final status that is neither success nor a redirect that can be followed.
+/// A final status that is neither 200 nor a followed redirect.
 struct HTTPStatus {
     private let code: Int
 
@@ -8,10 +8,10 @@ struct HTTPStatus {
         self.code = code
     }
 
-    /// `retryAfter` counts where another attempt makes sense at all.
-    func failure(of hop: HTTPHop, retryAfter: Duration?) -> JobFailure {
+    /// `retryAfter` is ignored for a failure that is not retryable.
+    func failure(of route: HTTPRoute, retryAfter: Duration?) -> JobFailure {
         let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"
-        let message = "GET \(hop.description) answered \(name)"
+        let message = "GET \(route.description) answered \(name)"
         switch code {
         case 401, 403: return .fetch(.sourceForbidden, message)
         case 404, 410: return .fetch(.sourceNotFound, message)
@@ -22,7 +22,7 @@ struct HTTPStatus {
         }
     }
 
-    /// RFC 9110, section 15, and RFC 6585; not the server's own text, which is a stranger's.
+    /// The phrases of RFC 9110, section 15, and RFC 6585. The server's own text comes from a stranger.
     private static let phrases = [
         201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
         205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently",

@@ -1,17 +1,8 @@
 internal import Foundation
 
-/// An `http:` or `https:` URL, taken apart by libcurl.
+/// An `http:` or `https:` URL, parsed by libcurl.
 struct HTTPURL: Sendable {
-    /// What stands before the host's "@", decoded.
-    struct Credentials: Sendable {
-        let user: String
-        let password: String
-
-        /// As the header `Authorization` has them (RFC 7617).
-        var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
-    }
-
-    /// Where a request goes; connections are shared by, and secrets are kept to, one origin.
+    /// Scheme, host and port. Connections are shared within one origin, and secrets never leave it.
     struct Origin: Hashable, Sendable, CustomStringConvertible {
         let scheme: String
         let host: String
@@ -20,25 +11,26 @@ struct HTTPURL: Sendable {
         var description: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
     }
 
-    /// Why some text is not such a URL.
+    /// Why a text is not such a URL.
     enum ParsingError: Error {
         case malformed(String)
-        /// It is a URL of another scheme.
+        /// The URL has another scheme.
         case scheme(String)
     }
 
-    /// Without credentials and fragment.
+    /// The URL without credentials and fragment.
     let text: String
     let origin: Origin
-    let credentials: Credentials?
+    /// The header that a user name and a password in the URL become (RFC 7617).
+    let authorization: String?
 
     var host: String { origin.host }
     var port: Int { origin.port }
 
     /// - Parameters:
     ///   - text: a URL, or a reference.
-    ///   - base: the URL in which a reference stands, such as in a `Location` header.
-    /// - Throws: why it is no HTTP URL.
+    ///   - base: the URL against which a reference, such as a `Location`, is resolved.
+    /// - Throws: the reason why it is not an HTTP URL.
     init(parsing text: String, relativeTo base: HTTPURL? = nil) throws(ParsingError) {
         let url: CurlURL
         do throws(CurlURLError) {
@@ -62,9 +54,9 @@ struct HTTPURL: Sendable {
             guard user != nil || !url.has(.user), password != nil || !url.has(.password) else {
                 throw .malformed("its user name or password has a control character")
             }
-            credentials = Credentials(user: user ?? "", password: password ?? "")
+            authorization = "Basic \(Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString())"
         } else {
-            credentials = nil
+            authorization = nil
         }
         url.removeCredentials()
         guard let text = url.text(.whole) else { throw .malformed("it cannot be written down") }

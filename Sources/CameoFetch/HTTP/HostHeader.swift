@@ -1,6 +1,6 @@
 internal import CameoModel
 
-/// A header that the operator has sent with every request to one origin, mostly a credential.
+/// A header that the operator adds to every request to one origin, usually a credential.
 package struct HostHeader: Sendable {
     let origin: HTTPURL.Origin
     let name: String
@@ -8,7 +8,7 @@ package struct HostHeader: Sendable {
 
     /// Reads `HOST: Name: value`.
     ///
-    /// - Throws: ``FetchConfigurationError/hostHeader(_:)``, which never has the value.
+    /// - Throws: ``FetchConfigurationError/hostHeader(_:)``, which never contains the value.
     package init(parsing text: String) throws(FetchConfigurationError) {
         let parts = text.split(separator: ": ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .hostHeader("must be written HOST: Name: value") }
@@ -16,10 +16,10 @@ package struct HostHeader: Sendable {
     }
 
     /// - Parameters:
-    ///   - host: `example.com`, which stands for `https://example.com:443` alone, or with a port, or with a scheme; a
-    ///     secret goes out in the clear only where its operator wrote `http://`.
-    ///   - name: of the header.
-    ///   - value: without a line's end.
+    ///   - host: `example.com`, which means `https://example.com:443` alone, optionally with a port or a scheme. A secret is
+    ///     sent in the clear only if the operator wrote `http://`.
+    ///   - name: the header's name.
+    ///   - value: the header's value, without a line break.
     /// - Throws: ``FetchConfigurationError/hostHeader(_:)``.
     package init(host: String, name: String, value: String) throws(FetchConfigurationError) {
         let isURL = ["http://", "https://"].contains { host.lowercased().hasPrefix($0) }

@@ -1,8 +1,10 @@
-/// The operator's headers of all origins.
+internal import CameoHTTPCache
+
+/// The operator's headers for all origins.
 ///
-/// They are looked up anew for each redirect hop, by the whole origin, so none goes on to another host, another port or,
-/// after a downgrade, to plain HTTP. They are the same for every request of whatever tenant, so they are no part of a
-/// thumbnail's scope: whoever may enqueue may have thumbnails of what they open.
+/// They are looked up for each redirect by the whole origin, so none is sent on to another host, another port or, after a
+/// downgrade, over plain HTTP. They are the same for all tenants and therefore not part of a thumbnail's scope: everyone who
+/// may enqueue may get thumbnails of the pictures that they unlock.
 struct HostHeaders: Sendable {
     private let byOrigin: [HTTPURL.Origin: [HostHeader]]
 
@@ -16,14 +18,12 @@ struct HostHeaders: Sendable {
         }
     }
 
-    /// The hop's own headers, which come first, and what its origin gets besides. A user name in the URL is a credential
-    /// of the request's own, and keeps the operator's `Authorization` out.
-    func headers(for hop: HTTPHop) -> [String: String] {
-        guard let additions = byOrigin[hop.url.origin] else { return hop.headers }
-        var taken = Set(hop.headers.keys.map { $0.lowercased() })
-        if hop.credentials != nil { taken.insert("authorization") }
-        var headers = hop.headers
-        for header in additions where !taken.contains(header.name.lowercased()) { headers[header.name] = header.value }
-        return headers
+    /// The stop's own fields, which take precedence, and those for its origin.
+    func fields(at stop: HTTPRoute.Stop) -> HTTPFields {
+        var fields = stop.fields
+        for header in byOrigin[stop.place.origin] ?? [] where stop.fields[header.name] == nil {
+            fields.append(header.name, header.value)
+        }
+        return fields
     }
 }

@@ -1,16 +1,16 @@
 internal import CameoModel
 
-/// What tasks hand to the transfer thread. A value under the lock of ``TransferThread``.
+/// The queue from tasks to the transfer thread. A value under the lock of ``TransferThread``.
 struct Mailbox {
-    /// A hop to be done, and who waits for it.
+    /// A requested transfer and its waiting task.
     struct Arrival: Sendable {
         let request: TransferRequest
         let cancellation: CancellationFlag
-        /// Of whoever waits.
+        /// The clock of the waiting task.
         let clock: WorkClock
         let continuation: CheckedContinuation<TransferResult, any Error>
 
-        /// Ends its wait for a place.
+        /// Ends the wait for a slot with an error.
         func refuse(_ reason: any Error) {
             clock.endWait()
             continuation.resume(throwing: reason)
@@ -21,12 +21,12 @@ struct Mailbox {
     private var waker: MultiWaker?
     private var isClosed = false
 
-    /// From now on posting wakes the thread.
+    /// Makes ``post(_:)`` wake the thread from now on.
     mutating func open(waking waker: MultiWaker) {
         self.waker = waker
     }
 
-    /// - Returns: false when the thread has ended or is about to; the arrival then stays with the caller.
+    /// - Returns: false if the thread has ended or is about to; the arrival then stays with the caller.
     mutating func post(_ arrival: Arrival) -> Bool {
         guard !isClosed else { return false }
         arrivals.append(arrival)
@@ -34,7 +34,7 @@ struct Mailbox {
         return true
     }
 
-    /// Makes the thread look at the cancellation flags.
+    /// Makes the thread check the cancellation flags.
     func wake() {
         waker?.wake()
     }
@@ -44,12 +44,12 @@ struct Mailbox {
         waker?.wake()
     }
 
-    /// Nil once closed.
+    /// Takes all arrivals; nil after ``close()``.
     mutating func collect() -> [Arrival]? {
         isClosed ? nil : takeAll()
     }
 
-    /// The thread's last look: after it the waker, whose handle goes, is not used again.
+    /// Takes the last arrivals before the thread ends. The waker is not used after this.
     mutating func abandon() -> [Arrival] {
         isClosed = true
         waker = nil

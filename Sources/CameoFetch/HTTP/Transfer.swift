@@ -3,21 +3,21 @@ internal import CameoHTTPCache
 internal import CameoModel
 internal import Foundation
 
-/// One hop under way. Belongs to the transfer thread.
+/// A transfer in progress. It belongs to the transfer thread.
 final class Transfer: EasyHandleDelegate {
-    /// Of answers that are not a picture so much is read, so that their connection can be used again.
+    /// The number of bytes to read of a body that is not needed, so that its connection can be reused.
     private static let unneededBytes = 65_536
-    /// Of an answer's head so much is kept; a server has no use for more.
+    /// The maximum size of a stored head. No server needs more.
     private static let headLimit = (lines: 256, bytes: 65_536)
 
     let arrival: Mailbox.Arrival
     let easy: EasyHandle
     private let maximumBytes: Int
-    /// Of the bytes of its body.
+    /// The reservation for the body.
     private let reservation: ByteReservation
     private(set) var isPaused = false
     private var pausedAt = ContinuousClock.now
-    /// For how long it was paused, in all.
+    /// The total time of all pauses.
     private var pause = Duration.zero
     private let startedAt = ContinuousClock.now
     private let startTime: Date
@@ -28,7 +28,7 @@ final class Transfer: EasyHandleDelegate {
     private var refusals: [AddressGuard.Verdict] = []
     private var attempted: [IPAddress] = []
 
-    /// `token` names the transfer in its multi handle.
+    /// `token` identifies the transfer in its multi handle.
     init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
         self.arrival = arrival
         maximumBytes = configuration.maximumBytes
@@ -65,7 +65,7 @@ final class Transfer: EasyHandleDelegate {
         }
     }
 
-    /// All that was announced at once; what comes without a length, or encoded, in steps that double.
+    /// Reserves an announced length at once; a body without a length, or an encoded one, in doubling steps.
     private func hasRoom(for count: Int) -> Bool {
         if count <= reserved { return true }
         let wanted = max(count, 2 * reserved, easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
@@ -77,7 +77,7 @@ final class Transfer: EasyHandleDelegate {
 
     // MARK: - Waiting for room
 
-    /// libcurl's limit of speed rests meanwhile, its limit of time does not.
+    /// During a pause, libcurl suspends its speed limit but not its time limit.
     private func beginPause() {
         guard !isPaused else { return }
         (isPaused, pausedAt) = (true, .now)
@@ -93,7 +93,7 @@ final class Transfer: EasyHandleDelegate {
         arrival.clock.endWait()
     }
 
-    /// Goes on if there is room now.
+    /// Continues if there is room now.
     func goOnIfThereIsRoom() throws(CurlError) {
         guard isPaused, hasRoom(for: received + 1) else { return }
         endPause()
@@ -111,19 +111,12 @@ final class Transfer: EasyHandleDelegate {
         return false
     }
 
-    /// Call once, when the transfer is over.
+    /// The result. Call once, after the transfer has ended.
     func result(code: CURLcode) -> TransferResult {
         endPause()
         var result = TransferResult(code: code)
-        result.status = easy.number(CURLINFO_RESPONSE_CODE)
-        result.location = easy.responseHeader("Location")
-        if result.status >= 200 { result.head = head(status: result.status) }
-        let contentType = easy.string(CURLINFO_CONTENT_TYPE)
-        result.mediaType = contentType.flatMap(ContentType.mediaType)
-        result.textEncoding = contentType.flatMap(ContentType.charset)
-        result.retryAfter = easy.responseHeader("Retry-After").flatMap { header in
-            RetryAfter.delay(header, answeredAt: easy.responseHeader("Date"))
-        }
+        let status = easy.number(CURLINFO_RESPONSE_CODE)
+        if status >= 200 { result.head = head(status: status) }
         let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
@@ -142,12 +135,20 @@ final class Transfer: EasyHandleDelegate {
         return result
     }
 
-    /// A head that is too long to be kept may have said anything, so it is taken to forbid caching.
+    /// The head of the response. One that is too long to store may say anything, so it is taken to forbid caching.
     private func head(status: Int) -> CacheableResponse {
-        let lines = easy.responseHeaders(atMost: Self.headLimit) ?? [("Cache-Control", "no-store")]
+        var fields = HTTPFields()
+        if let lines = easy.responseHeaders(atMost: Self.headLimit) {
+            for line in lines { fields.append(line.name, line.value) }
+        } else {
+            fields.append("Cache-Control", "no-store")
+            for name in ["Location", "Content-Type", "Retry-After", "Date"] {
+                fields.set(name, easy.responseHeader(name))
+            }
+        }
         return CacheableResponse(
             status: status,
-            fields: HTTPFields(lines.map { HTTPFields.Line(name: $0.name, value: $0.value) }),
+            fields: fields,
             requestTime: time(CURLINFO_PRETRANSFER_TIME_T),
             responseTime: time(CURLINFO_STARTTRANSFER_TIME_T)
         )

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import CameoModel
 
-/// Everything that the transfer thread does, and all that belongs to it alone.
+/// The work of the transfer thread, and the state that belongs to it alone.
 struct TransferLoop: ~Copyable {
     private let configuration: FetchConfiguration
     private let multi: MultiHandle
@@ -19,10 +19,10 @@ struct TransferLoop: ~Copyable {
         )
     }
 
-    /// Valid for as long as the loop lives.
+    /// A waker, valid as long as the loop exists.
     var waker: MultiWaker { multi.waker }
 
-    /// One round: takes in what arrived, moves what can be moved, then sleeps until there is more to do.
+    /// One iteration: accepts new transfers, advances all of them, then sleeps until there is more to do.
     mutating func turn(with arrivals: [Mailbox.Arrival]) {
         for arrival in arrivals {
             arrival.clock.beginWait()
@@ -41,7 +41,7 @@ struct TransferLoop: ~Copyable {
         guard multi.wait(atMost: pause) else { return endAll(CURLE_OUT_OF_MEMORY) }
     }
 
-    /// Ends everything, also the given arrivals, with `CancellationError`.
+    /// Ends all transfers and the given arrivals with `CancellationError`.
     mutating func close(refusing arrivals: [Mailbox.Arrival]) {
         for (token, transfer) in active {
             finish(token)
@@ -84,7 +84,7 @@ struct TransferLoop: ~Copyable {
         for finished in multi.takeFinished() { settle(finished.token, code: finished.code) }
     }
 
-    /// The library itself failed: no transfer can be trusted to end.
+    /// Ends all transfers after libcurl itself failed: none would be sure to end.
     private mutating func endAll(_ code: CURLcode) {
         for token in active.keys { settle(token, code: code) }
     }

@@ -1,15 +1,13 @@
 internal import CameoHTTPCache
 
-/// One hop: a GET of one URL, to be done by a ``TransferThread``.
+/// A GET of one URL, carried out by a ``TransferThread``.
 struct TransferRequest: Sendable {
     let url: HTTPURL
-    /// Sent only if the URL is of the origin that they were given for.
-    let credentials: HTTPURL.Credentials?
-    /// Validated (RFC 9110, section 5.5). What libcurl makes of its options, such as `User-Agent`, is not among them.
+    /// Valid header lines (RFC 9110, section 5.5), without those that libcurl derives from options, such as `User-Agent`.
     let headers: HTTPFields
-    /// Nil when any address may be connected to.
+    /// Checks the address of each connection; nil allows any.
     let addressGuard: AddressGuard?
-    /// What is left of the total time.
+    /// The rest of the total time.
     let budget: Duration
     let purpose: FetchPurpose
 }

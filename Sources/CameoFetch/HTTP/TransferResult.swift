@@ -2,42 +2,34 @@ internal import CCurl
 internal import CameoHTTPCache
 internal import CameoModel
 
-/// How a hop ended. ``HTTPAnswer`` says what that means.
+/// The raw result of a transfer. ``HTTPAnswer`` interprets it.
 struct TransferResult: Sendable {
-    /// Why the transfer was ended from this side.
+    /// Why the client aborted the transfer.
     enum Stop: Sendable {
-        /// More bytes came than may.
+        /// The body exceeded the size limit.
         case tooLarge
-        /// Of an answer whose body is of no use, enough was read.
+        /// The body is not needed, and enough of it was read.
         case unneededBody
-        /// The memory file could not take the bytes.
+        /// The memory file could not store the bytes.
         case memory(Errno)
     }
 
     var code: CURLcode
-    /// Of the final response; 0 when none came.
-    var status = 0
-    var location: String?
-    /// Nil when no answer came.
+    /// The head of the final response; nil if there was none.
     var head: CacheableResponse?
-    var mediaType: String?
-    /// The `charset` that the answer declares.
-    var textEncoding: String?
-    /// What `Retry-After` asks for; nil without one that can be read.
-    var retryAfter: Duration?
-    /// The Content-Length, which counts encoded bytes; nil when there was none.
+    /// The `Content-Length`, which counts encoded bytes; nil if there was none.
     var announcedBytes: Int?
-    /// Whether there are several that differ: where the body ends is then anybody's guess (RFC 9112, section 6.3).
+    /// Whether there are several different lengths: the end of the body is then ambiguous (RFC 9112, section 6.3).
     var announcesSeveralLengths = false
-    /// Nil unless a complete answer 200 had a body.
+    /// The body of a complete 200; nil if it was empty.
     var body: Download.Body?
     var stop: Stop?
-    /// What the address guard did not let pass, and what it did.
+    /// The addresses that the address guard refused, and those that it allowed.
     var refusals: [AddressGuard.Verdict] = []
     var attempted: [IPAddress] = []
-    /// At the other end of the connection, also of one that was there before; nil without one.
+    /// The peer's address, also of a reused connection; nil without a connection.
     var address: IPAddress?
-    /// Whether a connection, with TLS where asked for, was there to send the request on.
+    /// Whether the connection, including TLS if required, was established.
     var wasConnected = false
     var elapsed: Duration = .zero
 

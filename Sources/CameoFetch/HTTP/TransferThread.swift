@@ -3,13 +3,12 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Carries out HTTP transfers, all of them on one permanent thread.
+/// Carries out all HTTP transfers on one permanent thread.
 ///
-/// DESIGN: libcurl's multi interface drives any number of transfers from one thread, which spends its life in
-/// `curl_multi_poll` and therefore is no thread of the cooperative pool. Tasks reach it through a mailbox under a lock;
-/// everything else belongs to the thread alone (``TransferLoop``) and needs no lock. A cancelled task sets a flag
-/// and wakes the thread, which looks at the flags of all its transfers; so it makes no difference whether the
-/// cancellation comes before the request, during it or after it.
+/// DESIGN: libcurl's multi interface drives any number of transfers from one thread. It blocks in `curl_multi_poll`, so it
+/// is not a thread of the cooperative pool. Tasks reach it through a mailbox under a lock; everything else belongs to the
+/// thread alone (``TransferLoop``) and needs no lock. A cancelled task sets a flag and wakes the thread, which checks the
+/// flags of all its transfers, so it does not matter whether the cancellation comes before, during or after the request.
 final class TransferThread: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let budget: ByteBudget
@@ -21,9 +20,9 @@ final class TransferThread: Sendable {
         thread.start()
     }
 
-    /// The wait for a place counts as such on `clock`.
+    /// Carries out a transfer. The wait for a slot is reported to `clock`.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the thread was shut down; ``HostBusy``.
+    /// - Throws: `CancellationError` if the task is cancelled or the thread was shut down; ``HostBusy``.
     func perform(_ request: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
         let cancellation = CancellationFlag()
         return try await withTaskCancellationHandler {
@@ -50,14 +49,14 @@ final class TransferThread: Sendable {
     }
 
     private func run(_ configuration: FetchConfiguration) {
-        // Signals are for the threads of the program; a server that hangs up must not be its end (OpenSSL writes
-        // without MSG_NOSIGNAL, so SIGPIPE would come to this thread).
+        // Signals are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so a server that hangs up would
+        // otherwise end the program by SIGPIPE.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
 
-        // libcurl takes the host of a URL for text in the thread's locale: in C, which services have, every international
-        // name would be malformed. URLs are UTF-8.
+        // libcurl reads the host of a URL in the thread's locale. In the C locale of services, every international name
+        // would be malformed; URLs are UTF-8.
         let unicode = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
         let previous = uselocale(unicode)
         defer {

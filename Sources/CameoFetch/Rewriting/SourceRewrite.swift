@@ -1,14 +1,14 @@
 internal import CameoModel
 
-/// A prefix of sources and what stands in its place: `http://pictures.example/=https://mirror.internal/pictures/`.
+/// A prefix of source URIs and its replacement: `http://pictures.example/=https://mirror.internal/pictures/`.
 package struct SourceRewrite: Hashable, Sendable {
     private static let schemes: Set<String?> = ["http", "https", "file"]
 
-    /// Scheme and host in lower case.
+    /// The prefix with scheme and host in lower case.
     let prefix: String
     let replacement: String
 
-    /// Splits at the first `=` behind which a URI begins, since URIs may have `=` too.
+    /// Splits at the first `=` that is followed by a URI, since URIs may contain `=` too.
     ///
     /// - Throws: ``FetchConfigurationError/rewrite(_:reason:)``.
     package init(parsing text: String) throws(FetchConfigurationError) {
@@ -25,14 +25,14 @@ package struct SourceRewrite: Hashable, Sendable {
         }
     }
 
-    /// Scheme and host mean the same in any case; behind them every character counts.
+    /// The source with scheme and host in lower case; the rest is case-sensitive.
     static func normalized(_ source: String) -> String {
         let head = source.utf8.prefix(authorityEnd(source) ?? 0)
         let lower = head.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return String(decoding: lower + source.utf8.dropFirst(head.count), as: UTF8.self)
     }
 
-    /// Where the slash behind the host stands; nil if there is none.
+    /// The offset of the slash after the host; nil if there is none.
     private static func authorityEnd(_ source: String) -> Int? {
         let bytes = Array(source.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -41,10 +41,11 @@ package struct SourceRewrite: Hashable, Sendable {
         return bytes[(colon + 3)...].firstIndex(of: UInt8(ascii: "/"))
     }
 
-    /// A prefix that ended inside a host's name would also fit `pictures.example.attacker.net`.
+    /// Why the text is not a valid prefix. One that ended inside a host name would also match
+    /// `pictures.example.attacker.net`.
     private static func fault(of part: String) -> String? {
         guard schemes.contains(URIScheme.of(part)) else { return "is no http:, https: or file: URI" }
-        guard authorityEnd(part) != nil else { return "must have a / behind the host" }
+        guard authorityEnd(part) != nil else { return "must have a / after the host" }
         guard !part.utf8.contains(where: { "?#@\\".utf8.contains($0) || $0 <= 0x20 || $0 == 0x7F }) else {
             return "may have no ?, #, @, \\ and no spaces"
         }

@@ -1,11 +1,11 @@
 internal import CameoModel
 
-/// What sources are fetched from, where that is not what they say: mirrors, and copies on disk.
+/// Redirects sources to mirrors or to copies on disk.
 ///
-/// Applied once, before anything else looks at the source: the scheme that results chooses the provider, and the address
-/// guard and the allowed folders judge what results.
+/// The rules are applied once, before any other step: the resulting scheme selects the provider, and the address guard and
+/// the allowed folders check the resulting URI.
 struct SourceRewriting: Sendable {
-    /// The longest prefix first.
+    /// The rules, the longest prefix first.
     private let rewrites: [SourceRewrite]
 
     init(_ rewrites: [SourceRewrite]) throws(FetchConfigurationError) {
@@ -16,8 +16,8 @@ struct SourceRewriting: Sendable {
         }
     }
 
-    /// - Returns: the source itself if no prefix fits.
-    /// - Throws: `source.forbidden` for a source that would climb out of what takes its prefix's place.
+    /// - Returns: the source itself if no prefix matches.
+    /// - Throws: `source.forbidden` for a source that would climb out of the replacement.
     func rewritten(_ source: String) throws(JobFailure) -> String {
         guard !rewrites.isEmpty else { return source }
         let normalized = SourceRewrite.normalized(source)

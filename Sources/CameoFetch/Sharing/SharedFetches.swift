@@ -1,22 +1,22 @@
 internal import CameoModel
 internal import Synchronization
 
-/// Makes one download of those that want the same at one time.
+/// Shares one download among concurrent fetches of the same source.
 ///
-/// A download belongs to nobody in particular: it runs in a task of its own, and goes on as long as anybody waits for
-/// it. Its end, success or failure, is everybody's. Nothing is kept: who comes later begins a new one.
+/// A download runs in its own task and continues as long as at least one fetch waits for it. All waiting fetches get its
+/// result, success or failure. Results are not kept: a later fetch begins a new download.
 final class SharedFetches: Sendable {
     typealias Body = @Sendable (_ clock: WorkClock) async throws -> FetchedSource
 
     private let state = Mutex(SharedFetchesState())
 
     /// - Parameters:
-    ///   - key: what is the same for all who may share.
-    ///   - ticket: when the caller's fetch began.
-    ///   - clock: the caller's; it follows that of the download.
-    ///   - body: the download; called only if there is none that may be joined.
-    /// - Returns: the bytes, with the ticket of the one who began the download.
-    /// - Throws: what the download throws; `CancellationError` when the task is cancelled.
+    ///   - key: fetches with equal keys may share.
+    ///   - ticket: the start of the caller's fetch.
+    ///   - clock: the caller's clock, which follows that of the download.
+    ///   - body: makes the download; called only if there is none to join.
+    /// - Returns: the bytes, with the ticket of the fetch that began the download.
+    /// - Throws: the download's error, or `CancellationError` if the task is cancelled.
     func fetch(
         _ key: SharedFetchKey,
         _ ticket: FetchTicket,

@@ -1,10 +1,10 @@
 internal import CameoModel
 
-/// What makes two fetches the same download, byte by byte.
+/// Identifies fetches that lead to the same download, compared byte by byte.
 struct SharedFetchKey: Hashable, Sendable {
     private let source: ExactText
     private let headers: [ExactText: ExactText]
-    /// An overlay's job holds a picture already: it must not wait for one that waits for room.
+    /// An overlay must not wait for a download that waits for room, since its job already holds a picture.
     private let purpose: FetchPurpose
 
     init(source: String, headers: [String: String], purpose: FetchPurpose) {
@@ -14,7 +14,7 @@ struct SharedFetchKey: Hashable, Sendable {
     }
 }
 
-/// The downloads under way and who waits for each. A value under the lock of ``SharedFetches``.
+/// The downloads under way and their waiters. A value under the lock of ``SharedFetches``.
 struct SharedFetchesState {
     typealias Waiter = CheckedContinuation<FetchedSource, any Error>
 
@@ -26,15 +26,15 @@ struct SharedFetchesState {
         var waiters: [Int: Waiter]
     }
 
-    /// Someone who no longer waits.
+    /// A waiter that has left.
     struct Departure {
         let continuation: Waiter
-        /// The download that now nobody waits for.
+        /// The download, if no other waiter is left.
         let abandoned: Task<Void, Never>?
     }
 
     private var downloads: [Int: Download] = [:]
-    /// Of each key the download that began last: an older one can be joined by nobody who may not join this.
+    /// The latest download of each key. A ticket that may not join it may not join an older one either.
     private var newest: [SharedFetchKey: Int] = [:]
     private var lastNumber = 0
 
@@ -43,7 +43,7 @@ struct SharedFetchesState {
         return lastNumber
     }
 
-    /// - Returns: the clock of the download that the ticket may join, for which `waiter` now waits; nil without one.
+    /// - Returns: the clock of the download that `waiter` has joined; nil if there is none to join.
     mutating func join(
         _ key: SharedFetchKey,
         _ ticket: FetchTicket,
@@ -76,7 +76,7 @@ struct SharedFetchesState {
         newest[key] = number
     }
 
-    /// Nil when the waiter does not wait (any more).
+    /// Removes a waiter. Returns nil if it does not wait (any more).
     mutating func leave(_ waiter: Int) -> Departure? {
         guard let number = downloads.first(where: { $0.value.waiters[waiter] != nil })?.key,
             let continuation = downloads[number]?.waiters.removeValue(forKey: waiter)
@@ -85,7 +85,7 @@ struct SharedFetchesState {
         return Departure(continuation: continuation, abandoned: isAbandoned ? remove(number)?.task : nil)
     }
 
-    /// Nil for a download that was abandoned before.
+    /// Removes a finished download and returns its waiters; nil if it was abandoned before.
     mutating func end(_ number: Int) -> (ticket: FetchTicket, waiters: [Waiter])? {
         remove(number).map { ($0.ticket, Array($0.waiters.values)) }
     }

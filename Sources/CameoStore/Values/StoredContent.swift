@@ -7,10 +7,9 @@ package struct StoredContent: Hashable, Sendable {
     /// For how long the name is sure to stand for these bytes.
     package enum Freshness: Hashable, Sendable {
         case forever
-        /// Other bytes may take their place at any time, so it is asked for again; which costs a look at one row and no
-        /// bytes.
+        /// Other bytes may replace them at any time, so clients must validate, which costs one row and no bytes.
         case unknown
-        /// Until its origin has to be asked again.
+        /// Until the origin has to be asked again.
         case until(Date)
     }
 

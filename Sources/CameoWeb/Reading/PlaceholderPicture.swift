@@ -24,7 +24,7 @@ struct PlaceholderPicture: Sendable {
             )
         } else {
             let box = PendingThumbnail.Box(width: thumbnail.width, height: thumbnail.height)
-            self.init(box, color: placeholder.dominantColorText ?? Self.neutral)
+            self.init(box, color: placeholder.dominantColorText)
         }
     }
 

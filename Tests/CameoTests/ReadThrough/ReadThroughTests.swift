@@ -18,7 +18,8 @@ struct ReadThroughTests {
         #expect(first.cacheStatus == "Cameo; fwd=uri-miss; stored")
         let second = try await reader.get(path)
         #expect(second.text == "picture" && second.status == 200)
-        #expect(second.cacheStatus.hasPrefix("Cameo; hit; ttl=59") || second.cacheStatus == "Cameo; hit; ttl=600")
+        let ttl = try #require(second.cacheStatus.split(separator: "ttl=").last.flatMap { Int($0) })
+        #expect(second.cacheStatus == "Cameo; hit; ttl=\(ttl)" && (1...600).contains(ttl))
         #expect(second["Age"] != nil && second["ETag"] == "\"one\"" && second.response.mimeType == "image/png")
         #expect(second.response.expectedContentLength == 7)
         #expect(second.response.url == (try reader.url(path)))
@@ -38,7 +39,7 @@ struct ReadThroughTests {
         #expect(kept.text == "text" && kept.response.mimeType == "text/plain")
         #expect(kept.response.textEncodingName == "iso-8859-1")
         let seconds = try #require(kept["Cache-Control"]?.split(separator: "=").last.flatMap { Int($0) })
-        #expect((590...600).contains(seconds))
+        #expect((1...600).contains(seconds))
         #expect(try await reader.client.data(for: source) == Data("text".utf8))
     }
 
@@ -245,18 +246,21 @@ struct ReadThroughTests {
         }
     }
 
-    @Test func otherMethodsAndBodiesAreLeftToTheSession() throws {
+    @Test func whatNeitherReadsNorChangesAPictureIsLeftToTheSession() throws {
         let reader = try Reader()
         let type = try #require(reader.session.configuration.protocolClasses?.first as? CameoURLProtocol.Type)
         var request = URLRequest(url: try reader.url("/"))
         #expect(type.canInit(with: request))
-        for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+        // Without a body in the request, it may be an upload task's, whose body a protocol is not shown.
+        for (method, body, isRead) in [
+            ("HEAD", nil, true), ("GET", "body", false), ("OPTIONS", nil, false), ("OPTIONS", "body", false),
+            ("POST", "body", true), ("PUT", "body", true), ("PATCH", "body", true), ("DELETE", "body", true),
+            ("DELETE", nil, true), ("POST", nil, false), ("PUT", nil, false),
+        ] as [(String, String?, Bool)] {
             request.httpMethod = method
-            #expect(!type.canInit(with: request))
+            request.httpBody = body.map { Data($0.utf8) }
+            #expect(type.canInit(with: request) == isRead, "\(method)")
         }
-        request.httpMethod = "GET"
-        request.httpBody = Data("body".utf8)
-        #expect(!type.canInit(with: request))
         #expect(!type.canInit(with: URLRequest(url: try #require(URL(string: "ftp://127.0.0.1/")))))
         #expect(type.canInit(with: URLRequest(url: try #require(URL(string: "HTTP://127.0.0.1/")))))
         let plain = try #require(

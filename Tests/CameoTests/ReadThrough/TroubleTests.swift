@@ -66,6 +66,16 @@ struct TroubleTests {
         #expect(error?.code == .resourceUnavailable)
     }
 
+    /// What a server says of the moment tells nothing about the picture.
+    @Test(arguments: [408, 429, 500])
+    func aPictureOutlivesAnErrorOfTheMoment(status: Int) async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        try await reader.origin.script(path, ScriptedAnswer(200, Self.stale, body: "picture"), ScriptedAnswer(status))
+        #expect(try await reader.get(path).status == 200)
+        #expect(try await reader.get(path).status == status)
+        #expect(try await reader.get(path, [:], .returnCacheDataDontLoad).text == "picture")
+    }
+
     @Test(arguments: [
         ("/hangup", URLError.Code.networkConnectionLost), ("/truncated", .networkConnectionLost),
         ("/chunk-truncated", .networkConnectionLost),

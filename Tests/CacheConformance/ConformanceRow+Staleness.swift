@@ -1,5 +1,4 @@
-import CameoFetch
-import TestSupport
+internal import TestSupport
 
 extension ConformanceRow {
     private static let unavailable = ScriptedAnswer(503)

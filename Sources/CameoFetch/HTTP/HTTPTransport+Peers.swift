@@ -1,11 +1,11 @@
 internal import CameoModel
 
-// DESIGN: what one worker may fetch another may not, and they share a cache, which would be a way around the address guard.
-// So whatever is kept says where it came from, and who reads it judges that by the rules of its own: those that hold
-// before and while it connects. An answer that a worker might not have had is not there for it, not even to be validated:
-// whoever has its name now may say that it is unchanged.
-extension HTTPSource {
-    /// Why this worker might not have had what came from there; nil if it might.
+// DESIGN: workers with different rules share a cache, which could bypass a worker's address guard. So every stored response
+// records the servers that it came from, and each worker checks them by its own rules, those that apply before and while
+// it connects. A response that a worker could not have fetched itself is not even validated: another server may have the
+// name by now and claim that the response is unchanged.
+extension HTTPTransport {
+    /// Why this worker could not have fetched from these peers; nil if it could.
     func refusal(of peers: [Peer]) -> String? {
         peers.lazy.compactMap(refusal).first
     }
@@ -19,12 +19,12 @@ extension HTTPSource {
             return HTTPAnswer.reason(addressGuard.judge(address), against: origin.host)
         case .proxy where configuration.proxy == nil:
             return "\(origin.host) was reached through a proxy, which alone knows its address"
-        // A program answers for what its own requests reach, as for bytes that it hands over.
+        // A program is responsible for its own requests, as it is for bytes that it hands over.
         case .proxy, .program: return refusal(ofSpelling: origin.host)
         }
     }
 
-    /// Behind a proxy a host is what the proxy takes it for.
+    /// Why a host may not be reached, judged by its spelling alone: behind a proxy there is nothing else to check.
     func refusal(ofSpelling host: String) -> String? {
         switch HostSpelling(host) {
         case .name: nil
@@ -35,9 +35,9 @@ extension HTTPSource {
 
     func isExempt(_ origin: HTTPURL.Origin) -> Bool { exemptions.contains { $0.covers(origin) } }
 
-    /// To whom a hop's connection was, or would have been; empty if its name has no address.
-    func peers(of result: TransferResult, at hop: HTTPHop) -> [Peer] {
-        let origin = hop.url.origin.description
+    /// The servers that a request was, or would have been, connected to; empty if the name has no address.
+    func peers(of result: TransferResult, at place: HTTPURL) -> [Peer] {
+        let origin = place.origin.description
         guard configuration.proxy == nil else { return [Peer(origin: origin, .proxy)] }
         return (result.address.map { [$0] } ?? result.attempted).map { Peer(origin: origin, .address("\($0)")) }
     }

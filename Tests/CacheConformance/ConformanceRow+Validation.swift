@@ -1,5 +1,4 @@
-import CameoFetch
-import TestSupport
+internal import TestSupport
 
 extension ConformanceRow {
     static let etag = ["If-None-Match": "\"v1\""]

@@ -1,5 +1,4 @@
-import CameoFetch
-import TestSupport
+internal import TestSupport
 
 extension ConformanceRow {
     /// Section 4.2.1, 4.2.3: lifetime and age.

@@ -1,6 +1,3 @@
-import CameoFetch
-import TestSupport
-
 extension ConformanceRow {
     /// Section 3: what is stored.
     static let storing: [ConformanceRow] = [

@@ -1,0 +1,118 @@
+internal import CameoHTTPCache
+internal import Foundation
+
+/// A request of a session, as the cache sees it.
+struct SessionRequest: Sendable {
+    /// The limit of Foundation's own sessions.
+    private static let maximumRedirects = 20
+
+    /// The original request, with its timeouts and body.
+    let request: URLRequest
+    let question: CacheRequest<URL>
+
+    /// - Throws: `URLError` for a request that cannot be sent.
+    init(_ request: URLRequest, _ settings: TransferSettings, _ rules: ReadThrough) throws(URLError) {
+        guard let url = request.url, let target = Target(url) else { throw URLError(.badURL) }
+        var fields = HTTPFields(request.allHTTPHeaderFields ?? [:])
+        for line in settings.headers where fields[line.name] == nil { fields.append(line.name, line.value) }
+        if let authorization = target.authorization, fields["Authorization"] == nil {
+            fields.set("Authorization", authorization)
+        }
+        // libcurl would send a line break unchanged, and so a header that the value injects.
+        guard fields.lines.allSatisfy(\.isSendable) else { throw URLError(.badURL) }
+        self.request = request
+        let credentials = fields.lines.filter { !$0.isHarmless }.map { ($0.name.lowercased(), $0.value) }
+        let scope = RequestScope(headers: Dictionary(credentials, uniquingKeysWith: { first, _ in first }))
+        let key = SourceKey(uri: target.name, scope: scope)
+        let method = request.httpMethod ?? "GET"
+        let isKept = HTTPMethod.isSafe(method) && (scope == nil || rules.credentials == .keptApart)
+        let cachePolicy =
+            request.cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : request.cachePolicy
+        question = CacheRequest(
+            method,
+            key: key,
+            policy: CachePolicy(
+                for: key,
+                defaultLifetime: rules.defaultLifetime,
+                staleIfError: rules.staleIfError
+            ),
+            use: isKept ? CacheUse(cachePolicy) : .bypass,
+            target: target.url,
+            fields: fields,
+            maximumRedirects: Self.maximumRedirects,
+            sent: Self.sent(at:)
+        )
+    }
+
+    /// The fields on which responses may vary. Bodies are stored decoded, so a request that names no coding accepts every
+    /// response. Workers add the same field, and so find the responses that a program has stored.
+    private static func sent(at stop: Route<URL>.Stop) -> SentFields {
+        var fields = stop.fields
+        if fields["Accept-Encoding"] == nil { fields.set("Accept-Encoding", "*") }
+        return SentFields(fields)
+    }
+
+    /// The request to send for a query.
+    func request(for query: CacheConversation<URL>.Query) -> URLRequest {
+        var request = request
+        request.url = query.route.place
+        if query.route.method != question.method {
+            request.httpMethod = query.route.method
+            request.httpBody = nil
+        }
+        request.allHTTPHeaderFields = [:]
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        for line in query.route.stop.fields.lines + query.validators.lines {
+            request.setValue(line.value, forHTTPHeaderField: line.name)
+        }
+        return request
+    }
+
+    /// A URL, split into the resource and the user information.
+    private struct Target {
+        /// The requested URL without user information and fragment: the name that workers use, too.
+        let name: String
+        let url: URL
+        let authorization: String?
+
+        /// Returns nil for a URL that is not an HTTP URL with a host.
+        init?(_ url: URL) {
+            guard var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true),
+                let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
+                let host = parts.encodedHost, !host.isEmpty
+            else { return nil }
+            if let user = parts.user {
+                let pair = Data("\(user):\(parts.password ?? "")".utf8)
+                authorization = "Basic \(pair.base64EncodedString())"
+            } else {
+                authorization = nil
+            }
+            parts.user = nil
+            parts.password = nil
+            parts.fragment = nil
+            guard let name = parts.string else { return nil }
+            self.name = name
+            // Foundation's own protocol for HTTP knows a scheme in lower case only.
+            parts.scheme = scheme
+            guard let bare = parts.url else { return nil }
+            self.url = bare
+        }
+    }
+}
+
+extension CacheUse {
+    fileprivate init(_ policy: URLRequest.CachePolicy) {
+        switch policy {
+        case .useProtocolCachePolicy: self = .fresh
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self = .reload
+        case .returnCacheDataElseLoad: self = .anyAge
+        case .returnCacheDataDontLoad: self = .only
+        default: self = .validated
+        }
+    }
+}
+
+extension HTTPFields.Line {
+    /// Whether the line contains no line break or other control character.
+    fileprivate var isSendable: Bool { (name + value).utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
+}

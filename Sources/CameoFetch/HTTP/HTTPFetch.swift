@@ -1,0 +1,162 @@
+internal import CameoHTTPCache
+internal import CameoModel
+internal import Foundation
+
+/// One fetch over HTTP: carries out a ``CacheConversation``.
+struct HTTPFetch {
+    /// A stored body and the memory that it takes: twice its size while it is copied.
+    private typealias KeptBytes = (data: Data, reservation: ByteReservation)
+
+    private let request: SourceRequest
+    private let source: HTTPSource
+    private let cache: (any SourceCache)?
+    private let ticket: FetchTicket?
+    private let policy: CachePolicy
+    private let key: SourceKey
+    private var conversation: CacheConversation<HTTPURL>
+    private var bytes: KeptBytes?
+    /// The last response, or why there is none.
+    private var answer: HTTPAnswer?
+    private var failure: JobFailure?
+    /// What is left of the total time.
+    private var budget: Duration
+
+    init(
+        _ request: SourceRequest,
+        by source: HTTPSource,
+        _ question: CacheRequest<HTTPURL>,
+        stored: [CachedSource],
+        _ cache: (any SourceCache)? = nil,
+        _ ticket: FetchTicket? = nil
+    ) {
+        self.request = request
+        self.source = source
+        self.cache = cache
+        self.ticket = ticket
+        policy = question.policy
+        key = question.key
+        conversation = CacheConversation(question, stored: stored)
+        budget = source.configuration.totalTimeout
+    }
+
+    private var now: Date { source.configuration.now() }
+
+    /// - Throws: `JobFailure`; ``HostBusy``; `CancellationError`.
+    mutating func run() async throws -> FetchedSource {
+        var action = conversation.begin(at: now)
+        while true {
+            switch action {
+            case .read(let answer):
+                try await read(answer)
+                action = conversation.read(bytes == nil ? .gone : .whole)
+            case .goOnline:
+                action = try await goOnline()
+            case .ask(let query):
+                action = try await ask(query)
+            case .end(let changes, let outcome):
+                for change in changes { await make(change) }
+                return try await end(outcome)
+            }
+        }
+    }
+
+    private mutating func read(_ answer: CachedSource) async throws {
+        let budget = source.configuration.budget
+        let reservation = try await budget.reserve(2 * answer.bytes, for: request.purpose, request.clock)
+        bytes = await cache?.bytes(of: answer).map { ($0, reservation) }
+    }
+
+    /// A remembered failure ends a job's first attempt without a request. A later attempt asks again.
+    private mutating func goOnline() async throws -> CacheConversation<HTTPURL>.Action {
+        guard let ticket, ticket.isFirstAttempt, !ticket.asksServer, source.memory.base > .zero,
+            let remembered = await cache?.rememberedFailure(of: key),
+            source.transport.refusal(of: remembered.peers) == nil
+        else { return conversation.goOnline(as: ticket?.number) }
+        let failure = remembered.repeated(at: now)
+        guard failure.isDisconnection else { throw failure }
+        self.failure = failure
+        return conversation.failed(at: now)
+    }
+
+    private mutating func ask(
+        _ query: CacheConversation<HTTPURL>.Query
+    ) async throws -> CacheConversation<HTTPURL>.Action {
+        // The download may wait for the room that a stored body takes.
+        if !conversation.holdsBody { bytes = nil }
+        if query.route.redirects.isEmpty { budget = source.configuration.totalTimeout }
+        var peers: [Peer] = []
+        do {
+            let answer = try await source.transport.perform(query, request, within: budget, noting: &peers)
+            budget -= answer.elapsed
+            (self.answer, failure) = (answer, nil)
+            return conversation.answered(answer.head, from: peers, at: now) {
+                answer.body.map { ReceivedBody(blob: $0.digest, bytes: $0.bytes) }
+            }
+        } catch let failure as JobFailure where failure.isOfTheSource {
+            await remember(failure, answeredBy: nil, from: conversation.peers + peers)
+            guard failure.isDisconnection else { throw failure }
+            self.failure = failure
+            return conversation.failed(from: peers, at: now)
+        }
+    }
+
+    private func make(_ change: CacheChange) async {
+        switch change {
+        case .store(let source):
+            // If there is no address space for the mapping, the response is served but not stored.
+            if let bytes = answer?.body?.mapped() { await cache?.keep(source, bytes: bytes) }
+        case .freshen(let source): await cache?.freshen(source)
+        case .drop(let source): await cache?.drop(source)
+        case .invalidate: preconditionFailure("fetches use GET, which invalidates nothing")
+        }
+    }
+
+    // MARK: - The end
+
+    private func end(_ outcome: CacheOutcome) async throws -> FetchedSource {
+        switch outcome {
+        case .stored(let stored, .fresh(let age)):
+            return try fetched(stored).seen(stored.sourceSeen, .cached(age: age))
+        case .stored(let stored, .validated): return try fetched(stored).seen(stored.sourceSeen, .revalidated)
+        case .stored(let stored, .stale(let age)):
+            let trouble = failure ?? answer?.failure(at: conversation.route)
+            return try fetched(stored).seen(stored.sourceSeen, .stale(age: age, trouble: trouble?.message ?? ""))
+        case .received:
+            guard let answer else { break }
+            if let body = answer.body { return FetchedSource(body, mediaType: answer.head.mediaType) }
+            let failure = answer.failure(at: conversation.route)
+            await remember(failure, answeredBy: answer.head, from: conversation.peers)
+            throw failure
+        case .failed(.onlyIfCached), .failed(.nothingStored):
+            let name = SourceName.of(request.uri)
+            let message = "\(name) is not in the cache, and the request says only-if-cached"
+            throw JobFailure.fetch(.sourceHTTPStatus, message, isRetryable: false)
+        case .failed(.redirect(let refusal)): throw conversation.route.failure(refusal)
+        case .failed(.unreachable):
+            if let failure { throw failure }
+        }
+        preconditionFailure("\(outcome) without a response or a failure")
+    }
+
+    private func fetched(_ stored: CachedSource) throws(JobFailure) -> FetchedSource {
+        guard let bytes else { preconditionFailure("a response is served whose body was not read") }
+        do throws(Errno) {
+            let body = try Download.Body(bytes.data, digest: stored.blob, keeping: bytes.reservation)
+            return FetchedSource(body, mediaType: stored.mediaType)
+        } catch {
+            throw .fetch(SourceName.of(stored.key.uri), lacking: error)
+        }
+    }
+
+    private func remember(
+        _ failure: JobFailure,
+        answeredBy response: CacheableResponse?,
+        from peers: [Peer]
+    ) async {
+        guard let cache, let ticket,
+            let duration = source.memory.duration(of: failure, answeredBy: response, policy)
+        else { return }
+        let until = now.addingTimeInterval(duration.seconds)
+        await cache.remember(failure, of: key, until: until, number: ticket.number, peers: peers)
+    }
+}

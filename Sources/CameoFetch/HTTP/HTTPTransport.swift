@@ -1,0 +1,80 @@
+internal import CameoHTTPCache
+internal import CameoModel
+
+/// Sends single requests over HTTP by libcurl, without following redirects.
+final class HTTPTransport: Sendable {
+    let configuration: FetchConfiguration
+    let exemptions: [HostExemption]
+    let addressGuard: AddressGuard
+    private let hostHeaders: HostHeaders
+    private let transfers: TransferThread
+
+    init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
+        try CurlLibrary.start()
+        var exemptions: [HostExemption] = []
+        for host in configuration.allowedHosts {
+            guard let exemption = HostExemption(host) else { throw .host(host) }
+            exemptions.append(exemption)
+        }
+        self.configuration = configuration
+        self.exemptions = exemptions
+        hostHeaders = try HostHeaders(configuration.hostHeaders)
+        addressGuard = AddressGuard(exempt: configuration.allowedNetworks)
+        transfers = TransferThread(configuration)
+    }
+
+    func shutdown() { transfers.shutdown() }
+
+    /// Sends one request. `budget` is the rest of the total time. The servers that the request reached are appended to
+    /// `peers`, also if it fails.
+    ///
+    /// - Throws: `JobFailure` if there is no acceptable response; ``HostBusy``; `CancellationError`.
+    func perform(
+        _ query: CacheConversation<HTTPURL>.Query,
+        _ request: SourceRequest,
+        within budget: Duration,
+        noting peers: inout [Peer]
+    ) async throws -> HTTPAnswer {
+        let route = query.route
+        guard budget > .zero else { throw HTTPAnswer.tooLong(route, limits: configuration) }
+        let transfer = TransferRequest(
+            url: route.place,
+            headers: HTTPFields(headers(at: route.stop).lines + query.validators.lines),
+            addressGuard: try addressGuard(for: route),
+            budget: budget,
+            purpose: request.purpose
+        )
+        let result = try await transfers.perform(transfer, request.clock)
+        peers += self.peers(of: result, at: route.place)
+        return try HTTPAnswer(result, of: route, budget: budget, limits: configuration)
+    }
+
+    /// The guard for the connection; nil allows any address.
+    private func addressGuard(for route: HTTPRoute) throws(JobFailure) -> AddressGuard? {
+        // An exemption applies to the named host only; the target of a redirect is judged separately.
+        if isExempt(route.place.origin) { return nil }
+        let host = route.place.host
+        // Checked before connecting, because behind a proxy there is no later chance.
+        if configuration.proxy != nil || IPAddress(host) != nil, let reason = refusal(ofSpelling: host) {
+            throw .fetch(.sourceForbidden, "\(route.description) may not be fetched: \(reason)")
+        }
+        // Behind a proxy, connections go to the proxy, whose address its operator chose.
+        return configuration.proxy == nil ? addressGuard : nil
+    }
+
+    private func headers(at stop: HTTPRoute.Stop) -> HTTPFields {
+        var headers = hostHeaders.fields(at: stop)
+        if headers["Accept"] == nil { headers.append("Accept", "image/*,*/*;q=0.5") }
+        return headers
+    }
+
+    /// The headers, including those that libcurl adds and on which a response may vary.
+    func sent(at stop: HTTPRoute.Stop) -> SentFields {
+        var sent = headers(at: stop)
+        let isOpened = sent.lines.contains { stop.fields[$0.name] == nil && !$0.isHarmless }
+        if sent["User-Agent"] == nil { sent.append("User-Agent", configuration.userAgent) }
+        // libcurl requests everything that it can decode; bodies are stored decoded.
+        if sent["Accept-Encoding"] == nil { sent.append("Accept-Encoding", "*") }
+        return SentFields(sent, isOpenedByOperator: isOpened)
+    }
+}
