@@ -1,3 +1,4 @@
+import CacheConformance
 import CameoModel
 import CameoSQLite
 import CameoStore
