@@ -2,6 +2,7 @@ import CameoModel
 import CameoRenderer
 import CameoSQLite
 import CameoStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,7 +21,8 @@ struct JobRunnerTests {
 
     private func makeRunner(
         _ renderer: RendererPool,
-        configure: (inout WorkerConfiguration) -> Void = { _ in }
+        configure: (inout WorkerConfiguration) -> Void = { _ in },
+        meetOthers: @escaping @Sendable () async -> Void = {}
     ) -> JobRunner {
         var configuration = WorkerConfiguration()
         configuration.random = { 0.5 }
@@ -32,7 +34,7 @@ struct JobRunnerTests {
             fetchLimiter: Limiter(limit: 1),
             configuration: configuration,
             logger: bench.log.logger,
-            meetOthers: {},
+            meetOthers: meetOthers,
             phase: WorkerPhase(now: configuration.time.now)
         )
     }
@@ -91,16 +93,18 @@ struct JobRunnerTests {
         }
     }
 
-    /// The settlement is written although its task is cancelled.
+    /// The settlement is not part of the cancelled task.
     @Test func aCancelledAttemptIsGivenBack() async throws {
         try await withRenderer { renderer in
             let path = "/scripted/cancelled"
             let control = JobControl(try await claimUnanswered(path), claimedAt: .now)
-            let runner = makeRunner(renderer)
+            let settlements = Mutex<[Bool]>([])
+            let runner = makeRunner(renderer, meetOthers: { settlements.withLock { $0.append(Task.isCancelled) } })
             let running = Task { await runner.run(control) }
             try await origin.awaitArrivals(of: path)
             running.cancel()
             #expect(await running.value.kind.summary == "released")
+            #expect(settlements.withLock { $0 } == [false])
             let job = try await bench.store.job(control.job.claim.jobID)
             #expect((job.state, job.attempt) == (.available, 0))
         }

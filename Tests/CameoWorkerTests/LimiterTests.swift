@@ -45,12 +45,12 @@ struct LimiterTests {
         let gates = (0..<5).map { _ in Gate() }
         let tasks = gates.indices.map { start($0, limiter, gates[$0]) }
         var starts = begun.stream.makeAsyncIterator()
-        var order = [await starts.next(), await starts.next()]
+        var order = [try #require(await starts.next()), try #require(await starts.next())]
         // Each end lets one more begin, whichever it is.
-        for index in [1, 0, 2] {
-            gates[index].open()
-            try await tasks[index].value
-            order.append(await starts.next())
+        for position in [1, 0, 2] {
+            gates[order[position]].open()
+            try await tasks[order[position]].value
+            order.append(try #require(await starts.next()))
         }
         #expect(order == [0, 1, 2, 3, 4])
         for gate in gates { gate.open() }

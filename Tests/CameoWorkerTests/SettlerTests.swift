@@ -142,11 +142,12 @@ struct SettlerTests {
     }
 
     @Test func aServiceThatIsStoppedWhileItWaitsGivesTheJobBack() async throws {
-        let bench = try await SettlementBench(refusals: Self.refusals(6))
-        bench.time.onPause { if $0 == 4 { bench.phase.stop(grace: .seconds(25)) } }
+        let bench = try await SettlementBench(refusals: Self.refusals(16))
+        // By then it has waited for 46 s, and its patience counts from the stop.
+        bench.time.onPause { if $0 == 14 { bench.phase.stop(grace: .seconds(25)) } }
         #expect(await bench.settle(bench.product) == "released")
-        // The sixth refusal is the first of the release, whose pauses begin anew.
-        #expect(bench.store.writes == Array(repeating: "complete", count: 5) + ["release", "release"])
+        // The last refusal is the first of the release, whose pauses begin anew.
+        #expect(bench.store.writes == Array(repeating: "complete", count: 15) + ["release", "release"])
         #expect(bench.time.pauses.last == .milliseconds(100))
         #expect(try await bench.stored.attempt == 0)
     }

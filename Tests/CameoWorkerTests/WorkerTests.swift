@@ -83,7 +83,8 @@ struct WorkerTests {
             try await running.value
             #expect(!worker.hasDrained)
         }
-        #expect(outcomes.all == ["released"])
+        // A claim that was under way may take the released job once more, and gives it back again.
+        #expect(Set(outcomes.all) == ["released"])
         let job = try await bench.store.job(id)
         #expect((job.state, job.attempt) == (.available, 0))
     }
