@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DocumentationTests {
     private static let articles = [
-        "Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "Operating", "DesignNotes",
+        "Cameo", "LoadingPictures", "ReadingTheWeb", "Enqueueing", "Operating", "Web", "DesignNotes",
     ]
     .map { "Sources/Cameo/Cameo.docc/\($0).md" }
 
