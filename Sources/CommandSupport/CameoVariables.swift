@@ -11,7 +11,9 @@ package enum CameoVariables {
     private static let ofAll = ["CAMEO_PRESETS", "CAMEO_STORE"]
 
     /// What the build, the tests and `deploy/` set, besides all that begins with `CAMEO_TEST_`.
-    private static let ofDevelopment = ["CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT"]
+    private static let ofDevelopment = [
+        "CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_WEB",
+    ]
 
     /// What Kubernetes sets in every pod for a service whose name is `cameo` or begins with `cameo-`
     /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
