@@ -18,6 +18,8 @@ package struct WebConfiguration: Sendable {
     package var thumbnailAge = Duration.seconds(60)
     /// Bytes of a picture that is handed over.
     package var maximumUpload = 104_857_600
+    /// How long a request's body may take: 100 MiB at 3 Mbit/s.
+    package var bodyPatience = Duration.seconds(300)
 
     package init() {}
 }

@@ -11,7 +11,9 @@ package enum CameoVariables {
     private static let ofAll = ["CAMEO_PRESETS", "CAMEO_STORE"]
 
     /// Variables that the build, the tests and `deploy/` set, besides those that begin with `CAMEO_TEST_`.
-    private static let ofDevelopment = ["CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT"]
+    private static let ofDevelopment = [
+        "CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_WEB",
+    ]
 
     /// Whether Kubernetes sets a variable of this name in every pod, for a service named `cameo` or `cameo-…`
     /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).

@@ -254,6 +254,19 @@ struct JobTests {
         #expect(try await bench.send("POST", "/jobs", bearer("producer"), body: picture).status == 415)
     }
 
+    @Test func aSlowBodyIsGivenUp() async throws {
+        let bench = try await WebBench { configuration in
+            configuration.bodyPatience = .milliseconds(200)
+            configuration.tokens = try AccessTokens(parsing: "producer enqueue producer-0123456789abcdef")
+        }
+        let head = """
+            POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\
+            Authorization: Bearer producer-0123456789abcdef\r\n\r\n
+            """
+        #expect(try await bench.exchange(Data((head + "the beginning").utf8)).status == 408)
+        #expect(try await bench.get("/health/live").status == 200)
+    }
+
     @Test(arguments: [
         "name read", "name read,fly 0123456789abcdef", "name read short", "name read sha256-xyz",
         "name  0123456789abcdef",

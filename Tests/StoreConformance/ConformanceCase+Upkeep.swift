@@ -105,6 +105,14 @@ extension ConformanceCase {
                 #expect(digest == SHA256.digest(of: data))
                 #expect(try await fixture.another().data(of: digest) == data)
                 #expect(try await fixture.store.data(of: CameoURI.blob(digest)) == data)
+                switch try await fixture.another().bytes(of: digest) {
+                case .inMemory(let bytes): #expect(bytes == data)
+                case .file(let file, let count):
+                    #expect(count == size)
+                    let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
+                    #expect(try handle.readToEnd() == data)
+                    withExtendedLifetime(file) {}
+                }
                 #expect(try await fixture.store.store(data, mediaType: "text/plain") == digest)
                 #expect(try await fixture.store.mediaType(of: digest) == "image/png", "the first one stays")
             }

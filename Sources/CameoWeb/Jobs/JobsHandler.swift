@@ -203,6 +203,7 @@ struct JobsHandler {
             throw tooLarge(what, limit)
         }
         let body = request.body
+        let patience = site.configuration.bodyPatience
         return try await withThrowingTaskGroup(of: Data.self) { group in
             defer { group.cancelAll() }
             group.addTask {
@@ -214,10 +215,10 @@ struct JobsHandler {
                 return data
             }
             group.addTask {
-                try await Task.sleep(for: Self.patience)
+                try await Task.sleep(for: patience)
                 var problem = Problem(
                     .requestTimeout,
-                    "the body did not arrive within \(Self.patience.components.seconds) s"
+                    "the body did not arrive within \(patience.milliseconds) ms"
                 )
                 problem.endsConnection = true
                 throw problem
@@ -225,9 +226,6 @@ struct JobsHandler {
             return try await group.next() ?? Data()
         }
     }
-
-    /// For 100 MiB at 3 Mbit/s.
-    private static let patience = Duration.seconds(300)
 
     private func tooLarge(_ what: String, _ limit: Int) -> Problem {
         var problem = Problem(.contentTooLarge, "\(what) may have at most \(limit) bytes", code: .sourceTooLarge)

@@ -96,13 +96,18 @@ enum Route: String, CaseIterable, Sendable {
 }
 
 extension Response {
+    /// How long a client that is still sending has to read the answer: a connection that is closed at once takes it along
+    /// (RFC 9112, section 9.6).
+    private static var lingering: TimeAmount { .seconds(2) }
+
     /// Closes the connection behind itself.
     fileprivate func ending(_ channel: any Channel) -> Response {
         var response = self
         let body = body
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
             try await body.write(writer)
-            channel.close(promise: nil)
+            channel.close(mode: .output, promise: nil)
+            channel.eventLoop.scheduleTask(in: Self.lingering) { channel.close(promise: nil) }
         }
         return response
     }
