@@ -8,13 +8,13 @@ internal import CommandSupport
 struct CameoWebCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cameo-web",
-        abstract: "Serves a store over HTTP: thumbnails, jobs, status, metrics and a page to look at.",
+        abstract: "Serve a store over HTTP: thumbnails, jobs, status, metrics and a dashboard.",
         discussion: """
-            Prints the URL of its page and runs until SIGTERM or SIGINT (Ctrl-C); then it finishes the answers that it \
-            has begun. It makes no thumbnails: a cameo-worker on the same store does. Plain HTTP, by default for this \
-            machine alone: put a proxy before it for others. Without --tokens everybody who reaches it may read, and \
-            nobody may write. Every option can come from the environment instead: --base-path from CAMEO_WEB_BASE_PATH, \
-            and so on. \(DurationArgument.explanation) \(ByteCount.explanation)
+            Prints the URL of its dashboard and runs until SIGTERM or SIGINT (Ctrl-C), when it finishes the responses \
+            that it has begun. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and \
+            listens on loopback by default: put a proxy with TLS in front of it for other machines. Without --tokens, \
+            everyone who reaches it may read, and nobody may write. Every option can come from the environment: \
+            --base-path from CAMEO_WEB_BASE_PATH, and so on. \(DurationArgument.explanation) \(ByteCount.explanation)
 
             EXAMPLES
               cameo-web --store /srv/pictures

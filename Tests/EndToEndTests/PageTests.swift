@@ -16,6 +16,7 @@ extension EndToEnd {
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
             "SourcesAndCache.md": [],
+            "Web.md": ["receipt.json", "job.json", "thumbnail.webp"],
         ]
 
         /// A folder as the pages suppose it: a photo, and others in a folder `holiday`.
