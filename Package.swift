@@ -2,6 +2,10 @@
 import PackageDescription
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -16,12 +20,17 @@ let package = Package(
         .executable(name: "cameo-renderer", targets: ["cameo-renderer"]),
         .executable(name: "cameo-status", targets: ["cameo-status"]),
         .executable(name: "cameo-admin", targets: ["cameo-admin"]),
+        .executable(name: "cameo-web", targets: ["cameo-web"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // For cameo-web alone: no other product builds them.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // C libraries and system calls that Swift cannot see by itself; each header says why it exists.
@@ -60,6 +69,17 @@ let package = Package(
             name: "Cameo",
             dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoHTTPCache"]
         ),
+        .target(
+            name: "CameoWeb",
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird, hummingbirdCore,
+                httpTypes, nio, logging, lifecycle,
+            ],
+            resources: [
+                .embedInCode("Dashboard/Page/dashboard.html"), .embedInCode("Dashboard/Page/dashboard.css"),
+                .embedInCode("Dashboard/Page/dashboard.js"),
+            ]
+        ),
 
         // The commands.
         .target(
@@ -92,6 +112,13 @@ let package = Package(
                 argumentParser, logging, lifecycle, signals,
             ]
         ),
+        .executableTarget(
+            name: "cameo-web",
+            dependencies: [
+                "CommandSupport", "CommandLogging", "CameoModel", "CameoStore", "CameoWeb", argumentParser, logging,
+                lifecycle, signals,
+            ]
+        ),
         .executableTarget(name: "cameo-renderer", dependencies: ["CameoRenderService"]),
 
         .target(
@@ -112,6 +139,14 @@ let package = Package(
             dependencies: [
                 "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "StoreConformance",
                 "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "CameoWebTests",
+            dependencies: [
+                "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
+                "cameo-web",
+                logging,
             ]
         ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
@@ -180,50 +215,6 @@ let package = Package(
         ),
     ]
 )
-
-// The HTTP server and the packages that it alone needs. CAMEO_WEB=0 leaves them out, so that who wants the other commands
-// fetches none of them.
-if Context.environment["CAMEO_WEB"] != "0" {
-    let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-    let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-    let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-    let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-
-    package.products.append(.executable(name: "cameo-web", targets: ["cameo-web"]))
-    package.dependencies += [
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    ]
-    package.targets += [
-        .target(
-            name: "CameoWeb",
-            dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird, hummingbirdCore,
-                httpTypes, nio, logging, lifecycle,
-            ],
-            resources: [
-                .embedInCode("Dashboard/Page/dashboard.html"), .embedInCode("Dashboard/Page/dashboard.css"),
-                .embedInCode("Dashboard/Page/dashboard.js"),
-            ]
-        ),
-        .executableTarget(
-            name: "cameo-web",
-            dependencies: [
-                "CommandSupport", "CommandLogging", "CameoModel", "CameoStore", "CameoWeb", argumentParser, logging,
-                lifecycle, signals,
-            ]
-        ),
-        .testTarget(
-            name: "CameoWebTests",
-            dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
-                "cameo-web",
-                logging,
-            ]
-        ),
-    ]
-}
 
 // One strictness for every target of ours. Warnings are errors in debug builds, for whoever builds, so that builds by
 // hand and by deploy/test have the same flags and share what is built. A release build has to succeed with compilers of

@@ -101,7 +101,7 @@ struct MapTests {
         var targets: [String: [String]] = [:]
         for declaration in text.components(separatedBy: "arget(").dropFirst() {
             guard let name = declaration.firstMatch(of: #/^\s*name: "([^"]+)"/#).map({ String($0.output.1) }),
-                own.contains(name), !name.hasPrefix("C") || name.hasPrefix("Cameo") || name == "CommandSupport"
+                own.contains(name), !name.hasPrefix("C") || name.hasPrefix("Cameo") || name.hasPrefix("Command")
             else { continue }
             let list = declaration.firstMatch(of: #/dependencies: \[([^\]]*)\]/#)?.output.1 ?? ""
             let words = list.matches(of: #/"([^"]+)"/#).map { String($0.output.1) }
