@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The one range of bytes that a `Range` field asks for (RFC 9110, section 14).
+/// The single byte range that a `Range` field requests (RFC 9110, section 14).
 package enum ByteRange: Hashable, Sendable {
     case satisfiable(Range<Int>)
     case unsatisfiable
 
-    /// Returns nil for a field that a server may ignore: other units, several ranges, or malformed text.
+    /// Returns nil for a field that a server may ignore: another unit, several ranges, or malformed text.
     ///
     /// - Parameters:
-    ///   - field: as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
-    ///   - length: of the whole.
+    ///   - field: the field's value, such as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
+    ///   - length: the length of the whole representation in bytes.
     package init?(_ field: String, length: Int) {
         guard field.lowercased().hasPrefix("bytes=") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What of a stored answer a request wants, by its conditions and its range (RFC 9110, sections 13 and 14).
+/// A request's preconditions and range, which decide how much of a response to send (RFC 9110, sections 13 and 14).
 package struct RequestConditions: Hashable, Sendable {
-    /// What to answer with.
+    /// The part of a representation to send.
     package enum Part: Hashable, Sendable {
         case notModified
         case whole
@@ -15,7 +15,7 @@ package struct RequestConditions: Hashable, Sendable {
     private let ifRange: String?
     private let range: String?
 
-    /// - Parameter field: the value of a request's header field; several of one name with commas between them.
+    /// - Parameter field: returns the value of a request header field; repeated fields are joined with commas.
     package init(_ field: (_ name: String) -> String?) {
         ifNoneMatch = field("If-None-Match")
         ifModifiedSince = field("If-Modified-Since")
@@ -23,23 +23,23 @@ package struct RequestConditions: Hashable, Sendable {
         range = field("Range")
     }
 
-    /// Whether the requester has the bytes already (sections 13.1.2, 13.1.3): entity tags count before dates.
+    /// Whether the client already has the bytes (sections 13.1.2 and 13.1.3). Entity tags take precedence over dates.
     package func isNotModified(entityTag: String?, lastModified: String?) -> Bool {
         if let ifNoneMatch {
-            // A tag with a comma in it is not found here, and its bytes are sent once more.
+            // A tag that contains a comma never matches here, so its bytes are sent again.
             let tags = ifNoneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             let own = entityTag.map(Self.opaque)
             return tags.contains("*") || tags.contains { own != nil && Self.opaque($0) == own }
         }
         guard let ifModifiedSince else { return false }
-        // Dates are compared as texts, which is right for who sends back what it was sent.
+        // Dates are compared as text, which is correct for clients that echo the date they received.
         return ifModifiedSince == lastModified
     }
 
-    /// Of a representation of so many bytes. A range is a matter of GET alone.
+    /// The part to send of a representation of `length` bytes. Ranges apply to GET only.
     package func part(of length: Int, entityTag: String?, lastModified: String?, isGET: Bool) -> Part {
         guard !isNotModified(entityTag: entityTag, lastModified: lastModified) else { return .notModified }
-        // Section 13.1.5: a part is for who has other parts of the same bytes.
+        // Section 13.1.5: a range is sent only if the client's other parts come from the same representation.
         guard isGET, let range, allowsRange(entityTag: entityTag, lastModified: lastModified) else { return .whole }
         return switch ByteRange(range, length: length) {
         case nil: .whole
@@ -48,7 +48,7 @@ package struct RequestConditions: Hashable, Sendable {
         }
     }
 
-    /// Weak comparison (section 8.8.3.2).
+    /// The opaque tag without its weakness prefix, for weak comparison (section 8.8.3.2).
     private static func opaque(_ tag: String) -> String { tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag }
 
     private func allowsRange(entityTag: String?, lastModified: String?) -> Bool {

@@ -1,8 +1,9 @@
-/// What bytes are called in a `Content-Type`.
+/// The syntax of media types, as used in `Content-Type`.
 package enum MediaType {
     package static let unknown = "application/octet-stream"
 
-    /// `type/subtype` of RFC 9110's token characters, with parameters or without; nothing that could end a header.
+    /// Whether the text is `type/subtype` in RFC 9110 token characters, with or without parameters, and contains
+    /// nothing that could end a header field.
     package static func isWellFormed(_ text: String) -> Bool {
         let type = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
@@ -10,14 +11,14 @@ package enum MediaType {
             && parts.allSatisfy(isToken)
     }
 
-    /// RFC 9110, section 5.6.2: nothing that needs quotes.
+    /// Whether the text is a token (RFC 9110, section 5.6.2), which needs no quotes.
     package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"(),/:;<=>?@[\\]{}\"".utf8.contains($0) }
     }
 }
 
 extension PictureFormat {
-    /// IANA's name, where there is one.
+    /// The media type registered with IANA, or `application/octet-stream` if there is none.
     package var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -30,7 +31,7 @@ extension PictureFormat {
         case .svg: "image/svg+xml"
         case .jxl: "image/jxl"
         case .pdf: "application/pdf"
-        // Drawn from a URI: stored bytes never have this format.
+        // Initials are drawn from a URI; stored bytes never have this format.
         case .initials: MediaType.unknown
         }
     }

@@ -1,17 +1,17 @@
 internal import Hummingbird
 
-/// Where a server listens. Text form: `127.0.0.1:8080`, `[::1]:8080`, `:8080` (every address of the machine) or
+/// The address a server listens on. Text form: `127.0.0.1:8080`, `[::1]:8080`, `:8080` (all IPv4 addresses) or
 /// `unix:/run/cameo.sock`.
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     case tcp(host: String, port: Int)
     case unix(path: String)
 
-    /// Of a machine that nobody else can reach.
+    /// The default, which other machines cannot reach.
     package static let standard = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
-    /// Bytes of a socket's path (unix(7), `sun_path`).
+    /// The most bytes in a socket's path (unix(7), `sun_path`).
     private static let longestPath = 107
 
-    /// Nil for a text of another form.
+    /// Returns nil for a malformed address.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -31,7 +31,7 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self = .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: Int(port))
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The text form, which ``init(_:)`` parses.
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

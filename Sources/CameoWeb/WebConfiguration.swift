@@ -1,24 +1,25 @@
 package import CameoModel
 
-/// How a store is served.
+/// The settings of a server.
 package struct WebConfiguration: Sendable {
-    /// What every path begins with: empty, or as `/cameo`.
+    /// The prefix of every path: empty, or for example `/cameo`.
     package var basePath = ""
-    /// Who may do what; empty: everybody may read, and nobody may write.
+    /// The access tokens; if empty, anyone may read and nobody may write.
     package var tokens = AccessTokens()
-    /// The keys of `/make`: any of them verifies. Empty: there is no `/make`, unless it is ``allowsUnsigned``.
+    /// The keys that sign `/make` URLs; any of them is accepted. If empty, `/make` is off unless ``allowsUnsigned`` is
+    /// true.
     package var signingKeys: [SigningKey] = []
-    /// Whether `/make` answers URLs that nobody has signed.
+    /// Whether `/make` answers unsigned URLs.
     package var allowsUnsigned = false
-    /// What `/make` knows by name.
+    /// The presets that URLs and forms can name.
     package var presets = PresetFile([])
-    /// For how long a job may wait before the store counts as not ready; nil: for any time.
+    /// How long a job may wait before `/health/ready` fails; nil for no limit.
     package var maximumLag: Duration?
-    /// How long a thumbnail is fresh in a browser or a proxy.
+    /// How long a thumbnail stays fresh in a browser or a proxy.
     package var thumbnailAge = Duration.seconds(60)
-    /// Bytes of a picture that is handed over.
+    /// The most bytes in an uploaded picture.
     package var maximumUpload = 104_857_600
-    /// How long a request's body may take: 100 MiB at 3 Mbit/s.
+    /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
 
     package init() {}

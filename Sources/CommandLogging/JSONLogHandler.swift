@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 
-/// Logs lines for programs: an object with `time`, `level`, `message` and the metadata as strings.
+/// Logs each event as a line of JSON: an object with `time`, `level`, `message` and the metadata as strings.
 struct JSONLogHandler: LogHandler {
     let live: LiveLevel
     private var own: Logger.Level?

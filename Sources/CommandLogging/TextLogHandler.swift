@@ -3,7 +3,7 @@ internal import CommandSupport
 internal import Foundation
 internal import Logging
 
-/// Logs lines for people: `12:00:00.000 warning  will retry  job=7 code=source.timeout …`.
+/// Logs each event as a line for people: `12:00:00.000 warning  will retry  job=7 code=source.timeout …`.
 struct TextLogHandler: LogHandler {
     let live: LiveLevel
     private var own: Logger.Level?

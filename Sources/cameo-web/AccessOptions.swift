@@ -4,13 +4,13 @@ internal import CameoWeb
 internal import CommandSupport
 internal import Foundation
 
-/// Who may do what.
+/// The options that control access.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file of bearer tokens, a line each: a name, scopes out of read,enqueue,operate, and the token or sha256- \
-            and its digest.
+            A file of bearer tokens, one per line: a name, comma-separated scopes (read,enqueue,operate), and the \
+            token or sha256- and its digest. (default: anyone may read, and nobody may write)
             """,
             valueName: "file"
         ),
@@ -20,19 +20,22 @@ struct AccessOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the secret that /make URLs are signed with. Repeatable: one that goes out of use may still stand beside its successor.",
+            """
+            A file with a secret of at least 16 bytes that signs /make URLs. Repeatable, so that an old key can \
+            overlap with its successor.
+            """,
             valueName: "file"
         ),
         completion: .file()
     )
     var signKey: [String] = []
 
-    @Flag(help: "Answers /make URLs that nobody has signed: whoever reaches the server can have any picture made.")
+    @Flag(help: "Answer unsigned /make URLs: anyone who can reach the server can have any thumbnail made.")
     var unsigned = false
 
     @Option(
         help: ArgumentHelp(
-            "A file of presets (proto-json/presets.schema.json) beside the built-in ones, for /make.",
+            "A file of presets (proto-json/presets.schema.json) for /make, in addition to the built-in ones.",
             valueName: "file.json"
         ),
         completion: .file()
@@ -41,11 +44,11 @@ struct AccessOptions: ParsableArguments {
 
     func validate() throws {
         guard !unsigned || signKey.isEmpty else {
-            throw ValidationError("--unsigned and --sign-key exclude each other")
+            throw ValidationError("--unsigned and --sign-key are mutually exclusive")
         }
     }
 
-    /// - Throws: ``CommandFailure`` with the option's name.
+    /// - Throws: ``CommandFailure`` that names the option.
     func apply(to configuration: inout WebConfiguration) throws {
         if let tokens {
             let text = String(decoding: try Self.read(tokens, "--tokens"), as: UTF8.self)
@@ -55,7 +58,7 @@ struct AccessOptions: ParsableArguments {
                 throw CommandFailure("--tokens \(tokens): \(error)", .usage)
             }
             guard !configuration.tokens.isEmpty else {
-                throw CommandFailure("--tokens \(tokens): there is no token in it", .usage)
+                throw CommandFailure("--tokens \(tokens): contains no tokens", .usage)
             }
         }
         configuration.signingKeys = try signKey.map { path in

@@ -10,10 +10,10 @@ struct CameoWebCommand: AsyncParsableCommand {
         commandName: "cameo-web",
         abstract: "Serve a store over HTTP: thumbnails, jobs, status, metrics and a dashboard.",
         discussion: """
-            Prints the URL of its dashboard and runs until SIGTERM or SIGINT (Ctrl-C), when it finishes the responses \
-            that it has begun. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and \
-            listens on loopback by default: put a proxy with TLS in front of it for other machines. Without --tokens, \
-            everyone who reaches it may read, and nobody may write. Every option can come from the environment: \
+            Prints the URL of its dashboard and runs until SIGTERM or SIGINT (Ctrl-C), then finishes the responses in \
+            progress. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and listens \
+            on loopback by default; to serve other machines, put a TLS proxy in front of it. Without --tokens, anyone \
+            who can reach it may read, and nobody may write. Every option can come from the environment: \
             --base-path from CAMEO_WEB_BASE_PATH, and so on. \(DurationArgument.explanation) \(ByteCount.explanation)
 
             EXAMPLES
@@ -22,7 +22,7 @@ struct CameoWebCommand: AsyncParsableCommand {
               cameo-web --listen 127.0.0.1:8080 --sign-key /etc/cameo/url-key
 
             EXIT CODES
-              0 done, 1 the address cannot be listened on, 2 bad usage, 4 the store cannot be opened or written
+              0 done, 1 cannot listen on the address, 2 bad usage, 4 the store cannot be opened or written
             """,
         version: CameoVersion.current
     )

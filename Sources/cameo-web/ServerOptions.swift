@@ -3,11 +3,11 @@ internal import CameoModel
 package import CameoWeb
 internal import CommandSupport
 
-/// Where it listens, and how it answers.
+/// The options for listening and responding.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "HOST:PORT, :PORT for every address of the machine, or unix:PATH. Port 0: any that is free.",
+            "HOST:PORT, :PORT for all IPv4 addresses, or unix:PATH. Port 0 picks a free one.",
             valueName: "address"
         )
     )
@@ -15,7 +15,7 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What every path begins with, as /cameo, where a proxy does not take it away.",
+            "The prefix of every path, such as /cameo, if a proxy does not strip it. (default: none)",
             valueName: "path"
         )
     )
@@ -23,18 +23,18 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For how long browsers and proxies may show a thumbnail before they ask again.",
+            "How long browsers and proxies may show a thumbnail before they revalidate it.",
             valueName: "time"
         )
     )
     var maxAge = DurationArgument(.seconds(60))
 
-    @Option(help: ArgumentHelp("The largest picture that POST /jobs takes; up to 100M.", valueName: "size"))
+    @Option(help: ArgumentHelp("The largest picture that POST /jobs accepts, at most 100M.", valueName: "size"))
     var maxUpload = ByteCount(104_857_600)
 
     @Option(
         help: ArgumentHelp(
-            "/health/ready fails when a job has waited longer than this. (default: it may wait)",
+            "Fail /health/ready when a job has waited longer than this. (default: no limit)",
             valueName: "time"
         )
     )
@@ -43,7 +43,7 @@ struct ServerOptions: ParsableArguments {
     func validate() throws {
         guard basePath.isEmpty || basePath.wholeMatch(of: #/(\/[A-Za-z0-9._~-]+)+/#) != nil, !basePath.contains("/.")
         else {
-            throw ValidationError("--base-path \(basePath): must be as /cameo, without a / at its end")
+            throw ValidationError("--base-path \(basePath): must be a path such as /cameo, without a trailing /")
         }
         guard (1...104_857_600).contains(maxUpload.bytes) else {
             throw ValidationError("--max-upload \(maxUpload): must be 1 byte to 100M")
@@ -52,9 +52,7 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension ListenAddress: ExpressibleByArgument {
-    /// As it is written in the help.
     package init?(argument: String) { self.init(argument) }
 
-    /// As it is written in the help.
     package var defaultValueDescription: String { description }
 }

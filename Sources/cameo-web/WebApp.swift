@@ -8,11 +8,11 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// Builds a server from its options and runs it to its end.
+/// Builds a server from its options and runs it until it ends.
 struct WebApp {
     let command: CameoWebCommand
 
-    /// How long answers that have begun may take once the server is to end.
+    /// How long responses in progress may take once the server is shutting down.
     private static let grace = Duration.seconds(10)
 
     init(_ command: CameoWebCommand) {
@@ -32,7 +32,7 @@ struct WebApp {
             logger: logger,
             onReady: { url in
                 Output.line(url)
-                logger.info("serves", metadata: ["store": "\(store.location)", "url": "\(url)"])
+                logger.info("serving", metadata: ["store": "\(store.location)", "url": "\(url)"])
             }
         )
         do {
@@ -58,7 +58,7 @@ struct WebApp {
     }
 
     private func group(_ server: WebServer, _ logger: Logger) -> ServiceGroup {
-        // The group's own log lines say nothing that ours do not.
+        // The group's own log lines add nothing to ours.
         var quiet = logger
         quiet.logLevel = .critical
         var configuration = ServiceGroupConfiguration(
@@ -76,7 +76,7 @@ struct WebApp {
         return ServiceGroup(configuration: configuration)
     }
 
-    /// Each connection is a file; shells allow 1,024.
+    /// Raises the limit on open files: each connection is one, and shells allow 1,024.
     private static func allowManyFiles() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -94,8 +94,8 @@ struct CommandTests {
         for (arguments, words) in [
             (["--listen", "nowhere"], "--listen"), (["--listen", "127.0.0.1:99999"], "--listen"),
             (["--base-path", "cameo/"], "--base-path"), (["--max-upload", "1G"], "--max-upload"),
-            (["--tokens", tokens], "there is no scope \"fly\""), (["--tokens", "/nothing"], "--tokens /nothing"),
-            (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "exclude each other"),
+            (["--tokens", tokens], "unknown scope \"fly\""), (["--tokens", "/nothing"], "--tokens /nothing"),
+            (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "mutually exclusive"),
             (["--presets", key], "--presets"),
         ] {
             let result = try await run(try executable(), ["--store", folder.path("store")] + arguments)

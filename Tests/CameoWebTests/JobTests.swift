@@ -127,8 +127,8 @@ struct JobTests {
     }
 
     @Test(arguments: [
-        ("/jobs?size=9", 400, "no rendition"), ("/jobs?size=9x9:purple", 400, "no fit, format or quality"),
-        ("/jobs?size=99999x1", 422, "width"), ("/jobs?preset=nothing", 400, "no size or preset"),
+        ("/jobs?size=9", 400, "not a rendition"), ("/jobs?size=9x9:purple", 400, "not a fit, format or quality"),
+        ("/jobs?size=99999x1", 422, "width"), ("/jobs?preset=nothing", 400, "unknown size or preset"),
         ("/jobs?priority=high", 422, "priority"), ("/jobs?queue=A%20B", 422, "queue"),
         ("/jobs?colour=red", 400, "colour"),
         ("/jobs?key=https://example.com/", 422, "cacheKey"),

@@ -60,10 +60,10 @@ extension EndToEnd {
             )
             let result = try await enqueue("-r", "pictures")
             #expect(result.exitStatus == 0, "\(result.errorText)")
-            #expect(result.errorText.contains("pictures: 4 pictures, 2 other files left out"), "\(result.errorText)")
+            #expect(result.errorText.contains("pictures: 4 pictures, 2 other files skipped"), "\(result.errorText)")
             #expect(try await sources() == ["b/c/data.bin", "b/two.jpg", "caf%E9.jpg", "link.jpg"])
             let none = try await enqueue("-r", "pictures/empty")
-            #expect(none.exitStatus == 2 && none.errorText.contains("pictures/empty: there is no picture in it"))
+            #expect(none.exitStatus == 2 && none.errorText.contains("pictures/empty: contains no pictures"))
             let drained = try await deployment.drain()
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
         }
@@ -88,8 +88,8 @@ extension EndToEnd {
             arguments: [
                 (["--watch", "--data"], "--watch needs a folder"),
                 (["--watch", "pictures", "--wait"], "--watch never ends"),
-                (["--watch", "pictures/photo.jpg"], "--watch: pictures/photo.jpg is no folder"),
-                (["--watch", "none"], "--watch: none is no folder"),
+                (["--watch", "pictures/photo.jpg"], "--watch: pictures/photo.jpg is not a folder"),
+                (["--watch", "none"], "--watch: none is not a folder"),
                 (["pictures"], "add -r for all pictures in it"),
             ]
         )

@@ -1,8 +1,8 @@
-// DESIGN. SQLite tells nobody that another process has committed; one has to ask (`PRAGMA data_version`,
-// https://www.sqlite.org/pragma.html#pragma_data_version). A page of a thousand thumbnails that wait would ask a
-// thousand times as often, so all that wait in one program share one timer and one question.
+// DESIGN. SQLite does not notify a process of another's commits; it must be polled (`PRAGMA data_version`,
+// https://www.sqlite.org/pragma.html#pragma_data_version). A page with a thousand pending thumbnails would poll a
+// thousand times as often, so all waiters in a process share one timer and one query.
 
-/// Tells those that wait when any process has committed.
+/// Notifies waiters when any process commits to the store.
 package actor StoreChanges {
     static let interval = Duration.milliseconds(20)
 
@@ -13,12 +13,12 @@ package actor StoreChanges {
         self.store = store
     }
 
-    /// A number that is another one after anybody's commit.
+    /// The store's version, a number that changes with every commit of any process.
     package func current() async throws(StoreError) -> Int { try await store.version() }
 
-    /// Returns once the store is at another version than `seen`.
+    /// Waits until the store's version differs from `seen`, and returns the new one.
     ///
-    /// - Throws: `CancellationError` of the task that waits, within one interval; `StoreError`.
+    /// - Throws: `CancellationError` within one interval of the waiting task's cancellation; `StoreError`.
     package func next(after seen: Int) async throws -> Int {
         while true {
             try Task.checkCancellation()
@@ -30,7 +30,7 @@ package actor StoreChanges {
     private func nextLook() -> Task<Result<Int, StoreError>, Never> {
         if let look { return look }
         let next = Task { () -> Result<Int, StoreError> in
-            // Nobody cancels this task: those that wait go away by themselves, and it ends soon.
+            // Nothing cancels this task: waiters leave on their own, and it ends within one interval.
             try? await Task.sleep(for: Self.interval)
             look = nil
             do throws(StoreError) {
@@ -43,14 +43,14 @@ package actor StoreChanges {
         return next
     }
 
-    /// What a look finds, looking again after each commit until it finds something; nil when it has not in this time.
+    /// Calls `look` now and after each commit until it returns a value; returns nil if it has not within `patience`.
     nonisolated package func first<Value: Sendable>(
         within patience: Duration,
         _ look: () async throws -> Value?
     ) async throws -> Value? {
         let deadline = ContinuousClock.now + patience
         while true {
-            // Before the look: a commit between the two is seen again rather than missed.
+            // The version is read first, so a commit between the two causes another look and is not missed.
             let version = try await current()
             if let found = try await look() { return found }
             guard try await isChanged(after: version, before: deadline) else { return nil }

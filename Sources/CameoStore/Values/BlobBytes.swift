@@ -1,10 +1,10 @@
 package import CameoModel
 package import Foundation
 
-/// A blob's bytes for a reader who need not have all of them in memory.
+/// A blob's bytes, in memory or in a file that the reader reads piece by piece.
 package enum BlobBytes: Sendable {
-    /// They have their digest.
+    /// The bytes, already verified against their digest.
     case inMemory(Data)
-    /// An open file of this many bytes, to be read by position. Whoever reads it sees to it that they have their digest.
+    /// An open file of `count` bytes, to be read by position. The reader must verify the bytes against their digest.
     case file(OpenFile, count: Int)
 }

@@ -2,24 +2,24 @@ internal import CameoHTTPCache
 package import CameoModel
 package import Foundation
 
-/// What a name stands for at one moment, before its bytes are read.
+/// What a `cameo:` name refers to at one moment, before its bytes are read.
 package struct StoredContent: Hashable, Sendable {
-    /// For how long the name is sure to stand for these bytes.
+    /// How long the name is guaranteed to refer to these bytes.
     package enum Freshness: Hashable, Sendable {
         case forever
-        /// Other bytes may replace them at any time, so clients must validate, which costs one row and no bytes.
+        /// Other bytes may replace them at any time, so clients must revalidate, which reads one row and no bytes.
         case unknown
-        /// Until the origin has to be asked again.
+        /// The bytes are fresh until this time; after that, the origin must be asked again.
         case until(Date)
     }
 
     package let digest: BlobDigest
-    /// Nil: its first bytes have to tell.
+    /// The recorded media type; if nil, the first bytes determine it.
     package let mediaType: String?
-    /// Of a text, as its origin named it.
+    /// The character encoding that the origin declared for a text.
     package let textEncoding: String?
     package let freshness: Freshness
-    /// When the name began to stand for them; nil where nobody knows.
+    /// When the name began to refer to these bytes; nil if unknown.
     package let modifiedAt: Date?
 
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
@@ -35,7 +35,8 @@ package struct StoredContent: Hashable, Sendable {
         }
     }
 
-    /// By the first bytes, some thousand at the most. A picture's own are believed, whatever it was called.
+    /// The value of `Content-Type`. A picture's first bytes (about a thousand suffice) override its recorded media
+    /// type.
     package func contentType(of start: Data) -> String {
         if let format = PictureFormat(sniffing: start) { return format.mediaType }
         guard let mediaType else { return MediaType.unknown }
@@ -44,7 +45,7 @@ package struct StoredContent: Hashable, Sendable {
 }
 
 extension ReaderStore where Self: BlobStore & SourceStore {
-    /// What a reader is told, who is counted as one also when it has the bytes already.
+    /// Looks up what a name refers to, and records a read even if the reader already has the bytes.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``
     package func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
@@ -84,7 +85,7 @@ extension ReaderStore where Self: BlobStore & SourceStore {
         }
     }
 
-    /// As ``content(of:)``, and waits for what is not there yet, for so long at most.
+    /// Does the same as ``content(of:)``, but waits up to `patience` for content that does not exist yet.
     package func content(
         of uri: CameoURI,
         within patience: Duration,

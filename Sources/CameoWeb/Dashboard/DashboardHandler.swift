@@ -4,8 +4,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The page at `/`, with its style and its script: nothing of it comes from anywhere else, and nothing that it shows is
-/// ever taken for markup.
+/// Serves the page at `/` with its style sheet and script. The page loads nothing from other hosts and never interprets
+/// data as markup.
 struct DashboardHandler {
     let request: Request
     let target: RequestTarget

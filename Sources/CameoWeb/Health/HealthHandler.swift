@@ -6,19 +6,20 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Synchronization
 
-/// Whether the store is served and worked on, for monitors.
+/// Serves health checks, the status and metrics to monitors.
 struct HealthHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
 
-    /// `live`: the process answers. `ready`: it and the workers can do what they are for.
+    /// Serves `live`, which succeeds while the process responds, and `ready`, which also checks the store and its
+    /// workers.
     func health() async throws -> Response {
         try target.query.allow()
         switch target.firstSegment.rest {
         case "live": return Response(json: ["status": "ok"])
         case "ready": return try await ready()
-        default: throw Problem(.notFound, "there are /health/live and /health/ready")
+        default: throw Problem(.notFound, "nothing here: the paths are /health/live and /health/ready")
         }
     }
 
@@ -55,25 +56,25 @@ struct HealthHandler {
             "cameo_web_response_bytes",
             .counter,
             unit: "bytes",
-            "Bytes of the bodies that this server has answered with.",
+            "Bytes of response bodies that this server has sent.",
             counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
         )
         metrics.add(
             "process_start_time_seconds",
             .gauge,
             unit: "seconds",
-            "When this server began, in seconds since 1970.",
+            "When this server started, in seconds since 1970.",
             [.init(site.startedAt.timeIntervalSince1970)]
         )
         return Response(text: metrics.text, contentType: OpenMetrics.mediaType)
     }
 }
 
-/// What `/health/ready` looks at. A look costs a commit, so many that come together share one.
+/// The checks of `/health/ready`. They cost a commit, so requests within a second share one result.
 final class Readiness: Sendable {
     struct Check: Sendable {
         let name: String
-        /// Nil: it is well.
+        /// Why the check fails; nil if it passes.
         let reason: String?
     }
 
@@ -90,7 +91,7 @@ final class Readiness: Sendable {
     private static func isWritable(_ store: any Store) async -> Check {
         guard store.isInPlace else { return Check(name: "store", reason: "the store was removed or replaced") }
         do throws(StoreError) {
-            // The cheapest write there is: a number that nothing needs.
+            // The cheapest write: it advances a counter, and the number is not used.
             _ = try await store.nextSourceSeen()
             return Check(name: "store", reason: nil)
         } catch {

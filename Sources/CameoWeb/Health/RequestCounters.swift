@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Requests that were answered since the server began.
+/// Counts of the requests answered since the server started.
 final class RequestCounters: Sendable {
     struct Key: Hashable, Sendable {
         let route: Route
@@ -9,7 +9,7 @@ final class RequestCounters: Sendable {
 
     struct Counts: Sendable {
         var requests = 0
-        /// Of bodies.
+        /// The bytes of the response bodies.
         var bytes = 0
     }
 
@@ -22,7 +22,7 @@ final class RequestCounters: Sendable {
         }
     }
 
-    /// By route and status.
+    /// All counts, sorted by route and status.
     var all: [(key: Key, counts: Counts)] {
         counts.withLock { counts in counts.map { ($0.key, $0.value) } }
             .sorted { ($0.key.route.rawValue, $0.key.status) < ($1.key.route.rawValue, $1.key.status) }

@@ -1,8 +1,8 @@
 internal import CameoModel
 internal import Foundation
 
-/// A job as it is told over HTTP: the wire contract's, with the paths of this server beside each thumbnail, and without
-/// what the request's headers say, which may be a password.
+/// A job as served over HTTP: the wire format, with this server's paths added to each thumbnail, and the values of the
+/// request's headers masked, as they may contain passwords.
 struct JobView {
     let json: JSONValue
 
@@ -21,7 +21,7 @@ struct JobView {
         return members
     }
 
-    /// `url` waits for what is not made, and tells why it is not.
+    /// Adds this server's paths. The `url` of a thumbnail not made yet names its job, so that it can report a failure.
     static func thumbnail(_ thumbnail: RequestedThumbnail, of job: Int64?, _ site: Site) throws -> JSONValue {
         var members = try members(of: thumbnail)
         let isPending = thumbnail.blob == nil
@@ -35,7 +35,7 @@ struct JobView {
     }
 }
 
-/// A receipt, likewise.
+/// An enqueue receipt as served over HTTP: the wire format, with this server's paths added to each thumbnail.
 struct ReceiptView {
     let json: JSONValue
 

@@ -36,7 +36,10 @@ struct JobsHandler {
         }
     }
 
-    private static let nothing = Problem(.notFound, "there are /jobs, /jobs/ID, /jobs/ID/cancel and /jobs/ID/retry")
+    private static let nothing = Problem(
+        .notFound,
+        "nothing here: the paths are /jobs, /jobs/ID, /jobs/ID/cancel and /jobs/ID/retry"
+    )
 
     // MARK: - Reading
 
@@ -84,14 +87,14 @@ struct JobsHandler {
         for text in target.query.list(name) {
             guard let word = Word(rawValue: text) else {
                 let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.badRequest, "\(name)=\(text): must be out of \(known), with commas between them")
+                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(known)")
             }
             words.append(word)
         }
         return words
     }
 
-    /// How many of the newest discarded jobs there are of each code, with the newest of each.
+    /// Counts the newest discarded jobs by failure code, with the newest job of each code as an example.
     func failures() async throws -> Response {
         try target.query.allow()
         try site.configuration.tokens.demand(.read, of: request)
@@ -172,13 +175,13 @@ struct JobsHandler {
         guard let boundary = type["boundary"], (1...70).contains(boundary.utf8.count) else {
             throw Problem(.badRequest, "multipart/form-data needs a boundary of 1 to 70 characters")
         }
-        // The request and the lines between the parts come on top.
+        // The request and the boundary lines come on top of the picture.
         let limit = site.configuration.maximumUpload + ThumbnailRequest.maximumBytes + 65_536
         let form = try MultipartForm(try await body(atMost: limit, "a form"), boundary: boundary)
         guard let picture = form["picture"] else {
             throw Problem(
                 .unprocessableContent,
-                "the form has no part \"picture\"",
+                "the form has no \"picture\" part",
                 code: .requestInvalid,
                 field: "picture"
             )
@@ -197,7 +200,7 @@ struct JobsHandler {
         return try await site.store.enqueue(asked.request, data: picture, cacheKey: asked.cacheKey)
     }
 
-    /// The whole body. One that is too long, or takes too long, ends the connection.
+    /// Reads the whole body. A body that is too long or too slow closes the connection.
     private func body(atMost limit: Int, _ what: String) async throws -> Data {
         if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
             throw tooLarge(what, limit)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A `Content-Type`: the type in lower case, and its parameters (RFC 9110, section 8.3.1).
+/// The value of `Content-Type`: the type in lower case, and its parameters (RFC 9110, section 8.3.1).
 struct MediaTypeField {
     let essence: String
     private let parameters: [String: String]
@@ -19,6 +19,6 @@ struct MediaTypeField {
         self.parameters = parameters
     }
 
-    /// By its name in lower case.
+    /// The value of the parameter with this lower-case name.
     subscript(name: String) -> String? { parameters[name] }
 }

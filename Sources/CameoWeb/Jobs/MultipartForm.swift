@@ -1,18 +1,18 @@
 internal import Foundation
 internal import HTTPTypes
 
-/// A form as browsers send it with files (RFC 7578).
+/// A `multipart/form-data` body, which browsers send for forms with files (RFC 7578).
 struct MultipartForm {
     private static let maximumParts = 20
     private static let maximumHeader = 4_096
     private let parts: [(name: String, data: Data)]
 
-    /// - Throws: for what is no such form, and for two parts of one name.
+    /// - Throws: ``Problem`` for a malformed form, and for two parts with the same name.
     init(_ body: Data, boundary: String) throws(Problem) {
         let delimiter = Data("\r\n--\(boundary)".utf8)
-        // The first delimiter need not follow a line.
+        // The first delimiter need not follow a line break.
         var rest = (Data("\r\n".utf8) + body)[...]
-        guard let first = rest.range(of: delimiter) else { throw Self.malformed("its boundary is not in it") }
+        guard let first = rest.range(of: delimiter) else { throw Self.malformed("the boundary does not occur in it") }
         rest = rest[first.upperBound...]
         var parts: [(String, Data)] = []
         while !rest.starts(with: Data("--".utf8)) {
@@ -20,14 +20,14 @@ struct MultipartForm {
                 throw Self.malformed("a part has no end")
             }
             guard parts.count < Self.maximumParts else {
-                throw Self.malformed("it has over \(Self.maximumParts) parts")
+                throw Self.malformed("it has more than \(Self.maximumParts) parts")
             }
             let part = try Self.part(
                 line.upperBound <= end.lowerBound
                     ? rest[line.upperBound..<end.lowerBound] : rest[end.lowerBound..<end.lowerBound]
             )
             guard !parts.contains(where: { $0.0 == part.name }) else {
-                throw Self.malformed("the part \"\(part.name)\" stands in it twice")
+                throw Self.malformed("the part \"\(part.name)\" occurs twice")
             }
             parts.append((part.name, part.data))
             rest = rest[end.upperBound...]

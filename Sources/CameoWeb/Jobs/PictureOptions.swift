@@ -3,10 +3,10 @@ internal import CameoStore
 internal import Foundation
 internal import HTTPTypes
 
-/// What to make of a picture that is handed over: by the query beside its bytes, or by the fields of a form.
+/// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
     private static let names = ["size", "preset", "queue", "priority", "batch", "key"]
-    /// Without `size` and `preset`.
+    /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 
     let request: ThumbnailRequest
@@ -17,25 +17,28 @@ struct PictureOptions: Sendable {
         try self.init(presets) { query[$0] }
     }
 
-    /// A form may have a whole request instead of the fields.
+    /// Reads a form, which may contain a whole `request` instead of single fields.
     init(_ form: MultipartForm, _ presets: PresetFile) throws {
         for name in form.names where name != "picture" && name != "request" && !Self.names.contains(name) {
             let known = Self.names.joined(separator: ", ")
-            throw Problem(.badRequest, "there is no part \"\(name)\" here: there are picture, request, \(known)")
+            throw Problem(.badRequest, "unknown part \"\(name)\": the parts are picture, request, \(known)")
         }
         guard let text = form["request"] else {
             try self.init(presets) { form[$0].map { String(decoding: $0, as: UTF8.self) } }
             return
         }
         if let other = form.names.first(where: { $0 != "key" && Self.names.contains($0) }) {
-            throw Problem(.badRequest, "the form has both a request and \"\(other)\": the request says all")
+            throw Problem(
+                .badRequest,
+                "the form has both \"request\" and \"\(other)\": use one or the other"
+            )
         }
-        // The picture is the source, which a request must have.
+        // A request must have a source; here it is the picture.
         guard case .object(var members) = try JSONValue(reading: text, atMost: ThumbnailRequest.maximumBytes) else {
             throw InvalidRequest(path: "", reason: "must be an object")
         }
         guard members["source"] == nil else {
-            throw InvalidRequest(path: "source", reason: "must not be there: the picture is the source")
+            throw InvalidRequest(path: "source", reason: "must be absent: the picture is the source")
         }
         members["source"] = "data:,"
         self.init(

@@ -4,19 +4,19 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-// DESIGN. `/make/RENDITION/SOURCE` is for the first view of a picture: what is made already is served as it is, and all else
-// becomes a job. A URL must be signed, or whoever finds the server could have it make every size of every picture there
-// is. What is signed is the rendition, the source and the expiry as they are decoded, with line feeds between them, so that
-// a proxy which spells a URL otherwise breaks nothing. How long to wait is the client's own business.
+// DESIGN. `/make/RENDITION/SOURCE` is for the first view of a picture: an existing thumbnail is served as it is, and a
+// missing one becomes a job. URLs must be signed; otherwise anyone who finds the server could make it render every size
+// of every picture. The signature covers the decoded rendition, source and expiry, joined with line feeds, so a proxy
+// that re-encodes the URL does not break it. It does not cover `wait`, which is the client's choice.
 
-/// Makes thumbnails when they are first asked for.
+/// Makes thumbnails on first request.
 struct MakeHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
 
     private static let queue = "web"
-    /// Somebody is looking: worth so many minutes of waiting.
+    /// The priority of these jobs, in minutes of waiting: someone is looking at the page.
     private static let priority = 20
     private static let schemes: Set = ["http", "https", "cameo", "initials"]
 
@@ -24,18 +24,23 @@ struct MakeHandler {
         try target.query.allow("sig", "expires", "wait")
         let configuration = site.configuration
         guard configuration.allowsUnsigned || !configuration.signingKeys.isEmpty else {
-            throw Problem(.notFound, "this server makes nothing on demand: it was started without --sign-key")
+            throw Problem(
+                .notFound,
+                "this server does not make thumbnails on demand: it was started without --sign-key"
+            )
         }
         let (first, rest) = RequestTarget.split(target.firstSegment.rest ?? "")
-        guard let rest, !rest.isEmpty else { throw Problem(.notFound, "there is /make/RENDITION/SOURCE") }
+        guard let rest, !rest.isEmpty else {
+            throw Problem(.notFound, "nothing here: the path is /make/RENDITION/SOURCE")
+        }
         let (text, source) = (try RequestTarget.decoded(first), try RequestTarget.decoded(rest))
         if !configuration.allowsUnsigned { try verify(text, source) }
-        // Files are of this machine, and a stranger need not know which there are.
+        // file: is excluded: clients must not be able to probe this machine's files.
         guard let scheme = URIScheme.of(source), Self.schemes.contains(scheme) else {
             let known = Self.schemes.sorted().joined(separator: ", ")
             throw Problem(
                 .badRequest,
-                "the source must be of \(known), percent-encoded",
+                "the source must be a percent-encoded URI with one of the schemes \(known)",
                 code: .sourceUnsupportedScheme
             )
         }
@@ -49,7 +54,7 @@ struct MakeHandler {
         guard let signature = target.query["sig"] else {
             throw Problem(.forbidden, "the URL is not signed: it has no sig=")
         }
-        // Every key is tried, so that the time does not tell which of them it was.
+        // Every key is tried, so that the response time does not reveal which one matched.
         let verified = site.configuration.signingKeys.map { $0.verifies(signature, of: message) }
         guard verified.contains(true) else { throw Problem(.forbidden, "the URL's signature is wrong") }
         guard let expires else { return }

@@ -1,8 +1,8 @@
 internal import CameoModel
 internal import HTTPTypes
 
-/// A rendition in a URL: a size as on the command line (`256x256:cover:webp:q75`), or one of a preset (`gallery:grid`;
-/// `gallery` alone is its first).
+/// The syntax of a rendition in a URL: a size as on the command line (`256x256:cover:webp:q75`), or a rendition of a
+/// preset (`gallery:grid`; `gallery` alone is its first one).
 enum RenditionName {
     static func rendition(_ text: String, _ presets: PresetFile) throws -> Rendition {
         if text.first.map({ $0.isASCII && $0.isNumber }) == true
@@ -24,12 +24,12 @@ enum RenditionName {
         let names = presets.all.map(\.name).joined(separator: ", ")
         return Problem(
             .badRequest,
-            "there is no size or preset \"\(name)\" (presets are \(names))",
+            "unknown size or preset \"\(name)\" (the presets are \(names))",
             code: .requestInvalid
         )
     }
 
-    /// - Throws: `Problem`, or `InvalidRequest` for numbers that are out of bounds.
+    /// - Throws: `Problem`, or `InvalidRequest` for numbers out of range.
     static func size(_ text: String) throws -> Rendition {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let edges = parts[0].split(separator: "x", omittingEmptySubsequences: false)
@@ -39,7 +39,7 @@ enum RenditionName {
         else {
             throw Problem(
                 .badRequest,
-                "\"\(text)\" is no rendition: it must begin with WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels",
+                "\"\(text)\" is not a rendition: it must begin with WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels",
                 code: .requestInvalid
             )
         }
@@ -54,12 +54,12 @@ enum RenditionName {
             } else {
                 throw Problem(
                     .badRequest,
-                    "\"\(text)\": \"\(part)\" is no fit, format or quality (q1 to q100)",
+                    "\"\(text)\": \"\(part)\" is not a fit, format or quality (q1 to q100)",
                     code: .requestInvalid
                 )
             }
         }
-        // The name follows from the rest, as for a size on the command line.
+        // The name is derived from the other members, as for a size on the command line.
         rendition = Rendition(
             width: rendition.width,
             height: rendition.height,

@@ -1,12 +1,12 @@
 internal import CameoModel
 
-/// A secret that makes URLs which this server answers: HMAC-SHA256 (RFC 2104).
+/// A secret key that signs `/make` URLs with HMAC-SHA256 (RFC 2104).
 package struct SigningKey: Sendable {
-    /// Bytes; what is shorter could be guessed.
+    /// The fewest bytes in a key; a shorter one could be guessed.
     package static let minimumBytes = 16
     private let inner, outer: [UInt8]
 
-    /// Nil for a key that is too short.
+    /// Returns nil if the secret is shorter than ``minimumBytes``.
     package init?(_ secret: [UInt8]) {
         guard secret.count >= Self.minimumBytes else { return nil }
         self.init(anyLength: secret)
@@ -20,12 +20,12 @@ package struct SigningKey: Sendable {
         outer = key.map { $0 ^ 0x5C }
     }
 
-    /// 64 lower-case hexadecimal digits.
+    /// The signature of a message, as 64 lower-case hexadecimal digits.
     package func signature(of message: some Sequence<UInt8>) -> String {
         SHA256.digest(of: outer + Self.bytes(of: SHA256.digest(of: inner + Array(message)))).hex
     }
 
-    /// In the same time wherever the two differ.
+    /// Verifies a signature in constant time: the time does not depend on where the two differ.
     func verifies(_ signature: String, of message: some Sequence<UInt8>) -> Bool {
         let (own, given) = (Array(self.signature(of: message).utf8), Array(signature.utf8))
         guard own.count == given.count else { return false }

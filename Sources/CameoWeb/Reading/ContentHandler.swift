@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Answers with the bytes behind a `cameo:` name.
+/// Serves the bytes that a `cameo:` name refers to.
 struct ContentHandler {
     let site: Site
     let request: Request
@@ -31,7 +31,7 @@ struct ContentHandler {
 
     private static let nothing = Problem(
         .notFound,
-        "there are /thumb/ID, /placeholder/ID, /blob/sha256-… and /source/… only"
+        "nothing here: the paths are /thumb/ID, /placeholder/ID, /blob/sha256-… and /source/…"
     )
 
     private func thumbnail(_ name: String, _ context: WebContext) async throws -> Response {
@@ -48,7 +48,7 @@ struct ContentHandler {
         }
         guard let content else { return try await pending.answer(to: request, on: site) }
         if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
-            throw Problem(.notFound, "the thumbnail is \(format), and not what .\(ending) says; leave the ending out")
+            throw Problem(.notFound, "the thumbnail is \(format), which does not match .\(ending); omit the extension")
         }
         return try await serve(content, context)
     }
@@ -68,7 +68,7 @@ struct ContentHandler {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
     }
 
-    /// `ID`, or with an ending such as `.webp`.
+    /// Parses `ID`, or `ID` with an extension such as `.webp`.
     private static func id(_ name: String) throws(Problem) -> (id: ThumbnailID, ending: Substring?) {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let id = ThumbnailID(parts[0]) else { throw nothing }
@@ -89,20 +89,23 @@ struct ContentHandler {
         "public, max-age=\(site.configuration.thumbnailAge.components.seconds), stale-while-revalidate=86400"
     }
 
-    /// Of a document that a browser would run: it is to be looked at, and nothing of it does anything.
+    /// The content security policy of types that a browser might run as a document, such as SVG: nothing in them
+    /// executes.
     static let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-    /// What no browser takes for a document.
+    /// The types that no browser treats as a document.
     private static let harmless: Set = [
         "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heif", "image/tiff", "image/jxl",
     ]
 
-    /// - Throws: ``Problem``, or ``StoreError``
+    /// Serves the content, or the part of it that the request's conditions and range select.
+    ///
+    /// - Throws: ``Problem`` or ``StoreError``.
     func serve(_ content: StoredContent, _ context: WebContext) async throws -> Response {
         let modified = content.modifiedAt.map(HTTPDate.text)
         var headers: HTTPFields = [.eTag: content.entityTag, .cacheControl: cacheControl(of: content)]
         if let modified { headers[.lastModified] = modified }
         let conditions = RequestConditions(request)
-        // Before the bytes are read: who has them costs a look at one row.
+        // Checked before the bytes are read: a client that has them costs one row lookup.
         guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: modified) else {
             return Response(status: .notModified, headers: headers)
         }
@@ -132,7 +135,7 @@ struct ContentHandler {
             headers[.contentLength] = "\(range.count)"
             return Response(status: .partialContent, headers: headers, body: body(bytes, range, context))
         case .unsatisfiable:
-            var problem = Problem(.rangeNotSatisfiable, "there are \(count) bytes")
+            var problem = Problem(.rangeNotSatisfiable, "the range does not fit the content of \(count) bytes")
             problem.headers[.contentRange] = "bytes */\(count)"
             throw problem
         }
@@ -142,7 +145,7 @@ struct ContentHandler {
         switch content.freshness {
         case .forever: "public, \(content.cacheControl)"
         case .unknown: thumbnailCacheControl
-        // Who may see an original is not known here.
+        // The server does not know who may see an original.
         case .until: "private, \(content.cacheControl)"
         }
     }

@@ -3,14 +3,14 @@ internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
 
-/// A part of a file that is sent piece by piece, as fast as the client takes it.
+/// A range of a file, sent piece by piece as fast as the client accepts it.
 struct FileBody: Sendable {
     let file: OpenFile
     let range: Range<Int>
     let files: VerifiedFiles
     let channel: any Channel
 
-    /// How long a client may take nothing at all.
+    /// How long a client may accept no piece before its connection is closed.
     private static let patience = Duration.seconds(30)
 
     private struct CutOff: Error {}
@@ -22,7 +22,7 @@ struct FileBody: Sendable {
                 while true {
                     let seen = progress.pieces
                     try await Task.sleep(for: Self.patience)
-                    // The write that waits for the client then fails.
+                    // This makes the pending write fail.
                     if progress.pieces == seen { return channel.close(promise: nil) }
                 }
             }
@@ -30,7 +30,7 @@ struct FileBody: Sendable {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: VerifiedFiles.piece) {
                 let piece = start..<min(start + VerifiedFiles.piece, range.upperBound)
                 let bytes = await files.read(file, piece)
-                // The length is promised: the client is to see that something is missing.
+                // The length has been announced: closing tells the client that bytes are missing.
                 guard bytes.count == piece.count else {
                     channel.close(promise: nil)
                     throw CutOff()

@@ -5,13 +5,13 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
-// DESIGN. A thumbnail's name does not tell who has asked for it, and the store keeps no such index: what is not made yet
-// and what nobody has asked for look alike. So the URLs that cameo-web hands out name the job too (`?job=7`); then the
-// answer tells that it has failed and why, and what box it will fill.
+// DESIGN. A thumbnail's name does not reveal the job that makes it, and the store has no such index, so a pending
+// thumbnail and one that was never requested look the same. The URLs that cameo-web issues therefore name the job too
+// (`?job=7`), which lets the response report a failure with its reason, and the box that the thumbnail will fill.
 
-/// A thumbnail that is not there, or not yet.
+/// A thumbnail that does not exist, or does not exist yet.
 struct PendingThumbnail: Sendable {
-    /// Pixels; what a browser is shown for a rendition that has only one of them is a square.
+    /// The size of a placeholder in pixels; a rendition with only a width or a height gets a square.
     struct Box: Sendable {
         var width = 256
         var height = 256
@@ -37,7 +37,7 @@ struct PendingThumbnail: Sendable {
         let edges = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard edges.count == 2, let width = edges[0], let height = edges[1], Rendition.edgeRange.contains(width),
             Rendition.edgeRange.contains(height)
-        else { throw Problem(.badRequest, "box=\(text): must be WIDTHxHEIGHT in pixels, as 256x256") }
+        else { throw Problem(.badRequest, "box=\(text): must be WIDTHxHEIGHT in pixels, such as 256x256") }
         return Box(width: width, height: height)
     }
 
@@ -46,8 +46,8 @@ struct PendingThumbnail: Sendable {
         return Box(width: rendition.width ?? edge, height: rendition.height ?? edge)
     }
 
-    /// The thumbnail, if it is made in this time. Ends early where its job has ended without it, and when the server is
-    /// to end.
+    /// Waits up to `patience` for the thumbnail; returns nil if it was not made. Returns early if its job ends without
+    /// it, or if the server shuts down.
     func wait(_ patience: Duration, on site: Site) async throws -> StoredContent? {
         guard patience > .zero else { return nil }
         enum Look: Sendable {
@@ -69,7 +69,9 @@ struct PendingThumbnail: Sendable {
         return nil
     }
 
-    /// 202 and what can be shown meanwhile; or why it will not come.
+    /// Responds 202 with a placeholder or the job's state.
+    ///
+    /// - Throws: ``Problem`` with the reason if the thumbnail will not be made; ``StoreError``.
     func answer(to request: Request, on site: Site) async throws -> Response {
         var members: [String: JSONValue] = [
             "status": "pending", "uri": .string(CameoURI.thumbnail(id).text),
@@ -108,7 +110,7 @@ struct PendingThumbnail: Sendable {
         return response
     }
 
-    /// As browsers ask for an `img`: they name kinds of pictures, and programs do not.
+    /// Whether `Accept` names an image type, as browsers do for an `img` and programs do not.
     private static func wantsPicture(_ request: Request) -> Bool {
         request.headers[.accept]?.lowercased().contains("image/") ?? false
     }
@@ -116,8 +118,9 @@ struct PendingThumbnail: Sendable {
     private static func problem(_ job: Job) -> Problem {
         switch job.state {
         case .cancelled: return Problem(.gone, "job \(job.id) was cancelled")
-        case .completed: return Problem(.gone, "job \(job.id) has made it, and it has been removed since")
-        default: return job.failure.map { Problem($0) } ?? Problem(.gone, "job \(job.id) has ended without it")
+        case .completed: return Problem(.gone, "job \(job.id) made the thumbnail, which has since been removed")
+        default:
+            return job.failure.map { Problem($0) } ?? Problem(.gone, "job \(job.id) ended without making the thumbnail")
         }
     }
 }

@@ -1,20 +1,20 @@
 internal import CameoModel
 internal import Foundation
 
-/// What is shown in a thumbnail's place: a few hundred bytes.
+/// A picture of at most a few kilobytes, shown in place of a thumbnail.
 struct PlaceholderPicture: Sendable {
     let mediaType: String
     let bytes: [UInt8]
 
-    /// Neither light nor dark.
+    /// A mid grey, neither light nor dark.
     private static let neutral = "#a8a8a8"
 
-    /// Of a picture that nothing is known of but the room that it takes.
+    /// Makes a grey box for a picture of which only the size is known.
     init(box: PendingThumbnail.Box) {
         self.init(box, color: Self.neutral)
     }
 
-    /// As its ThumbHash remembers it; its main colour, if that cannot be read.
+    /// Draws the thumbnail's ThumbHash, or a box of its dominant colour if the hash cannot be decoded.
     init(of thumbnail: Thumbnail) {
         let placeholder = thumbnail.facts.placeholder
         if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A picture of at most 32 × 32 pixels in some 25 bytes, by its discrete cosine transform. Read as the reference does:
-/// https://github.com/evanw/thumbhash/blob/main/js/thumbhash.js
+/// A picture of at most 32 × 32 pixels in about 25 bytes, stored as a discrete cosine transform. The decoder follows
+/// the reference: https://github.com/evanw/thumbhash/blob/main/js/thumbhash.js
 struct ThumbHash: Sendable {
-    /// One of luma, the two colour differences and alpha: its mean, and the rest of its spectrum.
+    /// The mean and the other coefficients of one channel: luma, a colour difference or alpha.
     private struct Channel: Sendable {
         var mean = 0.0
         var columns = 0
@@ -14,7 +14,7 @@ struct ThumbHash: Sendable {
             var sum = mean
             var index = 0
             for row in 0..<rows {
-                // Half of the spectrum is kept: the triangle of low frequencies, without the mean.
+                // Only the triangle of low frequencies is stored, without the mean.
                 var column = row > 0 ? 0 : 1
                 while column * rows < columns * (rows - row) {
                     sum += coefficients[index] * horizontal[column] * vertical[row] * 2
@@ -26,13 +26,14 @@ struct ThumbHash: Sendable {
         }
     }
 
-    /// Pixels.
+    /// The width in pixels.
     let width: Int
+    /// The height in pixels.
     let height: Int
     private let luma, p, q: Channel
     private let alpha: Channel?
 
-    /// Nil for bytes that are none.
+    /// Returns nil for bytes that are not a ThumbHash.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 5 else { return nil }
         let header = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
@@ -82,7 +83,7 @@ struct ThumbHash: Sendable {
         self.alpha = alpha
     }
 
-    /// Red, green, blue and alpha of each pixel, row by row.
+    /// The decoded picture: red, green, blue and alpha of each pixel, row by row.
     func pixels() -> [UInt8] {
         let most = max(luma.columns, luma.rows, alpha == nil ? 3 : 5)
         let horizontal = (0..<width).map { Self.cosines(of: $0, in: width, most) }
@@ -108,13 +109,13 @@ struct ThumbHash: Sendable {
     }
 }
 
-/// PNG without compression: for some thousand bytes (https://www.w3.org/TR/png-3/).
+/// An encoder of small, uncompressed PNG files (https://www.w3.org/TR/png-3/).
 enum PlainPNG {
-    /// Red, green, blue and alpha of each pixel, row by row: at most 65,535 bytes with one more for each row.
+    /// Encodes red, green, blue and alpha of each pixel, row by row: at most 65,535 bytes, counting one more per row.
     static func encode(_ pixels: [UInt8], width: Int, height: Int) -> [UInt8] {
         var lines: [UInt8] = []
         for y in 0..<height { lines += [0] + pixels[(y * width * 4)..<((y + 1) * width * 4)] }
-        precondition(lines.count <= 65_535, "one stored block holds no more")
+        precondition(lines.count <= 65_535, "a stored block holds at most 65,535 bytes")
         let count = UInt16(lines.count)
         let deflated: [UInt8] =
             [0x78, 0x01, 1, UInt8(count & 255), UInt8(count >> 8), UInt8(~count & 255), UInt8(~count >> 8)]

@@ -4,10 +4,10 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-// DESIGN. Stored bytes are never served without having been compared with their digest (invariant I6). Those of a file are
-// read piece by piece while the client takes them, when a status has long been sent and a part may be all that is wanted.
-// So a file is read through once before its first answer; the system keeps its pages for the second reading. From then on
-// the same file, by its inode, length and times, counts as compared.
+// DESIGN. Stored bytes are never served before they are verified against their digest (invariant I6). A file is read
+// piece by piece as the client accepts it: by then the status has been sent, and only a range may be requested. So a
+// file is read in full once before its first response; the page cache keeps it for the second read. From then on, the
+// same file, identified by its device, inode and times, counts as verified.
 final class VerifiedFiles: Sendable {
     private struct Identity: Hashable, Sendable {
         let device, inode, modified, changed: Int
@@ -18,9 +18,11 @@ final class VerifiedFiles: Sendable {
     static let piece = 262_144
 
     private let known = Mutex<Set<Identity>>([])
-    /// Reading blocks; the pool of Swift's tasks must not.
+    /// A queue for reads, which block; Swift's task pool must not block.
     private let queue = DispatchQueue(label: "cameo.web.files", attributes: .concurrent)
 
+    /// Verifies the file's bytes against the digest, unless that has been done before.
+    ///
     /// - Throws: ``StoreError/damagedBlob(digest:)``
     func verify(_ file: OpenFile, count: Int, as digest: BlobDigest) async throws(StoreError) {
         guard let status = file.status() else { throw .damagedBlob(digest: digest.description) }
@@ -40,7 +42,7 @@ final class VerifiedFiles: Sendable {
         }
     }
 
-    /// Bytes of a file; fewer where it has been cut off since.
+    /// Reads a range of a file; returns fewer bytes if the file was truncated meanwhile.
     func read(_ file: OpenFile, _ range: Range<Int>) async -> [UInt8] {
         await perform { Self.read(file, range) }
     }

@@ -2,21 +2,21 @@ internal import CameoModel
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Who may do what, by the bearer tokens of a file (RFC 6750).
+/// Bearer tokens from a file, and their scopes (RFC 6750).
 ///
-/// A line each: a name for the log, scopes with commas between them, and the token, or `sha256-` and the 64 hexadecimal
-/// digits of its SHA-256. Empty lines and those that begin with `#` say nothing.
+/// Each line has a name for the log, comma-separated scopes, and the token, or `sha256-` and the 64 lower-case
+/// hexadecimal digits of its SHA-256. Empty lines and lines that begin with `#` are ignored.
 package struct AccessTokens: Sendable {
     package enum Scope: String, CaseIterable, Sendable {
-        /// To see jobs, the status and originals.
+        /// Allows reading jobs, the status and originals.
         case read
-        /// To hand in pictures and requests.
+        /// Allows submitting pictures and requests.
         case enqueue
-        /// To cancel and retry jobs.
+        /// Allows cancelling and retrying jobs.
         case operate
     }
 
-    /// What is wrong with the file.
+    /// A syntax error in a token file.
     package struct Malformed: Error, CustomStringConvertible {
         package let description: String
     }
@@ -27,11 +27,11 @@ package struct AccessTokens: Sendable {
         let digest: BlobDigest
     }
 
-    /// Bytes; what is shorter could be guessed.
+    /// The fewest bytes in a token; a shorter one could be guessed.
     private static let minimumBytes = 16
     private let tokens: [Token]
 
-    /// Everybody may read, and nobody may do anything else.
+    /// Creates an empty set of tokens: anyone may read, and nobody may do anything else.
     package init() { tokens = [] }
 
     package init(parsing text: String) throws(Malformed) {
@@ -39,10 +39,10 @@ package struct AccessTokens: Sendable {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let name = words.first, !name.hasPrefix("#") else { continue }
-            // No message shows a token.
+            // No message may contain a token.
             guard words.count == 3 else {
                 throw Malformed(
-                    description: "line \(index + 1): must be a name, scopes and a token, with spaces between them"
+                    description: "line \(index + 1): must be a name, scopes and a token, separated by spaces"
                 )
             }
             var scopes: Set<Scope> = []
@@ -50,7 +50,7 @@ package struct AccessTokens: Sendable {
                 guard let scope = Scope(rawValue: String(word)) else {
                     let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
                     throw Malformed(
-                        description: "line \(index + 1): there is no scope \"\(word)\" (there are \(known))"
+                        description: "line \(index + 1): unknown scope \"\(word)\" (the scopes are \(known))"
                     )
                 }
                 scopes.insert(scope)
@@ -64,7 +64,7 @@ package struct AccessTokens: Sendable {
         if word.hasPrefix("sha256-") {
             guard let digest = BlobDigest(hex: word.dropFirst(7)) else {
                 throw Malformed(
-                    description: "line \(line): behind sha256- there must be 64 lower-case hexadecimal digits"
+                    description: "line \(line): sha256- must be followed by 64 lower-case hexadecimal digits"
                 )
             }
             return digest
@@ -77,31 +77,31 @@ package struct AccessTokens: Sendable {
 
     package var isEmpty: Bool { tokens.isEmpty }
 
-    /// The name of the request's token.
+    /// Requires a scope of the request's token, and returns the token's name. If there are no tokens, anyone may read.
     ///
-    /// - Throws: 401 or 403. Without any tokens everybody may read.
+    /// - Throws: ``Problem`` with status 401 or 403.
     @discardableResult
     func demand(_ scope: Scope, of request: Request) throws(Problem) -> String {
         guard !tokens.isEmpty else {
             if scope == .read { return "everybody" }
-            throw Problem(.forbidden, "this server takes no writes: it was started without --tokens")
+            throw Problem(.forbidden, "this server accepts no writes: it was started without --tokens")
         }
         guard let field = request.headers[.authorization], field.lowercased().hasPrefix("bearer ") else {
-            throw Self.unauthorized("a bearer token is needed", challenge: "Bearer")
+            throw Self.unauthorized("a bearer token is required", challenge: "Bearer")
         }
         guard let token = token(field.dropFirst("bearer ".count)) else {
             throw Self.unauthorized(
-                "the token is not one of this server's",
+                "this server does not know the token",
                 challenge: "Bearer error=\"invalid_token\""
             )
         }
         guard token.scopes.contains(scope) else {
-            throw Problem(.forbidden, "the token of \(token.name) has no scope \(scope.rawValue)")
+            throw Problem(.forbidden, "the token \"\(token.name)\" lacks the scope \(scope.rawValue)")
         }
         return token.name
     }
 
-    /// What the request's token allows, for a page that shows no more than that. Wrong tokens are told as none.
+    /// The scopes that the request has, so that a page can show only what they allow. An unknown token counts as none.
     func access(of request: Request) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for scope in Scope.allCases {
@@ -117,8 +117,8 @@ package struct AccessTokens: Sendable {
         return .object(members)
     }
 
-    /// All are compared to their ends, so that the time tells nothing; and what is compared are digests, of which nobody
-    /// can approach one step by step.
+    /// Compares all tokens in full, so that the time reveals nothing. It compares digests, which cannot be guessed byte
+    /// by byte.
     private func token(_ text: Substring) -> Token? {
         let digest = Array(SHA256.digest(of: Array(text.utf8)).hex.utf8)
         var found: Token?

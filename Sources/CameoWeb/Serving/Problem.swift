@@ -3,16 +3,15 @@ internal import CameoStore
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Why a request is not answered as it was meant: a problem document (RFC 9457), with Cameo's code of the failure where
-/// it has one.
+/// An error response: a problem document (RFC 9457), with Cameo's failure code if there is one.
 struct Problem: Error {
     let status: HTTPResponse.Status
     let detail: String
     let code: JobFailure.Code?
-    /// Of the request; nil where none is to blame.
+    /// The field of the request that is at fault; nil if there is none.
     let field: String?
     var headers = HTTPFields()
-    /// Whether nothing more is read from the connection: the rest of the request may be of any length.
+    /// Whether to stop reading from the connection, as the rest of the request may have any length.
     var endsConnection = false
 
     init(_ status: HTTPResponse.Status, _ detail: String, code: JobFailure.Code? = nil, field: String? = nil) {
@@ -43,7 +42,7 @@ struct Problem: Error {
         }
     }
 
-    /// Of a job that has failed.
+    /// Makes a problem from a job's failure.
     init(_ failure: JobFailure) {
         let status: HTTPResponse.Status =
             switch failure.code {
@@ -60,7 +59,7 @@ struct Problem: Error {
         self.init(status, failure.message, code: failure.code)
     }
 
-    /// Of whatever a handler has thrown.
+    /// Makes a problem from any error that a handler throws.
     init(erased error: any Error) {
         switch error {
         case let error as Problem: self = error
@@ -70,9 +69,9 @@ struct Problem: Error {
         }
     }
 
-    /// Only GET and HEAD, or whatever else a path takes.
+    /// Status 405; `allowed` lists the methods that the path accepts, separated by commas.
     static func methodNotAllowed(_ allowed: String) -> Problem {
-        var problem = Problem(.methodNotAllowed, "this path takes \(allowed)")
+        var problem = Problem(.methodNotAllowed, "this path accepts \(allowed)")
         problem.headers[.allow] = allowed
         return problem
     }
@@ -92,6 +91,6 @@ struct Problem: Error {
 }
 
 extension HTTPResponse.Status {
-    /// RFC 4918, section 11.5.
+    /// Status 507 (RFC 4918, section 11.5).
     static let outOfSpace = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
 }

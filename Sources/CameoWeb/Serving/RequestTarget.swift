@@ -2,21 +2,21 @@ internal import CameoModel
 internal import Foundation
 internal import HTTPTypes
 
-/// What a request line asks for: segments of a path as they were sent, and a query.
+/// The target of a request line: a path, still percent-encoded, and a query.
 struct RequestTarget: Sendable {
-    /// Bytes of a path and query; longer ones are refused.
+    /// The most bytes in a path and query.
     static let maximumBytes = 65_536
 
-    /// Behind the base path, without its first slash: still percent-encoded.
+    /// The path after the base path, without its leading slash and still percent-encoded.
     let path: Substring
     let query: QueryItems
 
-    /// The text is as in the request line: a path, or a proxy's whole URL.
+    /// Parses the text of the request line: a path, or a whole URL as sent to proxies.
     ///
-    /// - Throws: for a path that does not begin with the base path, and a query that is malformed.
+    /// - Throws: ``Problem`` if the text is too long, the path lacks the base path, or the query is malformed.
     init(_ text: String, basePath: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumBytes else {
-            throw Problem(.uriTooLong, "the path and query have over \(Self.maximumBytes) bytes")
+            throw Problem(.uriTooLong, "the path and query have more than \(Self.maximumBytes) bytes")
         }
         var rest = text[...]
         if !rest.hasPrefix("/"), let scheme = rest.range(of: "://") {
@@ -31,25 +31,25 @@ struct RequestTarget: Sendable {
         query = try QueryItems(parts.count == 2 ? parts[1] : "")
     }
 
-    /// The first segment, and what follows its slash; nil where there is none.
+    /// The first segment, and the rest after its slash; nil if there is no slash.
     var firstSegment: (name: Substring, rest: Substring?) { Self.split(path) }
 
-    /// A text up to its first slash, and what follows that.
+    /// Splits a text at its first slash; the rest is nil if there is none.
     static func split(_ text: Substring) -> (name: Substring, rest: Substring?) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         return (parts[0], parts.count == 2 ? parts[1] : nil)
     }
 
-    /// Decoded once: no byte of it becomes a path of anything.
+    /// Percent-decodes a text once. The result is never used as a file path.
     static func decoded(_ text: Substring) throws(Problem) -> String {
         guard let bytes = PercentEncoding.decoded(text.utf8), let decoded = String(validating: bytes, as: UTF8.self),
             !decoded.unicodeScalars.contains("\0")
-        else { throw Problem(.badRequest, "a percent-escape is malformed, or what it stands for is no text") }
+        else { throw Problem(.badRequest, "a percent-escape is malformed or does not decode to UTF-8 text") }
         return decoded
     }
 }
 
-/// The items of a query, each name at most once unless it is one that is asked for as a list.
+/// The items of a query.
 struct QueryItems: Sendable {
     private let items: [(name: String, value: String)]
 
@@ -67,22 +67,22 @@ struct QueryItems: Sendable {
         try RequestTarget.decoded(text.replacing("+", with: "%20")[...])
     }
 
-    /// Refuses every name that means nothing here: a misspelt one would be ignored in silence.
+    /// Rejects repeated and unknown names: a misspelt one would otherwise be ignored silently.
     func allow(_ names: String...) throws(Problem) {
         for (index, item) in items.enumerated() {
             guard names.contains(item.name) else {
-                let known = names.isEmpty ? "it takes none" : "there are \(names.joined(separator: ", "))"
-                throw Problem(.badRequest, "there is no query item \"\(item.name)\" here: \(known)")
+                let known = names.isEmpty ? "this path accepts none" : "the items are \(names.joined(separator: ", "))"
+                throw Problem(.badRequest, "unknown query item \"\(item.name)\": \(known)")
             }
             guard !items[..<index].contains(where: { $0.name == item.name }) else {
-                throw Problem(.badRequest, "the query item \"\(item.name)\" stands there twice")
+                throw Problem(.badRequest, "the query item \"\(item.name)\" occurs twice")
             }
         }
     }
 
     subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
-    /// Words with commas between them; empty where there are none.
+    /// The comma-separated words of an item; empty if the item is absent.
     func list(_ name: String) -> [String] { self[name].map { $0.split(separator: ",").map(String.init) } ?? [] }
 
     func integer(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
@@ -96,7 +96,7 @@ struct QueryItems: Sendable {
         return number
     }
 
-    /// `wait=2s`, `wait=500ms`, or seconds.
+    /// The duration in `wait`: `2s`, `500ms`, or a number of seconds; zero if it is absent.
     func wait() throws(Problem) -> Duration {
         guard let text = self["wait"] else { return .zero }
         let isMilliseconds = text.hasSuffix("ms")
@@ -104,7 +104,7 @@ struct QueryItems: Sendable {
         guard let amount = Double(number), number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
             Site.waitRange.contains(isMilliseconds ? amount / 1_000 : amount)
         else {
-            throw Problem(.badRequest, "wait=\(text): must be a time from 0 to 30s, as 2s or 500ms")
+            throw Problem(.badRequest, "wait=\(text): must be a duration from 0 to 30s, such as 2s or 500ms")
         }
         return isMilliseconds ? .milliseconds(Int64(amount)) : .milliseconds(Int64(amount * 1_000))
     }

@@ -5,12 +5,12 @@ internal import Hummingbird
 internal import NIOCore
 
 extension Response {
-    /// Never to be kept by a cache.
+    /// Makes a JSON response that caches must not store.
     init(json: JSONValue, status: HTTPResponse.Status = .ok, mediaType: String = "application/json") {
         self.init(text: json.canonicalText + "\n", status: status, contentType: mediaType)
     }
 
-    /// One message of the wire contract.
+    /// Makes a response from a message in the wire format, which caches must not store.
     init(message: some Encodable, status: HTTPResponse.Status = .ok) throws {
         let text = String(decoding: try WireFormat.encode(message), as: UTF8.self)
         self.init(text: text + "\n", status: status, contentType: "application/json")
@@ -24,7 +24,7 @@ extension Response {
         )
     }
 
-    /// The same without its body, for HEAD.
+    /// Returns the response without its body, for HEAD.
     func withoutBody() -> Response {
         var headers = headers
         if headers[.contentLength] == nil, let length = body.contentLength { headers[.contentLength] = "\(length)" }

@@ -3,9 +3,9 @@ internal import CameoStore
 internal import Foundation
 internal import Logging
 
-/// What the answers are made of.
+/// The store, the settings and the state that all request handlers share.
 struct Site: Sendable {
-    /// What a client may ask to be kept waiting for, in seconds.
+    /// The allowed values of `wait`, in seconds.
     static let waitRange = 0.0...30.0
 
     let store: any Store
@@ -25,7 +25,7 @@ struct Site: Sendable {
         changes = StoreChanges(store: store)
     }
 
-    /// The path of this server that leads to what a name stands for.
+    /// The path on this server that serves what a `cameo:` name refers to.
     func path(to uri: CameoURI) -> String {
         switch uri {
         case .thumbnail(let id): "\(configuration.basePath)/thumb/\(id)"

@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// A request's connection, which some answers end.
+/// The context of a request, with its connection, which some responses close.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

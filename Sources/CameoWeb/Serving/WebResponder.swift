@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// Leads each request to what answers it.
+/// Routes each request to its handler.
 struct WebResponder: HTTPResponder {
     let site: Site
 
@@ -70,7 +70,7 @@ struct WebResponder: HTTPResponder {
         }
     }
 
-    /// HEAD is what GET is.
+    /// Throws a ``Problem`` unless the request's method is one of `methods`.
     static func check(_ request: Request, allows methods: HTTPRequest.Method...) throws(Problem) {
         guard methods.contains(request.method) else {
             throw .methodNotAllowed(methods.map(\.rawValue).joined(separator: ", "))
@@ -78,7 +78,7 @@ struct WebResponder: HTTPResponder {
     }
 }
 
-/// What a path leads to.
+/// The route of a path, named after its first segment.
 enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
     case blob, source, placeholder, health, status, metrics, jobs, failures, make, access
@@ -96,11 +96,11 @@ enum Route: String, CaseIterable, Sendable {
 }
 
 extension Response {
-    /// How long a client that is still sending has to read the answer: a connection that is closed at once takes it along
-    /// (RFC 9112, section 9.6).
+    /// How long a client that is still sending has to read the response: closing the connection at once could discard
+    /// it (RFC 9112, section 9.6).
     private static var lingering: TimeAmount { .seconds(2) }
 
-    /// Closes the connection behind itself.
+    /// Returns the response with a body that closes the connection once it is sent.
     fileprivate func ending(_ channel: any Channel) -> Response {
         var response = self
         let body = body

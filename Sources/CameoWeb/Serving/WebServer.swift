@@ -6,11 +6,11 @@ package import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// Serves a store over HTTP/1.1 until it is told to end.
+/// Serves a store over HTTP/1.1 until it is told to shut down.
 package struct WebServer: Service {
-    /// Connections beyond these wait to be accepted.
+    /// The most open connections; further ones wait to be accepted.
     private static let maximumConnections = 4_096
-    /// Between two requests of a connection, and between two pieces of a request.
+    /// The longest pause between two requests on a connection, and between two pieces of a request.
     private static let idleTimeout = TimeAmount.seconds(60)
 
     private let address: ListenAddress
@@ -18,7 +18,7 @@ package struct WebServer: Service {
     private let logger: Logger
     private let onReady: @Sendable (_ address: String) -> Void
 
-    /// `onReady` is told the URL of the first page once connections are accepted.
+    /// Creates a server that calls `onReady` with the dashboard's URL once it accepts connections.
     package init(
         store: any Store,
         address: ListenAddress,
@@ -52,7 +52,7 @@ package struct WebServer: Service {
         }
     }
 
-    /// The address is taken, or none of this machine's.
+    /// An error in listening on the address, which is in use, for example, or not one of this machine's.
     package struct CannotListen: Error, CustomStringConvertible {
         let address: ListenAddress
         let reason: String
@@ -60,7 +60,7 @@ package struct WebServer: Service {
         package var description: String { "cannot listen on \(address): \(reason)" }
     }
 
-    /// The framework's own lines say nothing that ours do not.
+    /// The framework's logger; its lines below `error` add nothing to ours.
     private var quietLogger: Logger {
         var logger = logger
         logger.logLevel = .error

@@ -4,25 +4,26 @@ internal import CameoReport
 internal import CommandSupport
 internal import Foundation
 
-/// Folders as sources.
+/// The options for sources that are folders.
 struct FolderOptions: ParsableArguments {
     @Flag(
         name: [.customShort("r"), .long],
-        help: "Enqueues all pictures in and below a SOURCE that is a folder, recognised by their first bytes."
+        help: "Enqueue all pictures in and below each SOURCE that is a folder, recognised by their first bytes."
     )
     var recursive = false
 
     @Flag(
         help: """
-            Runs until it is stopped and enqueues each picture that appears in the folders that SOURCE names, once it is \
-            complete. With -r, it first enqueues the existing pictures, and watches the folders below as well.
+            Run until stopped, and enqueue each new picture in the folders given as SOURCE once it is complete. With \
+            -r, enqueue the existing pictures first, and watch subfolders too.
             """
     )
     var watch = false
 
     var depth: PictureTree.Depth { recursive ? .everythingBelow : .folderOnly }
 
-    /// The sources, with each folder replaced by the pictures in it if `--recursive` was given. The folder `store` is skipped.
+    /// The sources, with each folder replaced by the pictures in and below it if `--recursive` was given. The folder
+    /// `store` is skipped.
     func expanded(_ sources: [SourceArgument], store: [UInt8]) throws -> [SourceArgument] {
         guard recursive else { return sources }
         var result: [SourceArgument] = []
@@ -33,7 +34,7 @@ struct FolderOptions: ParsableArguments {
             }
             let tree = try PictureTree(folder, depth, leavingOut: store)
             guard !tree.pictures.isEmpty || watch else {
-                throw CommandFailure("\(source.name): there is no picture in it\(Self.leftOut(tree))", .usage)
+                throw CommandFailure("\(source.name): contains no pictures\(Self.leftOut(tree))", .usage)
             }
             if tree.otherFiles + tree.unreadableFiles > 0 {
                 let count = AmountText.count(tree.pictures.count, "picture")
@@ -44,12 +45,12 @@ struct FolderOptions: ParsableArguments {
         return result
     }
 
-    /// The folders to watch.
+    /// The absolute paths of the sources, all of which must be folders.
     func watched(_ sources: [SourceArgument]) throws(CommandFailure) -> [[UInt8]] {
         var folders: [[UInt8]] = []
         for source in sources {
             guard let folder = Self.folder(source) else {
-                throw CommandFailure("--watch: \(source.name) is no folder", .usage)
+                throw CommandFailure("--watch: \(source.name) is not a folder", .usage)
             }
             folders.append(folder)
         }
@@ -58,14 +59,14 @@ struct FolderOptions: ParsableArguments {
 
     private static func leftOut(_ tree: PictureTree) -> String {
         var parts: [String] = []
-        if tree.otherFiles > 0 { parts.append("\(AmountText.count(tree.otherFiles, "other file")) left out") }
+        if tree.otherFiles > 0 { parts.append("\(AmountText.count(tree.otherFiles, "other file")) skipped") }
         if tree.unreadableFiles > 0 {
-            parts.append("\(AmountText.count(tree.unreadableFiles, "file")) left out that may not be read")
+            parts.append("\(AmountText.count(tree.unreadableFiles, "unreadable file")) skipped")
         }
         return parts.map { ", \($0)" }.joined()
     }
 
-    /// The absolute path of a source that is a folder.
+    /// The absolute path of a source that is a folder; nil for any other source.
     private static func folder(_ source: SourceArgument) -> [UInt8]? {
         guard let path = try? FileURI(parsing: source.source).path else { return nil }
         var status = stat()

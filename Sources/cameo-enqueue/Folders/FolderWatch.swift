@@ -2,13 +2,14 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-// DESIGN. The kernel tells what happens in a folder (inotify(7)). A picture is complete when whoever wrote it closes it, or
-// moves or links it into place; what is still being written is told later. Events are gathered for a quarter of a second, and
-// only what then still stands under its name counts: a download that is renamed when it is done is one picture. A folder
-// that appears is watched first and then walked. When the kernel drops events, everything is walked again for what has changed since
-// the last time that none were dropped; that time is all that is remembered.
+// DESIGN. The kernel reports the events in a folder (inotify(7)). A picture is complete when its writer closes it, or
+// moves or links it into place; a file that is still being written is reported later. Events are collected until a
+// quarter of a second passes without one, and only files that still exist under their names count: a download that is
+// renamed when it is complete is one picture. A new folder is watched first and then walked. When the kernel drops
+// events, all folders are walked again for files changed since the last moment without a drop; only that moment is
+// remembered.
 //
-// Waiting blocks, so it has a thread of its own, which alone uses the value once it has been started.
+// Waiting blocks, so it runs on a thread of its own; once that thread has started, nothing else uses the value.
 struct FolderWatch {
     private static let gathering: Int32 = 250
     private static let longestGathering = 2_000
@@ -19,11 +20,13 @@ struct FolderWatch {
     private let store: [UInt8]
     private var folders: [Int32: [UInt8]] = [:]
     private var found: [[UInt8]] = []
-    /// No events were dropped until then.
+    /// The last time up to which no events were dropped.
     private var complete = Date()
 
-    /// From now on nothing is missed. The roots are absolute paths of folders; the folder `store` is not watched. A folder that
-    /// cannot be watched is a ``CommandFailure``.
+    /// Starts watching: no later event is missed. The roots are absolute paths of folders; the folder `store` is not
+    /// watched.
+    ///
+    /// - Throws: ``CommandFailure`` for a folder that cannot be watched.
     init(_ roots: [[UInt8]], _ depth: PictureTree.Depth, leavingOut store: [UInt8]) throws {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         guard descriptor >= 0 else { throw CommandFailure("folders cannot be watched: \(Errno())", .failed) }
@@ -34,7 +37,7 @@ struct FolderWatch {
 
     var folderCount: Int { folders.count }
 
-    /// Pictures that have come, as absolute paths, some at a time. It ends by throwing a ``CommandFailure``.
+    /// The absolute paths of new pictures, in batches. The stream ends only by throwing, normally a ``CommandFailure``.
     consuming func pictures() -> AsyncThrowingStream<[[UInt8]], any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: [[UInt8]].self)
         let thread = Thread { [self] in
@@ -60,7 +63,7 @@ struct FolderWatch {
         return found.filter { seen.insert($0).inserted && FoundFile($0) == .picture }
     }
 
-    /// Waits for an event, then until none has come for a moment.
+    /// Waits for an event, then collects until none arrives for a quarter of a second, or for two seconds in all.
     private mutating func gather() throws {
         try wait(-1)
         let begun = ContinuousClock.now
@@ -70,14 +73,14 @@ struct FolderWatch {
             dropped = try take() || dropped
         } while try begun.duration(to: .now) < .milliseconds(Self.longestGathering) && wait(Self.gathering)
         if dropped {
-            // Files are dated by a clock that lags behind by some milliseconds.
+            // The clock behind file times lags by a few milliseconds.
             let since = complete.addingTimeInterval(-2)
             for root in roots { found += try walk(new: root).filter { Self.changed($0, since: since) } }
         }
         complete = looked
     }
 
-    /// - Returns: false if nothing came in time.
+    /// - Returns: false if no event arrived in time.
     @discardableResult
     private func wait(_ milliseconds: Int32) throws -> Bool {
         var wish = pollfd(fd: descriptor.descriptor, events: Int16(POLLIN), revents: 0)
@@ -88,7 +91,7 @@ struct FolderWatch {
         }
     }
 
-    /// Takes what has come.
+    /// Reads and handles the pending events.
     ///
     /// - Returns: whether events were dropped.
     private mutating func take() throws -> Bool {
@@ -113,7 +116,7 @@ struct FolderWatch {
     }
 
     private mutating func handle(_ event: inotify_event, _ name: [UInt8]) throws {
-        // Of a folder that was given up, events may still come.
+        // Events may still arrive for a folder that is no longer watched.
         guard let folder = folders[event.wd] else { return }
         func happened(_ kinds: Int32...) -> Bool { kinds.contains { event.mask & UInt32(bitPattern: $0) != 0 } }
         if happened(Int32(IN_DELETE_SELF), Int32(IN_MOVE_SELF), Int32(IN_UNMOUNT), Int32(IN_IGNORED)),
@@ -137,14 +140,14 @@ struct FolderWatch {
 
     // MARK: - Folders
 
-    /// Watches a folder, and those below it where they count too, each before it is listed.
+    /// Watches a folder, and those below it if `depth` includes them, each before it is listed.
     ///
-    /// - Returns: the pictures that are there.
+    /// - Returns: the pictures found.
     private mutating func walk(_ folder: [UInt8]) throws -> [[UInt8]] {
         try PictureTree(folder, depth, leavingOut: store) { try watch($0) }.pictures
     }
 
-    /// The same of a folder that has appeared: it may be gone again, or not be this user's to read.
+    /// Does the same for a new folder, which may be gone again or unreadable; such a folder is skipped.
     private mutating func walk(new folder: [UInt8]) throws -> [[UInt8]] {
         do {
             return try walk(folder)
@@ -169,7 +172,7 @@ struct FolderWatch {
         folders[watch] = folder
     }
 
-    /// Gives up a folder that was moved elsewhere, and those below it.
+    /// Stops watching a folder that was moved away, and those below it.
     private mutating func forget(_ folder: [UInt8]) {
         let below = folder + [UInt8(ascii: "/")]
         for (watch, path) in folders where path == folder || path.starts(with: below) {
@@ -180,8 +183,8 @@ struct FolderWatch {
 
     // MARK: - Files
 
-    /// Whether somebody has it open for writing: the kernel grants no read lease then (fcntl(2), F_SETLEASE). A file of
-    /// another user cannot be asked about, and counts as complete.
+    /// Whether a process has the file open for writing, in which case the kernel grants no read lease (fcntl(2),
+    /// F_SETLEASE). Another user's file cannot be checked and counts as complete.
     private static func isBeingWritten(_ path: [UInt8]) -> Bool {
         let descriptor = open(path.map(CChar.init(bitPattern:)) + [0], O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -191,7 +194,7 @@ struct FolderWatch {
         return errno == EAGAIN
     }
 
-    /// A file that got a second name was complete before.
+    /// Whether the path is a symbolic or hard link: a file that gains a second name was complete before.
     private static func isLink(_ path: [UInt8]) -> Bool {
         var status = stat()
         return lstat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0

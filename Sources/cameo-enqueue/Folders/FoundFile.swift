@@ -1,14 +1,14 @@
 internal import CameoModel
 internal import Foundation
 
-/// What a path in a folder turns out to be.
+/// The kind of a path found in a folder.
 enum FoundFile {
     case picture, folder
-    /// A file that is no picture, or one that workers open only with `--allow-format`.
+    /// A file that is not a picture, or one that workers open only with `--allow-format`.
     case other
-    /// A file that this user may not read.
+    /// A file that this user cannot read.
     case unreadable
-    /// Neither file nor folder, or gone.
+    /// A path that is neither a file nor a folder, or is gone.
     case nothing
 
     init(_ path: [UInt8]) {
@@ -29,7 +29,7 @@ enum FoundFile {
     }
 
     private static func file(_ path: [CChar]) -> FoundFile {
-        // Without waiting: a pipe may have taken the file's place.
+        // O_NONBLOCK, because a pipe may have taken the file's place.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ENOENT ? .nothing : .unreadable }
         guard let format = PictureFormat(sniffing: OpenFile(adopting: descriptor)) else { return .other }

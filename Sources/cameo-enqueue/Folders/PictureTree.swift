@@ -2,25 +2,27 @@ internal import CameoModel
 internal import CommandSupport
 internal import Foundation
 
-/// The pictures in a folder, told by their first bytes and not by their names.
+/// The pictures in a folder, recognised by their first bytes rather than their names.
 ///
-/// Names that begin with a dot are left out, as a shell's `*` leaves them out, and so is the store's own folder. Links to files
-/// count as files; links to folders are not followed, so that no walk is endless.
+/// Names that begin with a dot are skipped, as by a shell's `*`, and so is the store's own folder. Links to files count
+/// as files; links to folders are not followed, so every walk ends.
 struct PictureTree {
     /// Which folders a walk enters.
     enum Depth {
         case folderOnly, everythingBelow
     }
 
-    /// Absolute paths, in the order of their bytes.
+    /// The absolute paths of the pictures, in byte order.
     private(set) var pictures: [[UInt8]] = []
-    /// Files that are no picture, or of a format that workers open only when they are told to.
+    /// The number of files that are not pictures, or whose format workers open only with `--allow-format`.
     private(set) var otherFiles = 0
-    /// Files that this user may not read.
+    /// The number of files that this user cannot read.
     private(set) var unreadableFiles = 0
 
-    /// Walks the tree below an absolute path, and calls `enter` with each folder before it is listed. A folder below that
-    /// disappears meanwhile is left out; any other that cannot be listed is a ``CommandFailure``.
+    /// Walks the tree below an absolute path, and calls `enter` with each folder before it is listed. A subfolder that
+    /// disappears during the walk is skipped.
+    ///
+    /// - Throws: ``CommandFailure`` for any other folder that cannot be listed.
     init(
         _ folder: [UInt8],
         _ depth: Depth,
@@ -59,7 +61,7 @@ struct PictureTree {
             && (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
     }
 
-    /// The names in a folder; nil if it is gone.
+    /// The names in a folder, without those that begin with a dot; nil if the folder is gone.
     private static func list(_ folder: [UInt8]) throws(CommandFailure) -> [[UInt8]]? {
         guard let stream = opendir(folder.map(CChar.init(bitPattern:)) + [0]) else {
             let error = Errno()
@@ -80,7 +82,7 @@ struct PictureTree {
     }
 }
 
-/// One line that counts what a walk has seen, from its third second on.
+/// A status line that counts the files of a walk, shown from its third second on.
 private struct WalkProgress {
     private let begun = ContinuousClock.now
     private var drawn: ContinuousClock.Instant?

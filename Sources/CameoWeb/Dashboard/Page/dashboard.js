@@ -1,6 +1,6 @@
 "use strict";
 
-// Text from outside only ever becomes a text node or a property, never markup.
+// External text only ever becomes a text node or a property, never markup.
 const $ = (id) => document.getElementById(id);
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -61,7 +61,7 @@ function showStatus(report) {
   const { completed, discarded } = report.finishedLastMinute;
   const rate = (completed + discarded) / 60;
   const waiting = report.jobs.available + report.jobs.running + report.jobs.retryable;
-  const left = waiting && rate ? `; at this pace the backlog is done in ${time(waiting / rate)}` : "";
+  const left = waiting && rate ? `; at this rate the backlog clears in ${time(waiting / rate)}` : "";
   $("pace").textContent = `Last minute: ${number(completed)} completed, ${number(discarded)} discarded${left}.`;
   $("queues").tBodies[0].replaceChildren(...report.queues.map((queue) => row(
     queue.paused ? `${queue.name} (paused)` : queue.name,
@@ -86,7 +86,7 @@ function picture(thumbnail, source) {
   return image;
 }
 
-// Pictures that stay are not drawn anew.
+// Pictures that remain in the list are not redrawn.
 const shown = new Map();
 function showRecent(jobs) {
   const items = [];
@@ -114,7 +114,7 @@ function showRecent(jobs) {
 function showFailures({ codes }) {
   $("failures").hidden = codes.length === 0;
   $("no-failures").hidden = codes.length > 0;
-  // A button that has the focus stays.
+  // Do not replace a button that has the focus.
   if ($("failures").contains(document.activeElement)) return;
   $("failures").tBodies[0].replaceChildren(...codes.map(({ code, count, example }) => {
     let retry = "";
@@ -132,12 +132,12 @@ function showFailures({ codes }) {
   }));
 }
 
-// What the server allows this page, which shows no more than that.
+// The scopes that the server grants; the page shows only what they allow.
 let access = {};
 async function enter() {
   access = await ask("access");
   $("upload-section").hidden = !access.enqueue;
-  $("health").textContent = access.read ? "looking…" : "an access token is needed";
+  $("health").textContent = access.read ? "checking…" : "access token required";
   $("access").open = !access.read;
   await look();
 }
@@ -154,7 +154,7 @@ async function look() {
     showFailures(failures);
     tell(null);
   } catch (problem) {
-    $("health").textContent = "not reached";
+    $("health").textContent = "unreachable";
     $("health").className = "badge bad";
     tell(problem);
   } finally {
@@ -164,7 +164,7 @@ async function look() {
 
 async function upload(file) {
   const image = element("img", { alt: `Preview of ${file.name}`, src: URL.createObjectURL(file) });
-  const note = element("p", { textContent: `${file.name}: sending…` });
+  const note = element("p", { textContent: `${file.name}: uploading…` });
   const item = element("li", {}, image, note);
   $("uploads").prepend(item);
   try {
@@ -172,7 +172,7 @@ async function upload(file) {
     const receipt = await ask(`jobs?${query}`, {
       method: "POST", body: file, headers: { "Content-Type": file.type || "application/octet-stream" },
     });
-    note.textContent = `${file.name}: being made…`;
+    note.textContent = `${file.name}: making thumbnails…`;
     let thumbnails = receipt.thumbnails;
     if (receipt.id) {
       let job;
