@@ -158,7 +158,7 @@ struct PoolTests {
         }
     }
 
-    @Test(arguments: [(2_000, Int.max, "together"), (Int.max, 500, "a rendition of")])
+    @Test(arguments: [(2_000, Int.max, "in total"), (Int.max, 500, "a rendition of")])
     func rendererItselfRefusesToReturnTooMuch(total: Int, each: Int, words: String) async throws {
         var configuration = Renderers.configuration(processes: 1)
         configuration.maximumTotalOutputBytes = total
