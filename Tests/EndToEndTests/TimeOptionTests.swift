@@ -42,6 +42,7 @@ extension EndToEnd {
             ),
             Line("cameo-status", "job", with: ["1", "--wait"], takes: ["--wait-timeout"]),
             Line("cameo-status", "batch", with: ["b", "--wait"], takes: ["--wait-timeout"]),
+            Line("cameo-status", "health", takes: ["--max-lag"]),
             Line("cameo-admin", "snooze", with: ["1"], takes: ["--for"]),
             Line("cameo-admin", "worker", "stop", with: ["--all", "--wait"], takes: ["--wait-timeout"]),
             Line("cameo-admin", "prune", takes: keep),
