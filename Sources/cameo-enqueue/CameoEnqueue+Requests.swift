@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+
+/// What a command line asks for, as requests; all that can be seen to be wrong is refused here.
+extension CameoEnqueue {
+    var storePath: [UInt8] {
+        guard case .folder(let path) = StoreName(storeOptions.path) else { return [] }
+        return Array(path.utf8)
+    }
+
+    func readSources() throws -> [SourceArgument] {
+        guard request.isEmpty, !data else { return [] }
+        return try SourceArgument.all(try list.sources(source), separator: list.separator)
+    }
+
+    func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> [ThumbnailRequest] {
+        guard request.isEmpty else { return try request.map(readRequest) }
+        // The bytes of --data come later. A mistake in an option is a mistake for every source.
+        let template = try prototype(source: "data:,", made)
+        guard !data else {
+            try job.expectUse(of: [template.source])
+            return [template]
+        }
+        // Of folders that are only watched nothing is there to enqueue.
+        let sources = folders.watch && !folders.recursive ? [] : try folders.expanded(named, store: storePath)
+        try refuse(sources.compactMap { source in fault(of: source.source).map { "\(source.name): \($0)" } })
+        try job.expectUse(of: sources.map(\.source))
+        return try sources.map { source in
+            do {
+                return try prototype(source: source.source, made)
+            } catch let error as InvalidRequest {
+                throw CommandFailure("\(source.name): \(error.reason)", .usage)
+            }
+        }
+    }
+
+    private func readRequest(_ path: String) throws -> ThumbnailRequest {
+        let data: Data
+        do throws(Errno) {
+            data = try InputFile.read(path)
+        } catch {
+            throw CommandFailure("the request \(path) cannot be read: \(error)", .usage)
+        }
+        let request: ThumbnailRequest
+        do throws(InvalidRequest) {
+            request = try ThumbnailRequest(parsing: data)
+        } catch {
+            throw CommandFailure("the request \(path) is invalid: \(error)", .usage)
+        }
+        try check([request.source], as: "source")
+        return request
+    }
+
+    /// - Throws: ``InvalidRequest`` for the source, ``ValidationError`` for anything else.
+    func prototype(source: String, _ renditions: [Rendition]) throws -> ThumbnailRequest {
+        var request = ThumbnailRequest(source: source, renditions: renditions)
+        try job.apply(to: &request)
+        do throws(InvalidRequest) {
+            try request.validate()
+        } catch {
+            throw error.path == "source" ? error : TypedOption.mistake(error)
+        }
+        return request
+    }
+
+    // MARK: - Refusals
+
+    private func fault(of source: String) -> String? {
+        SourceFault.of(source, missing: allowMissing ? .allowed : .refused)
+    }
+
+    /// Refuses bad sources of request files; `role` names them in the message.
+    func check(_ sources: some Sequence<String>, as role: String) throws(CommandFailure) {
+        try refuse(
+            Set(sources).sorted().compactMap { source in
+                fault(of: source).map { "the \(role) \(SourceName.of(source)): \($0)" }
+            }
+        )
+    }
+
+    /// Reports all faults, or the first of very many.
+    private func refuse(_ faults: [String]) throws(CommandFailure) {
+        guard !faults.isEmpty else { return }
+        let rest = faults.count - Self.namedFaults
+        throw CommandFailure(
+            faults.prefix(Self.namedFaults) + (rest > 0 ? ["and \(rest) more; nothing was enqueued"] : []),
+            .usage
+        )
+    }
+
+    private static let namedFaults = 20
+
+    func readData() throws -> Data {
+        let data: Data
+        do throws(Errno) {
+            data = try InputFile.standardInput()
+        } catch {
+            throw CommandFailure("--data: standard input cannot be read: \(error)", .usage)
+        }
+        guard !data.isEmpty else { throw CommandFailure("--data: standard input is empty", .usage) }
+        return data
+    }
+}
