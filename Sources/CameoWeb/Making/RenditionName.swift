@@ -31,41 +31,18 @@ enum RenditionName {
 
     /// - Throws: `Problem`, or `InvalidRequest` for numbers out of range.
     static func size(_ text: String) throws -> Rendition {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        let edges = parts[0].split(separator: "x", omittingEmptySubsequences: false)
-        let numbers = edges.map { Int($0) }
-        guard edges.count == 2, zip(edges, numbers).allSatisfy({ $0.isEmpty || $1 != nil }),
-            !edges.allSatisfy(\.isEmpty)
-        else {
-            throw Problem(
-                .badRequest,
-                "\"\(text)\" is not a rendition: it must begin with WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels",
-                code: .requestInvalid
-            )
+        let size: RenditionSize
+        do throws(InvalidRequest) {
+            size = try RenditionSize(parsing: text)
+        } catch {
+            throw Problem(.badRequest, "\"\(text)\" is not a rendition: \(error.reason)", code: .requestInvalid)
         }
-        var rendition = Rendition(width: numbers[0], height: numbers[1])
-        for part in parts.dropFirst() {
-            if let fit = Rendition.Fit(rawValue: part) {
-                rendition.fit = fit
-            } else if let format = Rendition.Format(rawValue: part == "jpg" ? "jpeg" : part) {
-                rendition.format = format
-            } else if part.first == "q", let quality = Int(part.dropFirst()) {
-                rendition.quality = quality
-            } else {
-                throw Problem(
-                    .badRequest,
-                    "\"\(text)\": \"\(part)\" is not a fit, format or quality (q1 to q100)",
-                    code: .requestInvalid
-                )
-            }
-        }
-        // The name is derived from the other members, as for a size on the command line.
-        rendition = Rendition(
-            width: rendition.width,
-            height: rendition.height,
-            fit: rendition.fit,
-            format: rendition.format,
-            quality: rendition.quality
+        let rendition = Rendition(
+            width: size.width,
+            height: size.height,
+            fit: size.fit ?? .inside,
+            format: size.format ?? .auto,
+            quality: size.quality
         )
         try rendition.validate(at: "")
         return rendition
