@@ -15,7 +15,7 @@ struct HealthTests {
         #expect(try await bench.get("/health/live").status == 200)
         let without = try await bench.get("/health/ready")
         #expect(without.status == 503)
-        #expect(try without.json["checks"]["worker"] == "no worker is alive")
+        #expect(try without.json["checks"]["workers"] == "0 workers alive, at least 1 wanted")
         #expect(try without.json["checks"]["store"] == "ok")
         let other = try await WebBench()
         try await other.register()

@@ -106,11 +106,9 @@ final class Readiness: Sendable {
         } catch {
             return [Check(name: "status", reason: error.description)]
         }
-        let hasWorker = report.workers.contains { $0.isAlive && $0.stopping == nil }
-        let worker = Check(name: "worker", reason: hasWorker ? nil : "no worker is alive")
-        guard let limit = site.configuration.maximumLag else { return [worker] }
-        let lag = report.queues.filter { !$0.paused }.compactMap(\.oldestWaitingSeconds).max() ?? 0
-        let reason = lag > limit.seconds ? "a job has waited for \(Int(lag)) s, more than \(Int(limit.seconds)) s" : nil
-        return [worker, Check(name: "lag", reason: reason)]
+        // The rules of `cameo-status health`.
+        return HealthReport(report, workers: 1, maxLag: site.configuration.maximumLag).checks.map { check in
+            Check(name: check.name.rawValue, reason: check.isHealthy ? nil : check.detail)
+        }
     }
 }
