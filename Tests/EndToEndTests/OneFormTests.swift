@@ -115,7 +115,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
-            worker.send(SIGSTOP)
+            try await deployment.freeze(worker)
             let answer = try await deployment.command("cameo-admin", ["worker", "stop", "--all", "--now", "--json"])
             #expect(answer.outputText.contains(#""stopping":"now""#), "\(answer.outputText)\(answer.errorText)")
             try await expectValid("status-report#/$defs/worker", answer.standardOutput)

@@ -107,7 +107,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let (worker, id) = try await startedWorker(deployment)
             defer { worker.killGroup() }
-            worker.send(SIGSTOP)
+            try await deployment.freeze(worker)
             let stop = try await deployment.command(
                 "cameo-admin",
                 ["worker", "stop", id, "--wait", "--wait-timeout", "300ms"]

@@ -78,19 +78,24 @@ package final class ChildProcess: Sendable {
         Thread.detachNewThread { self.waitForEnd() }
     }
 
-    /// Waits for its end, however often it is asked.
+    /// Waits for its end, however often it is asked. Cancelling the task, as a test's time limit does, kills its process
+    /// group: nothing waits for ever.
     package var ending: Ending {
         get async {
-            await withCheckedContinuation { continuation in
-                let ending = state.withLock { state -> Ending? in
-                    switch state {
-                    case .ended(let ending): return ending
-                    case .running(let waiting):
-                        state = .running(waiting: waiting + [continuation])
-                        return nil
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let ending = state.withLock { state -> Ending? in
+                        switch state {
+                        case .ended(let ending): return ending
+                        case .running(let waiting):
+                            state = .running(waiting: waiting + [continuation])
+                            return nil
+                        }
                     }
+                    if let ending { continuation.resume(returning: ending) }
                 }
-                if let ending { continuation.resume(returning: ending) }
+            } onCancel: {
+                killGroup()
             }
         }
     }

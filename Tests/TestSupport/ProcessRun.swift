@@ -63,11 +63,7 @@ package func run(
         try await Task.sleep(for: timeout)
         return child.killGroup()
     }
-    let ending = await withTaskCancellationHandler {
-        await child.ending
-    } onCancel: {
-        child.killGroup()
-    }
+    let ending = await child.ending
     timer.cancel()
     try Task.checkCancellation()
     let result = ProcessResult(

@@ -31,17 +31,23 @@ extension Deployment {
     func startFrozenWorker(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ChildProcess {
         let worker = try startWorker(arguments, environment: environment)
         try await waitUntil { try await $0.status().workers.contains { $0.pid == Int(worker.processID) } }
-        worker.send(SIGSTOP)
-        try await worker.hasStopped()
-        while try await !isWritable() {
-            worker.send(SIGCONT)
-            worker.send(SIGSTOP)
-            try await worker.hasStopped()
-        }
+        try await freeze(worker)
         return worker
     }
 
-    /// Whether SQLite's write lock is free; a worker frozen with it blocks all others.
+    /// Freezes a process at a moment when it does not hold SQLite's write lock, which would block all others.
+    func freeze(_ process: ChildProcess) async throws {
+        process.send(SIGSTOP)
+        try await process.hasStopped()
+        while try await !isWritable() {
+            process.send(SIGCONT)
+            try await Task.sleep(for: .milliseconds(1))
+            process.send(SIGSTOP)
+            try await process.hasStopped()
+        }
+    }
+
+    /// Whether SQLite's write lock is free.
     func isWritable() async throws -> Bool {
         let attempt = try await run("sqlite3", ["\(store)/cameo.sqlite", "BEGIN IMMEDIATE; ROLLBACK;"])
         return attempt.exitStatus == 0

@@ -143,7 +143,7 @@ extension EndToEnd {
             #expect((held.state, held.attempts?.count) == (.running, 1))
 
             // And a worker that does fall silent is detected, whatever the date.
-            holder.send(SIGSTOP)
+            try await deployment.freeze(holder)
             try await deployment.waitUntil { try await $0.job(hang.jobID).attempts?.count == 2 }
             #expect(try await store.job(hang.jobID).attempts?.first?.outcome == .interrupted)
             holder.killGroup()
