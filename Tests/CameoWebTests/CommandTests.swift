@@ -14,34 +14,21 @@ struct CommandTests {
         folder = try TemporaryFolder()
     }
 
-    private func executable() throws -> String {
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-web").path
-    }
-
     private func web(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ProcessResult {
         try await run(
-            try executable(),
+            try WebProcess.executable("cameo-web"),
             ["--store", folder.path("store")] + arguments,
             environment: environment,
             timeout: .seconds(120)
         )
     }
 
-    /// Starts it, and returns the URL that it prints.
     private func start(_ arguments: String..., environment: [String: String?] = [:]) async throws -> (
         ChildProcess, String
     ) {
-        let process = try ChildProcess(
-            try executable(),
-            ["--store", folder.path("store")] + arguments,
-            environment: environment
-        )
-        while true {
-            let printed = String(decoding: process.standardOutput, as: UTF8.self)
-            if printed.hasSuffix("\n") { return (process, String(printed.dropLast())) }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        let all = ["--store", folder.path("store")] + arguments
+        let web = try await WebProcess.start(all, environment: environment)
+        return (web.process, web.url)
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
@@ -98,11 +85,17 @@ struct CommandTests {
             (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "mutually exclusive"),
             (["--presets", key], "--presets"),
         ] {
-            let result = try await run(try executable(), ["--store", folder.path("store")] + arguments)
+            let result = try await run(
+                try WebProcess.executable("cameo-web"),
+                ["--store", folder.path("store")] + arguments
+            )
             #expect(result.exitStatus == 2, "\(arguments)")
             #expect(result.errorText.contains(words), "\(result.errorText)")
         }
-        let result = try await run(try executable(), ["--store", "/proc/nothing", "--listen", "127.0.0.1:0"])
+        let result = try await run(
+            try WebProcess.executable("cameo-web"),
+            ["--store", "/proc/nothing", "--listen", "127.0.0.1:0"]
+        )
         #expect(result.exitStatus == 4)
     }
 
