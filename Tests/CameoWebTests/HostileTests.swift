@@ -49,15 +49,6 @@ struct HostileTests {
         #expect(statuses == [200, 404, 200, 200])
     }
 
-    @Test func idleConnectionsHoldNobodyUp() async throws {
-        let port = bench.port
-        let idle = try await WebBench.blocking { try (0..<400).map { _ in try RawConnection(port: port) } }
-        // Some have begun a request and go no further.
-        for connection in idle.prefix(100) { connection.send(Data("GET /health/live HTTP/1.1\r\nHost:".utf8)) }
-        for _ in 0..<10 { #expect(try await bench.get("/health/live").status == 200) }
-        withExtendedLifetime(idle) {}
-    }
-
     @Test func thePageIsItsOwnServersAlone() async throws {
         let page = try await bench.get("/")
         #expect(page.status == 200)

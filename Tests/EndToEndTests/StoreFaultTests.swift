@@ -71,6 +71,35 @@ extension EndToEnd {
             #expect(status.count(.completed) > 0)
         }
 
+        /// A server on a disk that is full for a while; and one that is started on a read-only disk.
+        @Test func aWebServerNamesWhatTheDiskRefusesAndServesOn() async throws {
+            let deployment = try Deployment()
+            try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
+            _ = try deployment.folder.write(Data("test read,enqueue 0123456789abcdef\n".utf8), to: "tokens")
+            let result = try await MountNamespace.run(
+                """
+                mount -t tmpfs -o size=8m,mode=0700 tmpfs "$CAMEO_STORE"
+                call() { curl -s -o body -w '%{http_code}\\n' --unix-socket socket -H 'Authorization: Bearer 0123456789abcdef' "$@"; }
+                post() { call -d '{"source":"initials:AB","renditions":[{"width":'$1'}]}' -H 'Content-Type: application/json' x/jobs; }
+                "$BIN/cameo-web" --listen unix:socket --tokens tokens > /dev/null & server=$!
+                until [ -S socket ]; do :; done
+                post 16
+                head -c 20m /dev/zero > "$CAMEO_STORE/ballast"
+                post 17; grep -o '"code":"[a-z.A-Z]*"' body
+                call x/jobs/1
+                rm "$CAMEO_STORE/ballast"
+                post 18
+                kill $server; wait $server; echo "$?"
+                mount -o remount,ro "$CAMEO_STORE"
+                "$BIN/cameo-web" --listen unix:socket; echo "$?"
+                """,
+                deployment
+            )
+            let expected = "201\n507\n\"code\":\"store.full\"\n200\n201\n0\n4\n"
+            #expect(result.outputText == expected, "\(result.errorText)")
+            #expect(result.errorText.contains("read-only"))
+        }
+
         /// Four programs enqueue until each is refused, while a worker fills the same disk with thumbnails.
         @Test func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
             let deployment = try Deployment()
