@@ -11,11 +11,13 @@ extension EndToEnd {
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
     )
     struct ServiceUnitTests {
-        private static let unit = Repository.file("deploy/systemd/cameo-worker@.service").path
-        private static let sample = Repository.file("deploy/systemd/cameo-worker.conf").path
+        private static let unit = file("cameo-worker@.service")
 
-        private func settings() throws -> [(name: String, value: String)] {
-            try String(contentsOfFile: Self.unit, encoding: .utf8).split(separator: "\n").compactMap { line in
+        private static func file(_ name: String) -> String { Repository.file("deploy/systemd/\(name)").path }
+
+        private func settings(_ command: String = "cameo-worker") throws -> [(name: String, value: String)] {
+            let text = try String(contentsOfFile: Self.file("\(command)@.service"), encoding: .utf8)
+            return text.split(separator: "\n").compactMap { line in
                 guard let equals = line.firstIndex(of: "="), !line.hasPrefix("#") else { return nil }
                 return (String(line[..<equals]), String(line[line.index(after: equals)...]))
             }
@@ -25,47 +27,50 @@ extension EndToEnd {
             try #require(try settings().first { $0.name == name }?.value, "\(name)")
         }
 
-        /// The unit, with the path of the built worker instead of the installed one.
-        private func installed(in folder: TemporaryFolder) throws -> String {
-            let text = try String(contentsOfFile: Self.unit, encoding: .utf8)
-            let worker = try Deployment.executable("cameo-worker")
-            let here = text.replacing("ExecStart=/usr/bin/cameo-worker\n", with: "ExecStart=\(worker)\n")
+        /// The unit, with the path of the built command instead of the installed one.
+        private func installed(_ command: String, in folder: TemporaryFolder) throws -> String {
+            let text = try String(contentsOfFile: Self.file("\(command)@.service"), encoding: .utf8)
+            let path = try Deployment.executable(command)
+            let here = text.replacing("ExecStart=/usr/bin/\(command)\n", with: "ExecStart=\(path)\n")
             #expect(here != text)
-            return try folder.write(Data(here.utf8), to: "cameo-worker@.service")
+            return try folder.write(Data(here.utf8), to: "\(command)@.service")
         }
 
-        @Test func systemdUnderstandsAllOfIt() async throws {
+        @Test(arguments: ["cameo-worker", "cameo-web"])
+        func systemdUnderstandsAllOfIt(command: String) async throws {
             let folder = try TemporaryFolder()
-            _ = try installed(in: folder)
+            _ = try installed(command, in: folder)
             let result = try await run(
                 "systemd-analyze",
-                ["verify", "--man=no", folder.path("cameo-worker@pictures.service")]
+                ["verify", "--man=no", folder.path("\(command)@pictures.service")]
             )
             #expect(result.exitStatus == 0)
             #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
         }
 
-        @Test func systemdFindsItHardened() async throws {
+        @Test(arguments: ["cameo-worker", "cameo-web"])
+        func systemdFindsItHardened(command: String) async throws {
             let folder = try TemporaryFolder()
-            let unit = try installed(in: folder)
+            let unit = try installed(command, in: folder)
             // In tenths, out of 100.
             let result = try await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", unit])
             #expect(result.exitStatus == 0, "\(result.outputText.suffix(200))")
         }
 
-        @Test func everyVariableIsAnOptionOfTheWorker() async throws {
-            let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
+        @Test(arguments: [("cameo-worker", "CAMEO_"), ("cameo-web", "CAMEO_WEB_")])
+        func everyVariableIsAnOption(command: String, prefix: String) async throws {
+            let help = try await run(try Deployment.executable(command), ["--help"]).outputText
             let options = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })
-            let text = try String(contentsOfFile: Self.sample, encoding: .utf8)
+            let text = try String(contentsOfFile: Self.file("\(command).conf"), encoding: .utf8)
             let variables =
-                text.matches(of: #/(?m)^#?CAMEO_([A-Z_]+)=/#).map { String($0.output.1) }
-                + (try settings().filter { $0.name == "Environment" }).compactMap { setting in
-                    setting.value.firstMatch(of: #/^CAMEO_([A-Z_]+)=/#).map { String($0.output.1) }
+                text.matches(of: #/(?m)^#?(CAMEO_[A-Z_]+)=/#).map { String($0.output.1) }
+                + (try settings(command).filter { $0.name == "Environment" }).compactMap { setting in
+                    setting.value.firstMatch(of: #/^(CAMEO_[A-Z_]+)=/#).map { String($0.output.1) }
                 }
-            #expect(variables.count >= 15)
-            for variable in variables {
-                let option = "--" + variable.lowercased().replacing("_", with: "-")
-                #expect(options.contains(option), "\(variable)")
+            #expect(variables.count >= 8)
+            for variable in variables where variable != "CAMEO_STORE" {
+                let option = "--" + variable.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
+                #expect(variable.hasPrefix(prefix) && options.contains(option), "\(variable)")
             }
             for line in text.split(separator: "\n") where !line.hasPrefix("#") {
                 #expect(line.contains(#/^CAMEO_[A-Z_]+=\S+$/#), "\(line)")

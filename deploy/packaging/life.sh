@@ -63,6 +63,18 @@ done
 as shop cameo-admin check >/tmp/check || fail "$(cat /tmp/check)"
 grep -q 'the group that shares the store can use all of it' /tmp/check || fail "$(cat /tmp/check)"
 
+step "the web server serves the thumbnails on a socket for the group"
+apt-get -qq install -y --no-install-recommends curl >/dev/null 2>&1
+web=cameo-web@pictures
+! systemctl is-active --quiet "$web" || fail "it was started unasked"
+systemctl start "$web"
+load() { as "$1" curl -sS --retry 20 --retry-connrefused --retry-delay 1 --unix-socket /run/cameo-web/pictures/socket "$2"; }
+until [ -S /run/cameo-web/pictures/socket ]; do systemctl is-active --quiet "$web" || fail "$(journalctl -u "$web")"; done
+load shop "http://localhost/thumb/${uri##*/}" | cmp - /tmp/thumbnail || fail "it serves other bytes"
+load shop http://localhost/health/ready >/tmp/ready
+grep -q '"status":"ok"' /tmp/ready || fail "$(cat /tmp/ready)"
+load stranger http://localhost/health/live >/dev/null 2>&1 && fail "a stranger may use the socket"
+
 step "the worker stops, starts, and an update replaces it"
 systemctl stop "$unit"
 same "$(systemctl show --property Result,ExecMainStatus --value "$unit" | paste -s -d' ')" "success 0" "the end"
@@ -71,6 +83,7 @@ old=$(pid)
 apt-get -qq install -y --reinstall /shared/cameo.deb >/dev/null 2>&1
 systemctl is-active --quiet "$unit" || fail "it does not run after an update"
 [ "$(pid)" != "$old" ] || fail "the old worker still runs"
+systemctl is-active --quiet "$web" || fail "the web server does not run after an update"
 
 step "the package contains the manual, completions and examples"
 for file in man/man1/cameo-enqueue.1.gz bash-completion/completions/cameo-enqueue \
@@ -84,7 +97,7 @@ bash -c '. /usr/share/bash-completion/completions/cameo-enqueue; complete -p cam
 step "removal keeps the store; reinstallation resumes it"
 jobs=$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")
 apt-get -qq remove -y cameo >/dev/null 2>&1
-! systemctl is-active --quiet "$unit" || fail "it runs after its removal"
+! systemctl is-active --quiet "$unit" "$web" || fail "it runs after its removal"
 apt-get -qq install -y --no-install-recommends /shared/cameo.deb >/dev/null 2>&1
 systemctl is-active --quiet "$unit" || fail "it does not run"
 same "$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")" "$jobs" "jobs"
