@@ -112,15 +112,20 @@ class Bench:
 
     # Tiny pictures.
 
-    def tiny_jobs(self, count=2_000):
-        store, picture = self.store(), self.folder / "tiny.png"
-        tiny_png(picture)
+    def enqueue_tiny(self, store, count):
+        picture = self.folder / "tiny.png"
+        if not picture.exists():
+            tiny_png(picture)
         links = self.folder / f"tiny-{self.number}"
         links.mkdir()
         for n in range(count):
             os.link(picture, links / f"{n}.png")
         names = "".join(f"{links}/{n}.png\n" for n in range(count))
         self.run("cameo-enqueue", "--store", store, "-", "--size", "16x16", input=names)
+
+    def tiny_jobs(self, count=2_000):
+        store = self.store()
+        self.enqueue_tiny(store, count)
         started, worker = time.monotonic(), self.worker(store)
         wrote = took = 0
         with contextlib.closing(connect(store)) as db:
@@ -258,12 +263,7 @@ class Bench:
 
     def rate(self, count, with_producer):
         store = self.store()
-        links = self.folder / f"tiny-{self.number}"
-        links.mkdir()
-        for n in range(count):
-            os.link(self.folder / "tiny.png", links / f"{n}.png")
-        names = "".join(f"{links}/{n}.png\n" for n in range(count))
-        self.run("cameo-enqueue", "--store", store, "-", "--size", "16x16", input=names)
+        self.enqueue_tiny(store, count)
         started, worker, waits = time.monotonic(), self.worker(store), []
         with contextlib.closing(connect(store)) as db:
             done = "SELECT count(*) FROM outcome WHERE state = 4"

@@ -127,12 +127,7 @@ class Bench(queue.Bench):
     def drain(self, count, with_readers):
         """The worker's processor time for a job, in milliseconds."""
         store, port = self.store(), free_port()
-        links = self.folder / f"tiny-{self.number}"
-        links.mkdir()
-        for n in range(count):
-            os.link(self.folder / "tiny.png", links / f"{n}.png")
-        names = "".join(f"{links}/{n}.png\n" for n in range(count))
-        self.run("cameo-enqueue", "--store", store, "-", "--size", "16x16", input=names)
+        self.enqueue_tiny(store, count)
         with contextlib.ExitStack() as stack:
             if with_readers:
                 stack.enter_context(self.server(store, port))
@@ -161,6 +156,5 @@ def run(root, picture, rounds, minutes):
         # nginx gives up its rights to a user who has to reach the file.
         os.chmod(folder, 0o755)
         bench = Bench(root / ".build" / "release", folder)
-        queue.tiny_png(bench.folder / "tiny.png")
         bench.loads(picture, rounds, minutes)
         bench.readers(rounds)
