@@ -71,7 +71,9 @@ struct JobTests {
         #expect(try answer.json["batch"] == "b")
         #expect(try answer.json["source"] == .string(CameoURI.blob(SHA256.digest(of: picture)).text))
         let worker = try await bench.register()
-        async let ended = bench.get("/jobs/1?wait=30s", bearer("viewer"))
+        async let ended = bench.wait("/jobs/1?wait=30s", bearer("viewer")) {
+            try [JSONValue.string("available"), .string("running")].contains($0.json["state"])
+        }
         try await bench.work(worker, with: picture)
         #expect(try await ended.json["state"] == "completed")
         guard case .array(let thumbnails) = try await ended.json["thumbnails"] else { return }

@@ -64,7 +64,7 @@ struct MakeTests {
         #expect(job.priority > 0)
         #expect(job.source == source)
         // The second view joins the first.
-        async let second = bench.get(url + "&wait=30s")
+        async let second = bench.wait(url + "&wait=30s")
         try await bench.work(try await bench.register(), with: picture)
         #expect(try await second.status == 200)
         #expect(try await second.body == picture)

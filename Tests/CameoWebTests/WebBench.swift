@@ -61,6 +61,19 @@ final class WebBench: Sendable {
         try await send("GET", target, headers)
     }
 
+    /// Repeats a request that waits while its answer is that nothing has happened yet: on a busy machine, the work may take
+    /// longer than the longest wait.
+    func wait(
+        _ target: String,
+        _ headers: [String: String] = [:],
+        while waits: @Sendable (RawAnswer) throws -> Bool = { $0.status == 202 }
+    ) async throws -> RawAnswer {
+        while true {
+            let answer = try await get(target, headers)
+            if try !waits(answer) { return answer }
+        }
+    }
+
     /// Sends these bytes and reads to the connection's end.
     func exchange(_ bytes: Data) async throws -> RawAnswer {
         let port = port

@@ -123,7 +123,7 @@ class Jobs:
         """
         database = self.connection()
         rows = database.execute("SELECT id, state, thumbnails, failure_code FROM job_status").fetchall()
-        doubled = [
+        duplicated = [
             row[0]
             for row in database.execute(
                 "SELECT job_id FROM attempt WHERE outcome = 'completed' GROUP BY job_id HAVING count(*) > 1"
@@ -149,4 +149,4 @@ class Jobs:
                 reasons[RENDERERS_KILLED if is_ours else code] += 1
             elif state != "cancelled":
                 stuck.append(job)
-        return {"states": states, "reasons": reasons, "lost": lost, "stuck": stuck, "doubled": doubled}
+        return {"states": states, "reasons": reasons, "lost": lost, "stuck": stuck, "duplicated": duplicated}

@@ -66,7 +66,7 @@ def show(run):
         ("storms of 16 producers", f"{counts['storms']}"),
         ("lost", f"{len(verdict['lost'])}"),
         ("stuck", f"{len(verdict['stuck'])}"),
-        ("duplicated", f"{len(verdict['doubled'])}"),
+        ("duplicated", f"{len(verdict['duplicated'])}"),
         (
             "slowest recovery",
             f"{recoveries[-1]:.0f} ms from a death until others had its jobs, median {statistics.median(recoveries):.0f} ms"
