@@ -57,6 +57,9 @@ struct HookRetryCommand: AsyncParsableCommand {
         } else {
             Output.line("\(count) \(count == 1 ? "delivery is" : "deliveries are") due again")
         }
-        if count < Set(id).count { throw ExitCode(ExitStatus.failed.rawValue) }
+        let missing = Set(id).count - count
+        guard missing > 0 else { return }
+        Output.error("cameo-admin: \(missing) of these deliveries do not wait and have not failed, or do not exist")
+        throw ExitCode(ExitStatus.failed.rawValue)
     }
 }

@@ -23,7 +23,10 @@ struct HooksCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(help: ArgumentHelp("Failures to show of each hook.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Failures to show of each hook.", valueName: "number")
+    )
     var failures = 10
 
     @Flag(help: "Print each hook as a hook-report (JSON), one per line.")
