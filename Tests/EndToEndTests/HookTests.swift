@@ -284,13 +284,13 @@ extension EndToEnd {
         @Test func aQueueMayHaveAHook() async throws {
             let output = deployment.folder.path("told")
             try configure(#""site":{"command":["/usr/bin/tee","-a","\#(output)"]}"#)
+            _ = try await deployment.enqueue("initials:B")
             let set = try await deployment.command(
                 "cameo-admin",
                 ["queue", "uploads", "--hook", "site", "--create", "--json"]
             )
             try await expectValid("status-report#/$defs/queue", set.standardOutput)
             _ = try await deployment.enqueue("initials:A", "--queue", "uploads")
-            _ = try await deployment.enqueue("initials:B")
             try await drain()
             let told = try String(contentsOfFile: output, encoding: .utf8)
             #expect(try WireFormat.decode(HookDelivery.self, from: Data(told.utf8)).queue == "uploads")
