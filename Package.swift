@@ -58,10 +58,12 @@ let package = Package(
             dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
         ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
+        .target(name: "CameoHooks", dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]),
         .target(
             name: "CameoWorker",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoRenderer", logging, lifecycle,
+                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoHooks", "CameoRenderer", logging,
+                lifecycle,
             ]
         ),
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
@@ -108,6 +110,7 @@ let package = Package(
             name: "cameo-worker",
             dependencies: [
                 "CommandSupport", "CommandLogging", "CameoModel", "CameoReport", "CameoStore", "CameoFetch",
+                "CameoHooks",
                 "CameoRenderer", "CameoWorker",
                 argumentParser, logging, lifecycle, signals,
             ]
@@ -159,6 +162,10 @@ let package = Package(
         .testTarget(
             name: "CameoHTTPCacheTests",
             dependencies: ["CameoModel", "CameoHTTPCache", "CacheConformance", "TestSupport"]
+        ),
+        .testTarget(
+            name: "CameoHooksTests",
+            dependencies: ["CameoModel", "CameoFetch", "CameoHooks", "TestSupport"]
         ),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(

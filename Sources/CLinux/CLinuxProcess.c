@@ -19,6 +19,18 @@ static int duplicate_above_child_range(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, 16);
 }
 
+// Sets up the attributes of a child: a process group of its own, these signals blocked, all others at their defaults.
+static void set_up_child(posix_spawnattr_t *attributes, const sigset_t *blocked) {
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setsigmask(attributes, blocked);
+    sigset_t all;
+    sigfillset(&all);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
 int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
                             int error_fd) {
     int socket = duplicate_above_child_range(socket_fd);
@@ -33,7 +45,6 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, error, 2);
@@ -49,18 +60,44 @@ int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], ch
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGQUIT);
-    posix_spawnattr_setsigmask(&attributes, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    set_up_child(&attributes, &signals);
 
     int result = posix_spawn(pid, path, &files, &attributes, argv, envp);
 
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     close(socket);
+    close(error);
+    return result;
+}
+
+int cameo_spawn_command(pid_t *pid, const char *path, char *const argv[], char *const envp[], int input_fd,
+                        int error_fd) {
+    int input = duplicate_above_child_range(input_fd);
+    if (input < 0) return errno;
+    int error = duplicate_above_child_range(error_fd);
+    if (error < 0) {
+        int saved = errno;
+        close(input);
+        return saved;
+    }
+
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, input, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, error, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    sigset_t none;
+    sigemptyset(&none);
+    set_up_child(&attributes, &none);
+
+    int result = posix_spawn(pid, path, &files, &attributes, argv, envp);
+
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    close(input);
     close(error);
     return result;
 }

@@ -21,23 +21,23 @@ public struct RetryOverride: Hashable, Sendable {
         self.jitter = jitter
     }
 
-    init(json: JSONValue) throws(InvalidRequest) {
-        let reader = try JSONObjectReader(json, at: "retry", fields: Self.fields)
+    init(json: JSONValue, at path: String = "retry") throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
         base = try reader.number("base", in: Self.baseRange)
         cap = try reader.number("cap", in: Self.capRange)
         jitter = try reader.number("jitter", in: Self.jitterRange)
     }
 
-    func validate() throws(InvalidRequest) {
+    func validate(at path: String = "retry") throws(InvalidRequest) {
         for (field, value, range) in [
             ("base", base, Self.baseRange), ("cap", cap, Self.capRange), ("jitter", jitter, Self.jitterRange),
         ] {
             guard let value, !range.contains(value) else { continue }
             let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(value)"
-            throw InvalidRequest(path: "retry.\(field)", reason: reason)
+            throw InvalidRequest(path: "\(path).\(field)", reason: reason)
         }
         if let base, let cap, cap < base {
-            throw InvalidRequest(path: "retry.cap", reason: "must not be below the base, \(base), but is \(cap)")
+            throw InvalidRequest(path: "\(path).cap", reason: "must not be below the base, \(base), but is \(cap)")
         }
     }
 

@@ -46,8 +46,15 @@ package struct RetryPolicy: Hashable, Sendable {
     ) -> Duration? {
         guard failure.isRetryable, attempt < maxAttempts else { return nil }
         if failure.code.isRendererDeath, let previous, previous.code.isRendererDeath { return nil }
-        let step = min(base * Double(1 << min(attempt - 1, 30)), cap)
+        let step = step(attempt)
         let spread = step * (jitter * chance)
         return max(step * (1 - jitter), min(failure.retryAfter ?? .zero, Self.longestRetryAfter)) + spread
     }
+
+    /// The delay after `count` failures in a row, 1 or more.
+    package func delay(afterFailures count: Int, chance: Double) -> Duration {
+        step(count) * (1 - jitter + jitter * chance)
+    }
+
+    private func step(_ attempt: Int) -> Duration { min(base * Double(1 << min(attempt - 1, 30)), cap) }
 }

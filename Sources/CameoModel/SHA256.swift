@@ -18,10 +18,13 @@ package struct SHA256: ~Copyable {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    package consuming func finalize() -> BlobDigest {
+    package consuming func finalize() -> BlobDigest { BlobDigest(bytes: bytes()) }
+
+    /// The digest as 32 bytes.
+    consuming func bytes() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &bytes, nil)
-        return BlobDigest(bytes: bytes)
+        return bytes
     }
 
     package static func digest(of data: some DataProtocol) -> BlobDigest {

@@ -60,6 +60,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let maxRunning: Int?
         /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
         public let rate: String?
+        /// The hook that is told of the end of each of its jobs; nil if an operator has set none.
+        public let hook: String?
 
         package init(
             name: String,
@@ -67,7 +69,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             oldestWaitingSeconds: Double?,
             paused: Bool,
             maxRunning: Int?,
-            rate: String? = nil
+            rate: String? = nil,
+            hook: String? = nil
         ) {
             self.name = name
             self.jobs = jobs.complete
@@ -75,6 +78,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.paused = paused
             self.maxRunning = maxRunning
             self.rate = rate
+            self.hook = hook
         }
     }
 

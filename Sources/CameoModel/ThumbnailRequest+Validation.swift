@@ -49,6 +49,7 @@ extension ThumbnailRequest {
         guard Self.isLabel(queue) else {
             throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
+        if let hook, !Self.isLabel(hook) { throw refuse("hook", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"") }
         guard Self.priorityRange.contains(priority) else {
             throw refuse("priority", "must be between -100 and 100, not \(priority)")
         }
@@ -79,7 +80,7 @@ extension ThumbnailRequest {
             && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
     }
 
-    /// Whether the text is a valid name of a queue or preset.
+    /// Whether the text is a valid name of a queue, hook or preset.
     package static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

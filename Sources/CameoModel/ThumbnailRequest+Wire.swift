@@ -3,7 +3,7 @@ internal import Foundation
 extension ThumbnailRequest {
     static let fields = [
         "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
-        "concurrencyKey", "concurrencyLimit", "batch", "headers", "metadata",
+        "concurrencyKey", "concurrencyLimit", "batch", "hook", "headers", "metadata",
     ]
 
     /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
@@ -41,6 +41,7 @@ extension ThumbnailRequest {
             concurrencyKey: try reader.string("concurrencyKey"),
             concurrencyLimit: try reader.integer("concurrencyLimit", in: Self.concurrencyLimitRange),
             batch: try reader.string("batch"),
+            hook: try reader.string("hook"),
             headers: headers,
             metadata: try reader.object("metadata") ?? [:]
         )
@@ -73,6 +74,7 @@ extension ThumbnailRequest {
         if let concurrencyKey { members["concurrencyKey"] = .string(concurrencyKey) }
         if let concurrencyLimit { members["concurrencyLimit"] = .integer(Int64(concurrencyLimit)) }
         if let batch { members["batch"] = .string(batch) }
+        if let hook { members["hook"] = .string(hook) }
         if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
         if !metadata.isEmpty { members["metadata"] = .object(metadata) }
         return .object(members)

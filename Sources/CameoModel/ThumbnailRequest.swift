@@ -50,6 +50,9 @@ public struct ThumbnailRequest: Hashable, Sendable {
     public var concurrencyLimit: Int?
     /// A label shared by jobs whose progress is reported together.
     public var batch: String?
+    /// The hook that is told when the job ends: the name of an address or command in the worker's hooks file, 1 to 64
+    /// characters of `a-z 0-9 . _ -`.
+    public var hook: String?
     /// HTTP headers sent when the source is fetched. Requests with different headers have different thumbnails, so that
     /// one tenant's private picture never answers another's request.
     public var headers: [String: String]
@@ -71,6 +74,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         concurrencyKey: String? = nil,
         concurrencyLimit: Int? = nil,
         batch: String? = nil,
+        hook: String? = nil,
         headers: [String: String] = [:],
         metadata: [String: JSONValue] = [:]
     ) {
@@ -87,6 +91,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         self.concurrencyKey = concurrencyKey
         self.concurrencyLimit = concurrencyLimit
         self.batch = batch
+        self.hook = hook
         self.headers = headers
         self.metadata = metadata
     }

@@ -1,4 +1,5 @@
 package import CameoFetch
+package import CameoHooks
 internal import CameoModel
 package import CameoRenderer
 package import CameoStore
@@ -19,6 +20,7 @@ package final class Worker: Service {
     private let runner: JobRunner
     private let renderer: RendererPool
     private let fetchers: CurrentFetcher
+    private let hooks: HookDeliverer?
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
@@ -34,6 +36,7 @@ package final class Worker: Service {
         store: any Store,
         fetcher: Fetcher,
         renderer: RendererPool,
+        hooks: HookDeliverer? = nil,
         logger: Logger,
         observe: @escaping @Sendable (JobOutcome) -> Void = { _ in }
     ) {
@@ -42,6 +45,7 @@ package final class Worker: Service {
         self.store = store
         self.renderer = renderer
         fetchers = CurrentFetcher(fetcher)
+        self.hooks = hooks
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -79,7 +83,7 @@ package final class Worker: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
-                group.addTask { try await self.work() }
+                group.addTask { try await self.workAndDeliver() }
                 group.addTask { await self.maintain() }
                 // Only the work ends by itself, so it is the first to return.
                 defer { group.cancelAll() }
@@ -101,6 +105,7 @@ package final class Worker: Service {
     private func stop() {
         phase.stop(grace: configuration.grace)
         renderer.expectEnd()
+        hooks?.end(draining: false, within: configuration.grace)
         wake.yield()
     }
 
@@ -112,6 +117,7 @@ package final class Worker: Service {
         guard phase.stop(grace: request == .now ? .zero : nil) else { return }
         logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
         renderer.expectEnd()
+        hooks?.end(draining: false, within: request == .now ? .zero : nil)
         if request == .now { running.stopAll(.shutdown) }
         wake.yield()
     }
@@ -120,7 +126,16 @@ package final class Worker: Service {
     private func retire(_ reason: StoreError) {
         guard phase.retire(reason, grace: configuration.grace) else { return }
         logger.error("ending, because a newer version has taken over the store", metadata: ["reason": "\(reason)"])
+        hooks?.end(draining: false, within: configuration.grace)
         wake.yield()
+    }
+
+    /// Works, and meanwhile tells the hooks of ended jobs. After a drain they are told of all that is due.
+    private func workAndDeliver() async throws {
+        async let deliveries: Void? = hooks?.run(as: id)
+        try await work()
+        hooks?.end(draining: true, within: nil)
+        await deliveries
     }
 
     // MARK: - Claiming
@@ -213,7 +228,10 @@ package final class Worker: Service {
 
     /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
     private func listen() async {
-        for await _ in store.wakeUps() where running.count < configuration.concurrency { wake.yield() }
+        for await _ in store.wakeUps() {
+            hooks?.wake()
+            if running.count < configuration.concurrency { wake.yield() }
+        }
     }
 
     private func watch() async {
@@ -227,6 +245,7 @@ package final class Worker: Service {
             do {
                 if time.now() >= nextSweep {
                     nextSweep = time.now() + configuration.sweepInterval
+                    hooks?.wake()
                     // Some systems report no commits of other processes, such as a kernel that has run out of watches.
                     if sweeps.isMultiple(of: Self.sweepsPerLook) { wake.yield() }
                     sweeps += 1

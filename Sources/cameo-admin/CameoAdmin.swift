@@ -17,6 +17,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin limit --key example.com --max-running 8
               cameo-admin pause imports
               cameo-admin worker stop --all
+              cameo-admin hooks retry --all
               cameo-admin backup /backups/cameo-monday
               cameo-admin check
 
@@ -27,7 +28,7 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackupCommand.self, ForgetCommand.self, CheckCommand.self,
+            BackupCommand.self, ForgetCommand.self, HooksCommand.self, CheckCommand.self,
         ]
     )
 

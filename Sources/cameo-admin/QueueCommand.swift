@@ -7,16 +7,18 @@ internal import CommandSupport
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "List queues, or limit how many jobs of one run at once or start within a time.",
+        abstract: "List queues, limit how many jobs of one run at once or start within a time, or set its hook.",
         discussion: """
             A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m \
-            lets 300 jobs start at once, then five per second; retries count too.
+            lets 300 jobs start at once, then five per second; retries count too. A hook (`cameo-worker --hooks`) is told of \
+            the end of each job that is enqueued from then on.
 
             EXAMPLES
               cameo-admin queue
               cameo-admin queue imports --max-running 4
               cameo-admin queue imports --max-running none
               cameo-admin queue imports --rate 10/s
+              cameo-admin queue imports --hook site
               cameo-admin queue imports --json
 
             EXIT CODES
@@ -38,26 +40,39 @@ struct QueueCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: RateLimit.help)
     var rate: RateLimit?
 
+    @Option(help: ArgumentHelp("The name of a hook, or none for no hook.", valueName: "name"))
+    var hook: String?
+
     @OptionGroup var naming: QueueNaming
 
     @Flag(help: "Print each queue as JSON, one per line, as in a status-report.")
     var json = false
 
     func validate() throws {
-        let changes = maxRunning != nil || rate != nil
         if let limit = maxRunning?.limit, limit < 1 {
             throw ValidationError("--max-running \(limit): must be at least 1, or none")
         }
-        guard !changes || name != nil else { throw ValidationError("--max-running and --rate need a queue's name") }
-        guard !naming.create || changes else { throw ValidationError("--create needs --max-running or --rate") }
+        guard !changes || name != nil else {
+            throw ValidationError("--max-running, --rate and --hook need a queue's name")
+        }
+        guard !naming.create || changes else { throw ValidationError("--create needs --max-running, --rate or --hook") }
+        if let hook, !ThumbnailRequest.isLabel(hook) {
+            throw ValidationError("--hook \(hook): must be 1 to 64 of a-z 0-9 . _ -")
+        }
         if let name { try naming.check(name) }
     }
 
+    private var changes: Bool { maxRunning != nil || rate != nil || hook != nil }
+
     func run() async throws {
-        if let name, maxRunning != nil || rate != nil {
+        if let name, changes {
             let store = try storeOptions.open(creating: false)
             if let maxRunning { try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown) }
             if let rate { try await store.limit(queue: name, toRate: rate.rate, unknown: naming.unknown) }
+            if let hook {
+                let chosen = hook == "none" ? nil : hook
+                try await store.setHook(chosen, ofQueue: name, unknown: naming.unknown)
+            }
         }
         let store = try storeOptions.openReading()
         let queues = if let name { [try await store.queue(name)] } else { try await store.queues() }

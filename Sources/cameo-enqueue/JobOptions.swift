@@ -27,6 +27,9 @@ struct JobOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A label by which these jobs can be reported together.", valueName: "label"))
     var batch: String?
 
+    @Option(help: ArgumentHelp("The hook that is told when a job ends (cameo-worker --hooks).", valueName: "name"))
+    var hook: String?
+
     @Option(help: ArgumentHelp("Attempts before a job is discarded, 1 to 25.", valueName: "number"))
     var maxAttempts: Int = ThumbnailRequest.defaultMaxAttempts
 
@@ -106,7 +109,8 @@ struct JobOptions: ParsableArguments {
             ("--retry-jitter", retryJitter != nil), ("--refresh", refresh != .ifChanged),
             ("--unique-key", uniqueKey != nil), ("--concurrency-key", concurrencyKey != nil),
             ("--concurrency-limit", concurrencyLimit != nil),
-            ("--batch", batch != nil), ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
+            ("--batch", batch != nil), ("--hook", hook != nil),
+            ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
             ("--timeout", timeout != nil), ("--header", !headers.isEmpty), ("--metadata", metadata != nil),
         ]
         .filter(\.1).map(\.0)
@@ -116,6 +120,7 @@ struct JobOptions: ParsableArguments {
         request.queue = queue
         request.priority = priority
         request.batch = batch
+        request.hook = hook
         request.maxAttempts = maxAttempts
         request.timeout = timeout?.seconds
         request.refresh = refresh

@@ -10,8 +10,8 @@ struct CameoWorkerCommand: AsyncParsableCommand {
         abstract: "Make the thumbnails of enqueued jobs.",
         discussion: """
             Runs until SIGTERM or SIGINT (Ctrl-C), then finishes its running jobs. Jobs that still run after the grace \
-            period, or at a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings and \
-            --host-headers again.
+            period, or at a second signal, are returned to the queue and lose no attempt. SIGHUP reads --settings, \
+            --host-headers and --hooks again.
 
             Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so \
             on; repeatable options take comma-separated values, flags take 1. The worker warns of CAMEO_ variables \
@@ -34,6 +34,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Source Options") var sources: SourceOptions
     @OptionGroup(title: "HTTP Options") var http: HTTPOptions
     @OptionGroup(title: "Cache Options") var cache: CacheOptions
+    @OptionGroup(title: "Hook Options") var hooks: HookOptions
     @OptionGroup(title: "Render Options") var render: RenderOptions
     @OptionGroup(title: "Picture Options") var pictures: PictureOptions
     @OptionGroup(title: "Retention Options") var retention: RetentionOptions

@@ -49,7 +49,7 @@ struct WorkOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
-            the log level and the options for sources, HTTP and its cache change at once, all others at the next \
+            the log level and the options for sources, HTTP, its cache and hooks change at once, all others at the next \
             start. (default: none)
             """,
             valueName: "file"

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoFetch
+internal import CameoHooks
 internal import CameoModel
 internal import CameoRenderer
 internal import CameoStore
@@ -44,6 +45,7 @@ struct WorkerApp {
         try await warnOfUnknownQueues(store)
         let fetcher = try makeFetcher(store, logger)
         defer { fetcher.shutdown() }
+        let hooks = try makeDeliverer(store, logger)
         let renderer = try makeRenderer()
         try await probe(renderer)
         warnOfMissingLayers(renderer, logger)
@@ -55,6 +57,7 @@ struct WorkerApp {
             store: store,
             fetcher: fetcher,
             renderer: renderer,
+            hooks: hooks,
             logger: logger,
             observe: { outcome in if drains { tally.note(outcome) } }
         )
@@ -66,7 +69,7 @@ struct WorkerApp {
             ]
         )
         do {
-            try await runService(worker, logger) { await reload(worker, store, logger) }
+            try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
         } catch {
             await renderer.shutdown()
             throw error
@@ -91,10 +94,12 @@ struct WorkerApp {
     }
 
     /// Reads the settings again; if that fails, the previous settings stay in force.
-    private func reload(_ worker: Worker, _ store: any Store, _ logger: Logger) async {
+    private func reload(_ worker: Worker, _ hooks: HookDeliverer, _ store: any Store, _ logger: Logger) async {
         do {
             let fresh = try await CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
+            let settings = try fresh.hooks.settings()
             worker.fetch(with: try WorkerApp(fresh, like: self).makeFetcher(store, logger))
+            hooks.use(settings)
             level.level = fresh.log.level(quiet: Self.showsProgress(fresh))
             logger.notice("reloaded")
         } catch {
@@ -141,6 +146,20 @@ struct WorkerApp {
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
             return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {
+            throw error.failure(of: command)
+        }
+    }
+
+    private func makeDeliverer(_ store: any Store, _ logger: Logger) throws -> HookDeliverer {
+        let settings = try command.hooks.settings()
+        do throws(FetchConfigurationError) {
+            return HookDeliverer(
+                settings,
+                store: store,
+                client: try PostClient(),
+                logger: logger
+            )
+        } catch {
             throw error.failure(of: command)
         }
     }

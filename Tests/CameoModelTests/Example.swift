@@ -7,7 +7,7 @@ import Testing
 struct Example: CustomTestStringConvertible, Sendable {
     static let messages = [
         "thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report", "batch-report",
-        "job-change", "health-report",
+        "job-change", "health-report", "hooks", "hook-delivery", "hook-report",
     ]
 
     /// The entry of a refused example in `reasons.json`.

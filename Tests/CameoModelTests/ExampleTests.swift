@@ -61,6 +61,23 @@ struct ExampleTests {
         try expectUnchanged(JobChange.self, example)
     }
 
+    @Test(arguments: Example.valid("hooks"))
+    func hooksAreReadAndWrittenUnchanged(example: Example) throws {
+        let file = try HookFile(parsing: example.data)
+        #expect(try file.json.canonicalText == canonical(example.data))
+        #expect(try HookFile(parsing: file.json.canonicalText.utf8) == file)
+    }
+
+    @Test(arguments: Example.valid("hook-delivery"))
+    func hookDeliveryIsReadAndWrittenUnchanged(example: Example) throws {
+        try expectUnchanged(HookDelivery.self, example)
+    }
+
+    @Test(arguments: Example.valid("hook-report"))
+    func hookReportIsReadAndWrittenUnchanged(example: Example) throws {
+        try expectUnchanged(HookReport.self, example)
+    }
+
     @Test(arguments: Example.valid("job"))
     func jobNamesTheThumbnailsOfItsRequest(example: Example) throws {
         let job = try WireFormat.decode(Job.self, from: example.data)
@@ -97,6 +114,12 @@ struct ExampleTests {
     func refusalOfPresetsNamesTheField(example: Example) throws {
         let reason = try #require(try Example.reasons(example.message)[example.name])
         try expect(#require(throws: InvalidRequest.self) { try PresetFile(parsing: example.data) }, reason)
+    }
+
+    @Test(arguments: Example.refused("hooks"))
+    func refusalOfHooksNamesTheField(example: Example) throws {
+        let reason = try #require(try Example.reasons(example.message)[example.name])
+        try expect(#require(throws: InvalidRequest.self) { try HookFile(parsing: example.data) }, reason)
     }
 
     private func expect(_ error: InvalidRequest, _ reason: Example.Refusal) {

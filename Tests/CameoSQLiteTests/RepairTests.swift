@@ -52,7 +52,8 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "schema",
+                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "hooks",
+                "schema",
                 "guests",
                 "blobs", "files", "unexpected", "workers", "disk", "sandbox",
             ]

@@ -20,7 +20,8 @@ extension EndToEnd {
                 ("cameo-enqueue", ["data:,", "--queue", "Ü"]), ("cameo-enqueue", ["--fit"]), ("cameo-enqueue", []),
                 ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["cat", "x"]),
                 ("cameo-admin", ["pause", "Not A Name", "--create"]), ("cameo-admin", ["retry"]),
-                ("cameo-admin", ["limit", "--key", "k"]), ("cameo-worker", ["--allow-network", "x"]),
+                ("cameo-admin", ["hooks", "retry"]), ("cameo-admin", ["limit", "--key", "k"]),
+                ("cameo-worker", ["--allow-network", "x"]),
                 ("cameo-worker", ["--concurrency", "0"]), ("cameo-worker", ["--nonsense"]),
             ] as [(String, [String])]
         )
@@ -40,7 +41,8 @@ extension EndToEnd {
                 ("cameo-admin", ["check"], 4), ("cameo-admin", ["forget", "none*"], 2),
                 ("cameo-worker", ["--allow-root", "/none"], 2), ("cameo-worker", ["--rewrite", "x=y"], 2),
                 ("cameo-worker", ["--allow-host", "a b"], 2), ("cameo-worker", ["--host-header", "x"], 2),
-                ("cameo-worker", ["--host-headers", "none.json"], 2), ("cameo-worker", ["--renderer", "/none"], 1),
+                ("cameo-worker", ["--host-headers", "none.json"], 2), ("cameo-worker", ["--hooks", "none.json"], 2),
+                ("cameo-worker", ["--renderer", "/none"], 1),
             ] as [(String, [String], Int32)]
         )
         func allElseHasTheCommandsNameAndNoUsage(command: String, arguments: [String], status: Int32) async throws {

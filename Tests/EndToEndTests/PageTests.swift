@@ -11,6 +11,7 @@ extension EndToEnd {
             "README.md": ["thumbnails/manifest.json", "photo-1024.jpg"],
             "Enqueueing.md": [],
             "EnqueueingBySQL.md": ["shop.sqlite"],
+            "Hooks.md": ["ended.jsonl", "received.txt"],
             "Operating.md": ["backup-of-today/cameo.sqlite"],
             "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
             "Renditions.md": ["presets.json"],

@@ -14,6 +14,11 @@
 int cameo_spawn_with_socket(pid_t *pid, const char *path, char *const argv[], char *const envp[], int socket_fd,
                             int error_fd);
 
+/// Spawns `path` with exactly three descriptors: 0 `input_fd`, 1 /dev/null, 2 `error_fd`; in its own process group, with
+/// no signal blocked and each at its default. `argv` and `envp` end with NULL. Returns 0 or the errno value (not -1).
+int cameo_spawn_command(pid_t *pid, const char *path, char *const argv[], char *const envp[], int input_fd,
+                        int error_fd);
+
 /// The maximum number of descriptors in one message: a source and eight overlays.
 enum { CAMEO_MAXIMUM_DESCRIPTORS = 9 };
 

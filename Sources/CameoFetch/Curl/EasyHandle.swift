@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoModel
+internal import Foundation
 
 /// The owner of a transfer, called on the thread that drives it.
 protocol EasyHandleDelegate: AnyObject {
@@ -64,6 +65,14 @@ final class EasyHandle {
         for line in lines { try list.append(line) }
         try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, list.pointer))
         headers = list
+    }
+
+    /// Makes the transfer a POST of these bytes, which libcurl copies.
+    func setBody(_ body: Data) throws(CurlError) {
+        try set(CURLOPT_POST, 1)
+        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
+        var bytes = [UInt8](body)
+        try check(cameo_curl_set_pointer(pointer, CURLOPT_COPYPOSTFIELDS, &bytes))
     }
 
     /// Ends a pause. The bytes that were not taken may be offered during this call.

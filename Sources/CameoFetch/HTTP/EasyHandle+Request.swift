@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
+internal import Foundation
 
 extension EasyHandle {
     /// Sets all options for a request. libcurl's other defaults are safe: certificates are verified; there is no cookie
@@ -9,6 +10,7 @@ extension EasyHandle {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try setConnection(limits)
         try setLimits(limits, budget: request.budget)
+        if let body = request.body { try setBody(body) }
         // Redirects are followed by the fetcher's own rule: libcurl would send the request's headers on to any host.
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))

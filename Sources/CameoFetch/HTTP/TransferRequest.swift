@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
+internal import Foundation
 
-/// A GET of one URL, carried out by a ``TransferThread``.
+/// A GET of one URL, or a POST to it, carried out by a ``TransferThread``.
 struct TransferRequest: Sendable {
     let url: HTTPURL
     /// Valid header lines (RFC 9110, section 5.5), without those that libcurl derives from options, such as `User-Agent`.
@@ -10,4 +11,6 @@ struct TransferRequest: Sendable {
     /// The rest of the total time.
     let budget: Duration
     let purpose: FetchPurpose
+    /// What a POST sends; nil for a GET.
+    var body: Data?
 }

@@ -23,6 +23,7 @@ struct Ledger {
     private var heads: [Int64: Head] = [:]
     /// Ids already looked up. Rolling back a savepoint also restores the ledger, so they stay valid.
     private var queueIDs: [String: Int64] = [:]
+    private var hookedQueues: Set<Int64> = []
     private var laneIDs: [Place: Int64] = [:]
 
     private struct Place: Hashable {
@@ -66,10 +67,16 @@ struct Ledger {
     /// Finds or creates a queue.
     mutating func queue(_ name: String, _ db: Database) throws -> Int64 {
         if let id = queueIDs[name] { return id }
-        let id = try Names.queue(name, db)
+        let find = try db.cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
+        let row = try Row.fetchOne(find, arguments: [name])
+        let id = try row?[0] as Int64? ?? Names.queue(name, db)
+        if row?[1] as Bool? == true { hookedQueues.insert(id) }
         queueIDs[name] = id
         return id
     }
+
+    /// Whether a queue that was looked up names a hook.
+    func isHooked(queue: Int64) -> Bool { hookedQueues.contains(queue) }
 
     /// Finds or creates a lane.
     mutating func lane(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {

@@ -171,6 +171,7 @@ extension SQLiteStore {
         )
         try accept.execute(arguments: [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails])
         for name in new.ingredients { try need(name, for: task.id, db) }
+        if task.isHooked { try Hooks.note(new.request.hook, ofQueue: task.queue, for: task.id, db) }
     }
 
     static func newTask(
@@ -195,7 +196,8 @@ extension SQLiteStore {
             maxAttempts: request.maxAttempts,
             refresh: request.refresh,
             uniqueKey: new.key?.text,
-            upload: new.upload
+            upload: new.upload,
+            isHooked: request.hook != nil || ledger.isHooked(queue: queue)
         )
     }
 
@@ -211,8 +213,8 @@ extension SQLiteStore {
         try need.execute(arguments: [ingredient, job])
     }
 
-    /// Discards a row that cannot be accepted. The request may be anything; its queue and batch are used if they are
-    /// valid.
+    /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they
+    /// are valid.
     private static func refuse(
         _ id: Int64,
         _ reason: String,
@@ -220,7 +222,8 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws -> LostJob {
-        let columns = "\(Schema.text("queue")), json_extract(request, '$.source'), \(Schema.text("batch"))"
+        let columns =
+            "\(Schema.text("queue")), json_extract(request, '$.source'), \(Schema.text("batch")), \(Schema.text("hook"))"
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT \(columns) FROM job WHERE id = ?"),
             arguments: [id]
@@ -242,6 +245,9 @@ extension SQLiteStore {
             number, ThumbnailRequest.defaultMaxAttempts, now, try failure.stored, failure.code.rawValue, id,
         ])
         try ledger.end(id, in: number, as: .discarded, db)
+        let hook = (row?[3] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
+        try Hooks.note(hook, ofQueue: number, for: id, db)
+        try Hooks.enter(id, End(state: .discarded, failure: failure), now: now, db)
         return LostJob(id: id, source: row?[1], queue: queue, attempt: 0, failure: failure)
     }
 }

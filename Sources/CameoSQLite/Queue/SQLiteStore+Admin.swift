@@ -89,7 +89,8 @@ extension SQLiteStore {
         let look = try db.cachedStatement(
             sql: """
                 SELECT CAST(request AS BLOB), unique_key, outcome.priority, accepted.id IS NULL, outcome.queue, accepted.key,
-                  (SELECT max(number) FROM attempt WHERE job_id = job.id) AS tries, outcome.attempted_at
+                  (SELECT max(number) FROM attempt WHERE job_id = job.id) AS tries, outcome.attempted_at,
+                  EXISTS (SELECT 1 FROM job_hook WHERE job_id = job.id)
                 FROM job JOIN outcome ON outcome.id = job.id LEFT JOIN accepted ON accepted.id = job.id WHERE job.id = ?
                 """
         )
@@ -117,7 +118,8 @@ extension SQLiteStore {
             maxAttempts: new.request.maxAttempts,
             refresh: new.request.refresh,
             uniqueKey: row[1],
-            upload: new.upload
+            upload: new.upload,
+            isHooked: row[8]
         )
         task.tries = row[6] ?? 0
         task.attemptedAt = row[7]

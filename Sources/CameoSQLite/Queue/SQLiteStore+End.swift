@@ -33,6 +33,8 @@ extension SQLiteStore {
         ]
         try insert.execute(arguments: StatementArguments(own))
         try ledger.move(task, from: before, to: end.state, db)
+        // The job that superseded it has inherited its hooks.
+        if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, now: now, db) }
     }
 
     /// Records how the attempt of a running job ended.

@@ -103,6 +103,7 @@ extension SQLiteStore {
         if let thumbnails { return try answer(new, by: thumbnails, now: now, &ledger, db) }
         if let duplicate = try waitingJob(for: new.key.text, db) {
             let joined = try join(duplicate, new.job.joining(now: now), now: now, &ledger, db)
+            if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
         let id = try insert(new, now: now, db)
@@ -165,8 +166,8 @@ extension SQLiteStore {
         return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
     }
 
-    /// The receipt for a request that needs no job. In a batch it still creates a completed job, because the batch must
-    /// include every request made in its name.
+    /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
+    /// the batch must include every request made in its name, and the hook is told of every one that names it.
     private static func answer(
         _ new: CheckedRequest,
         by thumbnails: [Thumbnail],
@@ -177,7 +178,14 @@ extension SQLiteStore {
         // The requester will read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id), now: now, db)
         let (request, time) = (new.job.request, Date(milliseconds: now))
-        let id = try request.batch.map { batch in try answered(new, in: batch, now: now, &ledger, db) }
+        let id: Int64? =
+            if let batch = request.batch {
+                try answered(new, in: batch, now: now, &ledger, db)
+            } else if request.hook != nil {
+                try answered(new, now: now, &ledger, db)
+            } else {
+                nil
+            }
         return EnqueueReceipt(
             outcome: .fresh,
             id: id,
@@ -210,12 +218,28 @@ extension SQLiteStore {
                 """
         )
         let number = try Names.batch(batch, db)
-        if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) { return id }
+        if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) {
+            if let hook = new.job.request.hook {
+                try Hooks.note(hook, for: id, db)
+                try Hooks.enter(id, only: hook, End(state: .completed), now: now, db)
+            }
+            return id
+        }
+        let id = try answered(new, now: now, &ledger, db)
+        let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
+        try enter.execute(arguments: [number, id, new.key.text])
+        return id
+    }
+
+    private static func answered(
+        _ new: CheckedRequest,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> Int64 {
         let id = try insert(new, now: now, db)
         let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)
         try record(new.job, of: task, db)
-        let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
-        try enter.execute(arguments: [number, id, new.key.text])
         try end(task, from: nil, End(state: .completed), now: now, &ledger, db)
         return id
     }

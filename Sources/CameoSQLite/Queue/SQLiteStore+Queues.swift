@@ -60,7 +60,7 @@ extension SQLiteStore {
         let states = JobState.allCases
         let statement = try db.cachedStatement(
             sql: """
-                SELECT name, paused, max_running, rate_count, rate_period, CASE WHEN available > 0 THEN
+                SELECT name, paused, max_running, rate_count, rate_period, hook, CASE WHEN available > 0 THEN
                   (SELECT min(due) FROM task INDEXED BY task_waiting WHERE queue = queue.id AND state = 1) END,
                   \(states.map(\.rawValue).joined(separator: ", "))
                 FROM queue JOIN queue_count ON queue_count.queue = queue.id
@@ -73,8 +73,8 @@ extension SQLiteStore {
             let name: String = row[0]
             let more = arrivals.removeValue(forKey: ExactText(name))
             var jobs = more?.jobs ?? [:]
-            for (index, state) in states.enumerated() { jobs[state, default: 0] += row[6 + index] as Int }
-            let oldest = [more?.oldest, row[5] as Int64?].compactMap { $0 }.min()
+            for (index, state) in states.enumerated() { jobs[state, default: 0] += row[7 + index] as Int }
+            let oldest = [more?.oldest, row[6] as Int64?].compactMap { $0 }.min()
             queues.append(
                 StatusReport.Queue(
                     name: name,
@@ -82,7 +82,8 @@ extension SQLiteStore {
                     oldestWaitingSeconds: oldest.map { max(0, now.timeIntervalSince(Date(milliseconds: $0))) },
                     paused: row[1],
                     maxRunning: row[2],
-                    rate: (row[3] as Int?).map { StartRate(count: $0, period: row[4]).description }
+                    rate: (row[3] as Int?).map { StartRate(count: $0, period: row[4]).description },
+                    hook: row[5]
                 )
             )
         }

@@ -19,7 +19,7 @@ extension SQLiteStore {
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
-    /// and all batches. A back-off is kept, because it protects the source.
+    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source.
     ///
     /// - Returns: the updated job.
     @discardableResult
@@ -34,6 +34,7 @@ extension SQLiteStore {
         raised.priority = max(task.priority, joining.priority)
         raised.refresh = task.refresh.joined(with: joining.refresh)
         if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
+        raised.isHooked = task.isHooked || joining.isHooked
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try raised.update(db)
         if raised.state != task.state {
@@ -89,9 +90,11 @@ extension SQLiteStore {
             priority: task.priority,
             due: task.state == .retryable ? nil : task.due,
             refresh: task.refresh,
-            batches: batches
+            batches: batches,
+            isHooked: task.isHooked
         )
         try join(duplicate, joining, now: now, &ledger, db)
+        if task.isHooked { try Hooks.inherit(from: task.id, by: duplicate.id, db) }
         // The batches count the job that does the work, not the superseded one.
         try db.cachedStatement(sql: "DELETE FROM batch_job WHERE job_id = ?").execute(arguments: [task.id])
         let failure = JobFailure(

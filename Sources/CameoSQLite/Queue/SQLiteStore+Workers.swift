@@ -49,6 +49,7 @@ extension SQLiteStore {
         let now = nowMilliseconds
         try await commit(.begun) { db in
             try Self.releaseJobs(of: registration.id, now: now, db)
+            try Hooks.release(claimsOf: registration.id, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
         }
         registration.removeFile()
@@ -142,6 +143,7 @@ extension SQLiteStore {
             }
         }
         try ledger.post(db)
+        try Hooks.release(claimsOf: lost.id, db)
         if !lost.isRunning {
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
         }
@@ -199,7 +201,8 @@ private struct LostWorker: Sendable {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT lease_until, boot_id, EXISTS (
-                  SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS busy
+                  SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id)
+                  OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id) AS busy
                 FROM worker WHERE id = ?
                 """
         )

@@ -20,6 +20,8 @@ struct TaskRow {
     var refresh: Refresh
     var uniqueKey: String?
     var upload: Int64?
+    /// Whether its end is to be delivered to hooks.
+    var isHooked: Bool
     var token: String?
     var worker: String?
 
@@ -28,7 +30,7 @@ struct TaskRow {
 
     private static let columns = """
         id, queue, key, lane, state, priority, due, attempt, max_attempts, crash_count, tries, attempted_at, failed,
-        refresh, unique_key, upload, token, worker
+        refresh, unique_key, upload, token, worker, hooked
         """
 
     init(
@@ -42,7 +44,8 @@ struct TaskRow {
         maxAttempts: Int,
         refresh: Refresh,
         uniqueKey: String?,
-        upload: Int64?
+        upload: Int64?,
+        isHooked: Bool
     ) {
         self.id = id
         self.queue = queue
@@ -55,6 +58,7 @@ struct TaskRow {
         self.refresh = refresh
         self.uniqueKey = uniqueKey
         self.upload = upload
+        self.isHooked = isHooked
     }
 
     private init(_ row: Row) throws {
@@ -76,6 +80,7 @@ struct TaskRow {
         upload = row[15]
         token = row[16]
         worker = row[17]
+        isHooked = row[18]
     }
 
     /// Finds a task; nil for a job that has ended or is not yet accepted.
@@ -104,13 +109,13 @@ struct TaskRow {
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO task(\(Self.columns), rank)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
             id, queue, key, lane, state.code, priority, due, attempt, maxAttempts, crashCount, tries, attemptedAt,
             failed,
-            refresh.code, uniqueKey, upload, token, worker, rank,
+            refresh.code, uniqueKey, upload, token, worker, isHooked, rank,
         ]
         try insert.execute(arguments: StatementArguments(own))
     }
@@ -120,13 +125,14 @@ struct TaskRow {
         let update = try db.cachedStatement(
             sql: """
                 UPDATE task SET state = ?, priority = ?, due = ?, rank = ?, attempt = ?, crash_count = ?, tries = ?,
-                  attempted_at = ?, failed = ?, refresh = ?, unique_key = ?, upload = ?, token = ?, worker = ?
+                  attempted_at = ?, failed = ?, refresh = ?, unique_key = ?, upload = ?, token = ?, worker = ?,
+                  hooked = ?
                 WHERE id = ?
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
             state.code, priority, due, rank, attempt, crashCount, tries, attemptedAt, failed, refresh.code, uniqueKey,
-            upload, token, worker, id,
+            upload, token, worker, isHooked, id,
         ]
         try update.execute(arguments: StatementArguments(own))
     }

@@ -103,7 +103,9 @@ extension Schema {
           -- 1: the queue has reached max_running.
           full INTEGER NOT NULL DEFAULT 0 CHECK (full IN (0, 1)),
           -- A lower bound of the ranks in its open lanes; NULL: nothing to claim.
-          head INTEGER
+          head INTEGER,
+          -- The hook that is told of the end of each of its jobs.
+          hook TEXT
         ) STRICT;
         -- Claim: the queue of lowest rank.
         CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0;
@@ -180,6 +182,8 @@ extension Schema {
           unique_key TEXT,
           -- The upload that contains the picture, until it becomes a blob.
           upload INTEGER,
+          -- 1: its end is to be delivered to the hooks in `job_hook`.
+          hooked INTEGER NOT NULL DEFAULT 0 CHECK (hooked IN (0, 1)),
           token TEXT,
           worker TEXT,
           CONSTRAINT "only a running job has a claim" CHECK (

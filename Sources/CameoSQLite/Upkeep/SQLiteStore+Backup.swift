@@ -132,6 +132,7 @@ private struct BackupContent {
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
                     try SQLiteStore.releaseJobs(of: worker, now: now, db)
                 }
+                try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
                 try db.execute(sql: "DELETE FROM worker")
                 return .commit
             }

@@ -29,7 +29,7 @@ extension SQLiteStore {
         let rows = try await readApart { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
-                try Self.unfinishedAttempts(db), try Self.ownTables(db), try Self.guests(db),
+                try Self.unfinishedAttempts(db), try Self.hooks(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
         return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]

@@ -54,6 +54,11 @@ extension SQLiteStore {
             try await commit { db in try Attempts.reconcile(now: now, db) },
             "jobs of unknown workers made available again"
         )
+        note(
+            "hooks",
+            try await commit { db in try Hooks.repair(now: now, db) },
+            "jobs and deliveries of hooks corrected"
+        )
         let damaged = try await survey(report).damaged
         note("blobs", try await putBack(damaged), "misplaced files restored")
         let (thumbnails, lost) = try await remove(damaged: damaged)
@@ -72,6 +77,9 @@ extension SQLiteStore {
             "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM ingredient WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM job_hook WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM delivery WHERE job_id NOT IN (SELECT id FROM job)",
+            "DELETE FROM worker_hook WHERE worker NOT IN (SELECT id FROM worker)",
             "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
             "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",

@@ -23,6 +23,7 @@ extension SQLiteStore {
         // What a request references is known only once it is accepted.
         while try await acceptArrivals() {}
         var steps = PruneSteps(pause: pause, report: report)
+        try await giveUpUnclaimedDeliveries(now: now, &steps)
         for state in Retention.states {
             guard let limit = retention.limit(state, now: now) else { continue }
             var isDone = false
@@ -67,6 +68,7 @@ extension SQLiteStore {
                     db,
                     sql: """
                         SELECT count(*) FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                          AND \(Hooks.isSettled)
                         """,
                     arguments: [state.code, limit]
                 )
@@ -85,6 +87,7 @@ extension SQLiteStore {
             let ended = try db.cachedStatement(
                 sql: """
                     SELECT id, queue FROM outcome INDEXED BY outcome_end WHERE state = ? AND finalized_at < ?
+                      AND \(Hooks.isSettled)
                     ORDER BY finalized_at LIMIT ?
                     """
             )

@@ -27,7 +27,8 @@ package struct NewJob: Sendable {
             priority: request.priority,
             due: max(now, request.runAt?.milliseconds ?? now),
             refresh: request.refresh,
-            batches: request.batch.map { [$0] } ?? []
+            batches: request.batch.map { [$0] } ?? [],
+            isHooked: request.hook != nil
         )
     }
 

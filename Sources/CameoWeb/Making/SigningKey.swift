@@ -4,7 +4,7 @@ internal import CameoModel
 package struct SigningKey: Sendable {
     /// The fewest bytes in a key; a shorter one could be guessed.
     package static let minimumBytes = 16
-    private let inner, outer: [UInt8]
+    private let key: HMACKey
 
     /// Returns nil if the secret is shorter than ``minimumBytes``.
     package init?(_ secret: [UInt8]) {
@@ -13,16 +13,12 @@ package struct SigningKey: Sendable {
     }
 
     init(anyLength secret: [UInt8]) {
-        let block = 64
-        var key = secret.count > block ? Self.bytes(of: SHA256.digest(of: secret)) : secret
-        key += [UInt8](repeating: 0, count: block - key.count)
-        inner = key.map { $0 ^ 0x36 }
-        outer = key.map { $0 ^ 0x5C }
+        key = HMACKey(secret)
     }
 
     /// The signature of a message, as 64 lower-case hexadecimal digits.
     package func signature(of message: some Sequence<UInt8>) -> String {
-        SHA256.digest(of: outer + Self.bytes(of: SHA256.digest(of: inner + Array(message)))).hex
+        Hexadecimal.encode(key.code(of: message))
     }
 
     /// Verifies a signature in constant time: the time does not depend on where the two differ.
@@ -30,10 +26,5 @@ package struct SigningKey: Sendable {
         let (own, given) = (Array(self.signature(of: message).utf8), Array(signature.utf8))
         guard own.count == given.count else { return false }
         return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    private static func bytes(of digest: BlobDigest) -> [UInt8] {
-        let digits = Array(digest.hex.utf8).map { $0 < 0x3A ? $0 - 0x30 : $0 - 0x61 + 10 }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

@@ -1,0 +1,209 @@
+package import CameoFetch
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+package import Logging
+internal import Synchronization
+
+// DESIGN. One loop claims what is due and starts a task for each delivery. It sleeps until something may have changed: a
+// commit, the worker's sweep, or a delivery that ended. Each hook has its own number of deliveries at once, so that a slow
+// receiver holds up neither another hook nor a job. Without hooks the loop never looks into the store.
+
+/// Delivers the ends of jobs to the hooks of a worker.
+package final class HookDeliverer: Sendable {
+    private struct State {
+        var settings: HookSettings
+        /// Whether the store has yet to be told the names of the hooks.
+        var isNew: Bool
+        /// Deliveries under way, by hook.
+        var running: [String: Int] = [:]
+        var ending: Ending?
+        var isOverdue = false
+    }
+
+    /// How the deliverer is to end.
+    private struct Ending {
+        /// Whether what is due is still claimed.
+        let drains: Bool
+        let grace: Duration?
+    }
+
+    /// Failures that are retried: a receiver's restart is over soon, its repair after hours.
+    private static let policy = RetryPolicy(base: .seconds(5), cap: .seconds(3_600))
+
+    private let store: any HookStore
+    private let client: PostClient
+    private let logger: Logger
+    private let random: @Sendable () -> Double
+    private let state: Mutex<State>
+    private let wakeUps: AsyncStream<Void>
+    private let waker: AsyncStream<Void>.Continuation
+
+    /// `random` gives numbers in 0…1, for the jitter of retries.
+    package init(
+        _ settings: HookSettings,
+        store: any HookStore,
+        client: PostClient,
+        logger: Logger,
+        random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) {
+        self.store = store
+        self.client = client
+        self.logger = logger
+        self.random = random
+        state = Mutex(State(settings: settings, isNew: !settings.receivers.isEmpty))
+        (wakeUps, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Makes deliveries that begin from now on use other settings.
+    package func use(_ settings: HookSettings) {
+        state.withLock { ($0.settings, $0.isNew) = (settings, true) }
+        waker.yield()
+    }
+
+    /// Makes the loop look for deliveries, unless there are no hooks.
+    package func wake() {
+        if state.withLock({ !$0.settings.receivers.isEmpty }) { waker.yield() }
+    }
+
+    /// Makes ``run(as:)`` return once the deliveries under way have ended; those that go on beyond the grace are given back.
+    /// A deliverer that drains still makes the deliveries that are due, unless another call ends it sooner. Nil waits for as
+    /// long as they take.
+    package func end(draining drains: Bool, within grace: Duration?) {
+        state.withLock { state in
+            if state.ending == nil || !drains { state.ending = Ending(drains: drains, grace: grace) }
+            if grace == .zero { state.isOverdue = true }
+        }
+        waker.yield()
+    }
+
+    /// Delivers until ``end(draining:within:)``, or until its task is cancelled; then what is under way is given back.
+    package func run(as worker: String) async {
+        await withDiscardingTaskGroup { group in
+            var hasTimer = false
+            waker.yield()
+            for await _ in wakeUps {
+                let (ending, isOverdue) = state.withLock { ($0.ending, $0.isOverdue) }
+                if let grace = ending?.grace, !hasTimer {
+                    hasTimer = true
+                    group.addTask {
+                        guard (try? await Task.sleep(for: grace)) != nil else { return }
+                        self.state.withLock { $0.isOverdue = true }
+                        self.waker.yield()
+                    }
+                }
+                if isOverdue { break }
+                let hasStarted = ending?.drains ?? true ? await start(as: worker, in: &group) : false
+                if ending != nil, !hasStarted, state.withLock({ $0.running.isEmpty }) { break }
+            }
+            group.cancelAll()
+        }
+    }
+
+    // MARK: - Claiming
+
+    /// Claims what is due and starts to deliver it.
+    ///
+    /// - Returns: whether anything was due.
+    private func start(as worker: String, in group: inout DiscardingTaskGroup) async -> Bool {
+        let (settings, isNew, running) = state.withLock { ($0.settings, $0.isNew, $0.running) }
+        do throws(StoreError) {
+            if isNew {
+                try await store.note(hooks: settings.names, of: worker)
+                state.withLock { if $0.settings.names == settings.names { $0.isNew = false } }
+            }
+            let room = settings.receivers.mapValues { $0.hook.concurrency - running[$0.hook.name, default: 0] }
+            let claimed = try await store.claimDeliveries(room.filter { $0.value > 0 }, for: worker)
+            for delivery in claimed {
+                guard let receiver = settings.receivers[delivery.hook] else { continue }
+                state.withLock { $0.running[delivery.hook, default: 0] += 1 }
+                group.addTask {
+                    await self.deliver(delivery, to: receiver)
+                    self.state.withLock { state in
+                        let count = state.running[delivery.hook, default: 1] - 1
+                        state.running[delivery.hook] = count > 0 ? count : nil
+                    }
+                    self.waker.yield()
+                }
+            }
+            return !claimed.isEmpty
+        } catch {
+            // The worker itself says what is wrong with the store.
+            logger.debug("cannot claim deliveries", metadata: ["reason": "\(error)"])
+            return false
+        }
+    }
+
+    // MARK: - Delivering
+
+    private func deliver(_ delivery: ClaimedDelivery, to receiver: HookSettings.Receiver) async {
+        let end: DeliveryEnd
+        do {
+            let message = try WireFormat.encode(try await store.message(of: delivery))
+            let trouble = try await send(message, of: delivery, to: receiver)
+            end = trouble.map { failure(of: delivery, receiver.hook, $0) } ?? .delivered
+        } catch is CancellationError {
+            end = .release
+        } catch {
+            end = failure(of: delivery, receiver.hook, "\(error)")
+        }
+        do throws(StoreError) {
+            try await store.settle(delivery, as: end)
+            log(delivery, end)
+        } catch {
+            // It will be delivered again: by whoever has it now or, once this worker has ended, by another.
+            logger.warning(
+                "the end of a delivery was not recorded",
+                metadata: ["hook": "\(delivery.hook)", "job": "\(delivery.jobID)", "reason": "\(error)"]
+            )
+        }
+    }
+
+    private func send(
+        _ message: Data,
+        of delivery: ClaimedDelivery,
+        to receiver: HookSettings.Receiver
+    ) async throws -> String? {
+        let timeout = Duration.seconds(receiver.hook.timeout)
+        switch receiver.way {
+        case .command(let arguments): return try await HookCommand.run(arguments, input: message, timeout: timeout)
+        case .post(let target, let keys):
+            let signature = WebhookSignature.headers(
+                id: delivery.id,
+                time: store.clock.now(),
+                body: message,
+                keys: keys
+            )
+            return try await client.post(
+                message,
+                to: target,
+                headers: [("Content-Type", "application/json")] + signature,
+                timeout: timeout
+            )
+        }
+    }
+
+    private func failure(of delivery: ClaimedDelivery, _ hook: Hook, _ trouble: String) -> DeliveryEnd {
+        let delay = Self.policy.adjusted(to: hook.retry).delay(afterFailures: delivery.failures + 1, chance: random())
+        let next = store.clock.now().addingTimeInterval(delay.seconds)
+        let isOver = next.timeIntervalSince(delivery.since) > hook.maximumAge
+        return isOver ? .giveUp(trouble: trouble) : .retry(at: next, trouble: trouble)
+    }
+
+    private func log(_ delivery: ClaimedDelivery, _ end: DeliveryEnd) {
+        var metadata: Logger.Metadata = [
+            "hook": "\(delivery.hook)", "delivery": "\(delivery.id)", "job": "\(delivery.jobID)",
+            "attempt": "\(delivery.attempt)",
+        ]
+        switch end {
+        case .delivered: logger.debug("delivered", metadata: metadata)
+        case .release: logger.debug("delivery given back", metadata: metadata)
+        case .retry(_, let trouble):
+            metadata["reason"] = "\(trouble)"
+            logger.warning("a delivery failed and will be retried", metadata: metadata)
+        case .giveUp(let trouble):
+            metadata["reason"] = "\(trouble)"
+            logger.error("a delivery failed for too long and was given up", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/// The hooks that a worker can deliver to. JSON form: `proto-json/hooks.schema.json`.
+package struct HookFile: Hashable, Sendable {
+    package static let maximumBytes = ThumbnailRequest.maximumBytes
+
+    /// Sorted by name.
+    package let hooks: [Hook]
+
+    package init(_ hooks: [Hook]) {
+        self.hooks = hooks.sorted { $0.name < $1.name }
+    }
+
+    /// Parses a whole file as strictly as a request: an unknown field is refused by name.
+    package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
+        let json = try JSONValue(reading: text, atMost: Self.maximumBytes)
+        let reader = try JSONObjectReader(json, at: "", fields: ["hooks"])
+        guard let members = try reader.object("hooks") else {
+            throw InvalidRequest(path: "hooks", reason: "is required")
+        }
+        var hooks: [Hook] = []
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            hooks.append(try Hook(name: name, json: value, at: "hooks.\(name)"))
+        }
+        self.init(hooks)
+    }
+
+    /// The wire form, without fields that equal their defaults.
+    package var json: JSONValue {
+        .object(["hooks": .object(Dictionary(uniqueKeysWithValues: hooks.map { ($0.name, $0.json) }))])
+    }
+}
+
+extension Hook {
+    private static let fields = [
+        "url", "secret", "secretFile", "command", "timeout", "concurrency", "maxAge", "retry",
+    ]
+    /// The most arguments of a command.
+    private static let maximumArguments = 64
+
+    init(name: String, json: JSONValue, at path: String) throws(InvalidRequest) {
+        guard ThumbnailRequest.isLabel(name) else {
+            throw InvalidRequest(path: path, reason: "its name must be 1 to 64 of a-z 0-9 . _ -, not \"\(name)\"")
+        }
+        let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
+        self.init(name: name, target: try Self.target(reader))
+        timeout = try reader.number("timeout", in: Self.timeoutRange) ?? timeout
+        concurrency = try reader.integer("concurrency", in: Self.concurrencyRange) ?? concurrency
+        maximumAge = try reader.number("maxAge", in: Self.ageRange) ?? maximumAge
+        if let value = reader.value("retry") {
+            let override = try RetryOverride(json: value, at: reader.path(of: "retry"))
+            try override.validate(at: reader.path(of: "retry"))
+            retry = override
+        }
+    }
+
+    private static func target(_ reader: JSONObjectReader) throws(InvalidRequest) -> Target {
+        func refuse(_ field: String, _ reason: String) -> InvalidRequest {
+            InvalidRequest(path: reader.path(of: field), reason: reason)
+        }
+        let (url, command) = (try reader.string("url"), try reader.array("command"))
+        guard (url == nil) != (command == nil) else {
+            throw InvalidRequest(path: reader.path, reason: "needs a url or a command, and not both")
+        }
+        let (secret, file) = (try reader.string("secret"), try reader.string("secretFile"))
+        if let command {
+            guard secret == nil, file == nil else {
+                throw refuse(secret == nil ? "secretFile" : "secret", "is only for a url")
+            }
+            return .command(try arguments(command, refuse))
+        }
+        guard let url, ["http", "https"].contains(URIScheme.of(url) ?? "") else {
+            throw refuse("url", "must be an http: or https: URL")
+        }
+        switch (secret, file) {
+        case (let text?, nil):
+            guard let secret = WebhookSecret(text) else { throw refuse("secret", WebhookSecret.rule) }
+            return .url(url, .text(secret))
+        case (nil, let path?):
+            guard path.hasPrefix("/") else { throw refuse("secretFile", "must be an absolute path, not \"\(path)\"") }
+            return .url(url, .file(path))
+        default: throw InvalidRequest(path: reader.path, reason: "needs a secret or a secretFile, and not both")
+        }
+    }
+
+    private static func arguments(
+        _ items: [JSONValue],
+        _ refuse: (String, String) -> InvalidRequest
+    ) throws(InvalidRequest) -> [String] {
+        var arguments: [String] = []
+        for item in items {
+            guard case .string(let text) = item, !text.utf8.contains(0) else {
+                throw refuse("command", "must be a list of strings")
+            }
+            arguments.append(text)
+        }
+        guard let program = arguments.first, program.hasPrefix("/"), arguments.count <= maximumArguments else {
+            throw refuse(
+                "command",
+                "must be the absolute path of a program and at most \(maximumArguments - 1) arguments"
+            )
+        }
+        return arguments
+    }
+
+    var json: JSONValue {
+        let usual = Hook(name: name, target: target)
+        var members: [String: JSONValue] = [:]
+        switch target {
+        case .url(let url, let secret):
+            members["url"] = .string(url)
+            switch secret {
+            case .text(let secret): members["secret"] = .string(secret.text)
+            case .file(let path): members["secretFile"] = .string(path)
+            }
+        case .command(let arguments): members["command"] = .array(arguments.map(JSONValue.string))
+        }
+        if timeout != usual.timeout { members["timeout"] = .number(timeout) }
+        if concurrency != usual.concurrency { members["concurrency"] = .integer(Int64(concurrency)) }
+        if maximumAge != usual.maximumAge { members["maxAge"] = .number(maximumAge) }
+        if let retry { members["retry"] = retry.json }
+        return .object(members)
+    }
+}

@@ -1,0 +1,70 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoHooks
+
+@Suite(.timeLimit(.minutes(10)))
+struct HookCommandTests {
+    private func run(_ arguments: String..., input: String = "", timeout: Duration = .seconds(300)) async throws
+        -> String?
+    {
+        try await HookCommand.run(arguments, input: Data(input.utf8), timeout: timeout)
+    }
+
+    @Test func aCommandReadsTheMessageAndSucceedsWithZero() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("out")
+        #expect(try await run("/usr/bin/tee", path, input: "message") == nil)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "message")
+    }
+
+    @Test func argumentsReachNoShell() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("$(id) ; out")
+        #expect(try await run("/usr/bin/tee", path) == nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func anotherStatusIsReportedWithTheLastLineOfItsErrors() async throws {
+        #expect(
+            try await run("/bin/sh", "-c", "echo first >&2; echo last >&2; exit 3") == "the command exited with 3: last"
+        )
+        #expect(try await run("/bin/sh", "-c", "exit 4") == "the command exited with 4")
+        #expect(try await run("/bin/sh", "-c", "kill -9 $$") == "the command died of signal 9")
+        let missing = try await run("/nowhere")
+        #expect(missing == "the command cannot be started: No such file or directory")
+    }
+
+    @Test func aFloodOfErrorsIsRead() async throws {
+        #expect(
+            try await run("/bin/sh", "-c", "head -c 3000000 /dev/zero >&2; exit 1")?.hasPrefix(
+                "the command exited with 1"
+            ) == true
+        )
+    }
+
+    /// Its whole group ends: the grandchild holds the pipe, at whose end the first `cat` returns.
+    @Test func aCommandThatTakesTooLongIsKilledWithItsGroup() async throws {
+        let folder = try TemporaryFolder()
+        let fifo = folder.path("fifo")
+        #expect(mkfifo(fifo, 0o600) == 0)
+        async let rest = TestSupport.run("/bin/cat", [fifo])
+        let trouble = try await run("/bin/sh", "-c", "exec 3> '\(fifo)'; sleep 600 & wait", timeout: .milliseconds(300))
+        #expect(trouble?.hasPrefix("the command did not end within") == true)
+        #expect(try await rest.exitStatus == 0)
+    }
+
+    @Test func cancellingKillsTheCommand() async throws {
+        let folder = try TemporaryFolder()
+        let fifo = folder.path("fifo")
+        #expect(mkfifo(fifo, 0o600) == 0)
+        let command = Task { try await run("/bin/sh", "-c", "exec 3> '\(fifo)'; sleep 600 & wait") }
+        // Returns once the command has opened the other end.
+        let end = try await Task { try #require(FileHandle(forReadingAtPath: fifo)) }.value
+        command.cancel()
+        await #expect(throws: CancellationError.self) { try await command.value }
+        #expect(try end.readToEnd() ?? Data() == Data())
+    }
+}
