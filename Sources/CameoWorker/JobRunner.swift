@@ -110,7 +110,7 @@ struct JobRunner: Sendable {
         if request.refresh != .always, let seen = seen(fetched, request, ticket), try await store.have(ids, as: seen) {
             return .kept(ids, seen)
         }
-        let picture = try await progress.timed(\.renderMilliseconds) {
+        let picture = try await progress.timedRendering {
             try await renderer.render(
                 request.renditions,
                 of: fetched.source.file,

@@ -52,7 +52,9 @@ struct Settler: Sendable {
     ) async throws(StoreError) -> JobOutcome.Kind {
         switch write {
         case .complete(let product):
+            let begun = configuration.time.now()
             try await store.complete(job.claim, with: product, timings: progress.timings)
+            progress.timings.storeMilliseconds = begun.duration(to: configuration.time.now()).milliseconds
             switch product {
             case .rendered(let thumbnails, _): return .completed(thumbnails: thumbnails.count)
             case .kept(let thumbnails, _): return .unchanged(thumbnails: thumbnails.count)

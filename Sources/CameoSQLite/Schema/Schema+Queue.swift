@@ -234,9 +234,10 @@ extension Schema {
           outcome TEXT NOT NULL CHECK (outcome IN
             ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
-          -- Time spent waiting for capacity, then times spent working.
+          -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
           wait_ms INTEGER,
           fetch_ms INTEGER,
+          queue_ms INTEGER,
           render_ms INTEGER,
           store_ms INTEGER,
           source_bytes INTEGER,
