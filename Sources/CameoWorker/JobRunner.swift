@@ -171,8 +171,8 @@ struct JobRunner: Sendable {
             logger.warning(
                 "served from cache",
                 metadata: [
-                    "job": "\(job.claim.jobID)", "source": "\(SourceName.of(uri))",
-                    "age_s": "\(age.components.seconds)", "reason": "\(trouble)",
+                    "job": .stringConvertible(job.claim.jobID), "source": "\(SourceName.of(uri))",
+                    "age_s": .stringConvertible(age.components.seconds), "reason": "\(trouble)",
                 ]
             )
         }

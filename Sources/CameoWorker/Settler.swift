@@ -92,7 +92,7 @@ struct Settler: Sendable {
         guard case .write(_, _, let refusals) = action, refusals % 10 == 0 ? refusals > 0 : refusals == 1 else {
             return
         }
-        let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
+        let metadata: Logger.Metadata = ["job": .stringConvertible(job.claim.jobID), "reason": "\(error)"]
         logger.warning("waits for the store to take its result", metadata: metadata)
     }
 }

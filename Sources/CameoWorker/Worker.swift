@@ -202,7 +202,7 @@ package final class Worker: Service {
         guard running.count > 0 else { return }
         logger.info(
             "finishing running jobs",
-            metadata: ["jobs": "\(running.count)", "grace": "\(configuration.grace)"]
+            metadata: ["jobs": .stringConvertible(running.count), "grace": "\(configuration.grace)"]
         )
         while running.count > 0 {
             for await _ in wakeUps where running.count == 0 { break }
@@ -279,8 +279,8 @@ package final class Worker: Service {
         logger.warning(
             "took back the jobs of lost workers",
             metadata: [
-                "workers": "\(report.workers.joined(separator: " "))", "jobs": "\(report.rescued)",
-                "discarded": "\(report.discarded.count)",
+                "workers": "\(report.workers.joined(separator: " "))", "jobs": .stringConvertible(report.rescued),
+                "discarded": .stringConvertible(report.discarded.count),
             ]
         )
         for job in report.discarded { self.report(JobOutcome(lost: job)) }

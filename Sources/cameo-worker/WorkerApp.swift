@@ -62,7 +62,8 @@ struct WorkerApp {
             "started",
             metadata: [
                 "worker": "\(worker.id)", "store": "\(store.location)",
-                "concurrency": "\(workConfiguration.concurrency)", "renderers": "\(command.render.processes)",
+                "concurrency": .stringConvertible(workConfiguration.concurrency),
+                "renderers": .stringConvertible(command.render.processes),
             ]
         )
         do {
