@@ -241,6 +241,7 @@ extension SQLiteStore {
         try end.execute(arguments: [
             number, ThumbnailRequest.defaultMaxAttempts, now, try failure.stored, failure.code.rawValue, id,
         ])
+        ledger.fail(failure.code, .finalFailures)
         try ledger.end(id, in: number, as: .discarded, db)
         return LostJob(id: id, source: row?[1], queue: queue, attempt: 0, failure: failure)
     }

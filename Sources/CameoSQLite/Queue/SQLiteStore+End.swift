@@ -32,6 +32,7 @@ extension SQLiteStore {
             end.supersededBy,
         ]
         try insert.execute(arguments: StatementArguments(own))
+        if end.state == .discarded, let failure = end.failure { ledger.fail(failure.code, .finalFailures) }
         try ledger.move(task, from: before, to: end.state, db)
     }
 
