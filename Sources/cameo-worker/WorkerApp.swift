@@ -39,6 +39,9 @@ struct WorkerApp {
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
+        let metrics = try command.work.metricsListen.map { address throws(CommandFailure) in
+            try MetricsServer(on: address)
+        }
         let store = try command.storeOptions.open()
         defer { store.close() }
         try await warnOfUnknownQueues(store)
@@ -66,6 +69,7 @@ struct WorkerApp {
                 "renderers": .stringConvertible(command.render.processes),
             ]
         )
+        if let metrics { serve(metrics, store, renderer, logger) }
         do {
             try await runService(worker, logger) { await reload(worker, store, logger) }
         } catch {
