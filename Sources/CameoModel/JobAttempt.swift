@@ -30,10 +30,14 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     public let outcome: Outcome
     /// The failure; nil unless the attempt failed.
     public let failure: JobFailure?
-    /// Time spent waiting for capacity: the source's host, memory or a renderer.
+    /// Time spent waiting for the source's host or for memory.
     public let waitMilliseconds: Int?
-    /// Time spent fetching the source and overlays, rendering, and storing, without waiting.
-    public let fetchMilliseconds, renderMilliseconds, storeMilliseconds: Int?
+    /// Time spent fetching the source and overlays, without waiting.
+    public let fetchMilliseconds: Int?
+    /// Time spent waiting for a renderer.
+    public let queueMilliseconds: Int?
+    /// Time spent rendering, and storing.
+    public let renderMilliseconds, storeMilliseconds: Int?
     /// Bytes fetched, and bytes of thumbnails stored.
     public let sourceBytes, outputBytes: Int?
 
@@ -54,6 +58,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         self.failure = failure
         waitMilliseconds = timings.waitMilliseconds
         fetchMilliseconds = timings.fetchMilliseconds
+        queueMilliseconds = timings.queueMilliseconds
         renderMilliseconds = timings.renderMilliseconds
         storeMilliseconds = timings.storeMilliseconds
         sourceBytes = timings.sourceBytes
@@ -65,6 +70,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
 package struct AttemptTimings: Hashable, Sendable {
     package var waitMilliseconds: Int?
     package var fetchMilliseconds: Int?
+    package var queueMilliseconds: Int?
     package var renderMilliseconds: Int?
     package var storeMilliseconds: Int?
     /// Bytes fetched for the source and overlays together.

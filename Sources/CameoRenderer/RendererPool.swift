@@ -110,6 +110,9 @@ package final class RendererPool: Sendable {
     /// The version that a picture rendered now would have; nil until ``isReady``.
     package var rendererVersion: String? { desk.rendererVersion }
 
+    /// The number of pictures that it renders at once.
+    package var count: Int { desk.count }
+
     package var statistics: RendererStatistics { desk.statistics }
 
     /// Expects the worker to be stopped: if a child is now ended by a foreign signal, its picture is not blamed and

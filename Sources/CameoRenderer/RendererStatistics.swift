@@ -12,4 +12,6 @@ package struct RendererStatistics: Hashable, Sendable {
     package var crashed = 0
     /// The resident bytes of each living process by its id, spares included.
     package var residentBytes: [Int32: Int] = [:]
+
+    package init() {}
 }

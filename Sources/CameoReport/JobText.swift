@@ -55,7 +55,7 @@ package enum JobText {
         }
         let steps = [
             ("wait", attempt.waitMilliseconds), ("fetch", attempt.fetchMilliseconds),
-            ("render", attempt.renderMilliseconds),
+            ("queue", attempt.queueMilliseconds), ("render", attempt.renderMilliseconds),
             ("store", attempt.storeMilliseconds),
         ]
         let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }

@@ -9,6 +9,37 @@ package enum ReportFile {
     ///
     /// - Throws: ``ExportError``
     package static func write(_ data: Data, to path: String, store: any Store) throws {
+        try check(path, store: store)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        let file = OpenFile(adopting: descriptor)
+        do throws(Errno) {
+            guard ftruncate(file.descriptor, 0) == 0 else { throw Errno() }
+            try write(data, to: file)
+        } catch {
+            throw ExportError(path: path, reason: "\(error)")
+        }
+    }
+
+    /// Replaces a file in one step: a reader sees the earlier contents or the new ones, never a part. Refuses what
+    /// ``write(_:to:store:)`` refuses.
+    ///
+    /// - Throws: ``ExportError``
+    package static func replace(_ path: String, with data: Data, store: any Store) throws {
+        try check(path, store: store)
+        let new = "\(path).\(getpid()).new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        do throws(Errno) {
+            try write(data, to: OpenFile(adopting: descriptor))
+            guard rename(new, path) == 0 else { throw Errno() }
+        } catch {
+            unlink(new)
+            throw ExportError(path: path, reason: "\(error)")
+        }
+    }
+
+    private static func check(_ path: String, store: any Store) throws(ExportError) {
         let absolute = FilePaths.absolute(path)
         let inside =
             absolute.hasPrefix(store.location + "/")
@@ -20,18 +51,13 @@ package enum ReportFile {
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw ExportError(path: path, reason: "it exists and is not a regular file")
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
-        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
-        let file = OpenFile(adopting: descriptor)
-        do throws(Errno) {
-            guard ftruncate(file.descriptor, 0) == 0 else { throw Errno() }
-            let failure = data.withUnsafeBytes { bytes -> Errno? in
-                do throws(Errno) { try file.write(bytes) } catch { return error }
-                return nil
-            }
-            if let failure { throw failure }
-        } catch {
-            throw ExportError(path: path, reason: "\(error)")
+    }
+
+    private static func write(_ data: Data, to file: OpenFile) throws(Errno) {
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try file.write(bytes) } catch { return error }
+            return nil
         }
+        if let failure { throw failure }
     }
 }

@@ -47,6 +47,15 @@ final class AttemptProgress: Sendable {
         return try await body()
     }
 
-    /// Records how long the attempt has waited in total.
-    func noteWaiting() { timings.waitMilliseconds = clock.waited.milliseconds }
+    /// Runs the rendering, and records how long it waited for a renderer and how long it worked, even if it fails.
+    func timedRendering<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        let before = clock.waited
+        defer { timings.queueMilliseconds = (clock.waited - before).milliseconds }
+        return try await timed(\.renderMilliseconds, body)
+    }
+
+    /// Records how long the attempt has waited for anything but a renderer.
+    func noteWaiting() {
+        timings.waitMilliseconds = max(0, clock.waited.milliseconds - (timings.queueMilliseconds ?? 0))
+    }
 }

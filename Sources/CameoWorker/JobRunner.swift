@@ -110,7 +110,7 @@ struct JobRunner: Sendable {
         if request.refresh != .always, let seen = seen(fetched, request, ticket), try await store.have(ids, as: seen) {
             return .kept(ids, seen)
         }
-        let picture = try await progress.timed(\.renderMilliseconds) {
+        let picture = try await progress.timedRendering {
             try await renderer.render(
                 request.renditions,
                 of: fetched.source.file,
@@ -171,8 +171,8 @@ struct JobRunner: Sendable {
             logger.warning(
                 "served from cache",
                 metadata: [
-                    "job": "\(job.claim.jobID)", "source": "\(SourceName.of(uri))",
-                    "age_s": "\(age.components.seconds)", "reason": "\(trouble)",
+                    "job": .stringConvertible(job.claim.jobID), "source": "\(SourceName.of(uri))",
+                    "age_s": .stringConvertible(age.components.seconds), "reason": "\(trouble)",
                 ]
             )
         }

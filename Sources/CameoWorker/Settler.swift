@@ -52,7 +52,9 @@ struct Settler: Sendable {
     ) async throws(StoreError) -> JobOutcome.Kind {
         switch write {
         case .complete(let product):
+            let begun = configuration.time.now()
             try await store.complete(job.claim, with: product, timings: progress.timings)
+            progress.timings.storeMilliseconds = begun.duration(to: configuration.time.now()).milliseconds
             switch product {
             case .rendered(let thumbnails, _): return .completed(thumbnails: thumbnails.count)
             case .kept(let thumbnails, _): return .unchanged(thumbnails: thumbnails.count)
@@ -90,7 +92,7 @@ struct Settler: Sendable {
         guard case .write(_, _, let refusals) = action, refusals % 10 == 0 ? refusals > 0 : refusals == 1 else {
             return
         }
-        let metadata: Logger.Metadata = ["job": "\(job.claim.jobID)", "reason": "\(error)"]
+        let metadata: Logger.Metadata = ["job": .stringConvertible(job.claim.jobID), "reason": "\(error)"]
         logger.warning("waits for the store to take its result", metadata: metadata)
     }
 }

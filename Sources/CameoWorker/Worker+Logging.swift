@@ -7,31 +7,33 @@ extension Worker {
     /// discarded.
     func log(_ outcome: JobOutcome) {
         var metadata: Logger.Metadata = [
-            "job": "\(outcome.jobID)", "queue": "\(outcome.queue)", "attempt": "\(outcome.attempt)",
+            "job": .stringConvertible(outcome.jobID), "queue": "\(outcome.queue)",
+            "attempt": .stringConvertible(outcome.attempt),
         ]
         if let source = outcome.source { metadata["source"] = "\(SourceName.of(source))" }
         if let arrival = outcome.arrival { metadata["source_from"] = "\(arrival.name)" }
         for (key, value) in [
             ("wait_ms", outcome.timings.waitMilliseconds), ("fetch_ms", outcome.timings.fetchMilliseconds),
-            ("render_ms", outcome.timings.renderMilliseconds),
+            ("queue_ms", outcome.timings.queueMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
+            ("store_ms", outcome.timings.storeMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),
         ] {
-            if let value { metadata[key] = "\(value)" }
+            if let value { metadata[key] = .stringConvertible(value) }
         }
         switch outcome.kind {
         case .completed(let thumbnails):
-            metadata["thumbnails"] = "\(thumbnails)"
+            metadata["thumbnails"] = .stringConvertible(thumbnails)
             logger.info("completed", metadata: metadata)
         case .unchanged(let thumbnails):
-            metadata["thumbnails"] = "\(thumbnails)"
+            metadata["thumbnails"] = .stringConvertible(thumbnails)
             logger.info("completed, unchanged", metadata: metadata)
         case .superseded(let duplicate):
-            metadata["superseded_by"] = "\(duplicate)"
+            metadata["superseded_by"] = .stringConvertible(duplicate)
             logger.info("superseded by a waiting job for the same thumbnails", metadata: metadata)
         case .retried(let failure, let delay):
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"
-            metadata["retry_in_ms"] = "\(delay.milliseconds)"
+            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
             logger.warning("will retry", metadata: metadata)
         case .discarded(let failure):
             metadata["code"] = "\(failure.code.rawValue)"
@@ -40,7 +42,7 @@ extension Worker {
         case .released:
             logger.info("released", metadata: metadata)
         case .postponed(let delay):
-            metadata["retry_in_ms"] = "\(delay.milliseconds)"
+            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
             logger.info("postponed: its host is busy", metadata: metadata)
         case .leaseLost:
             logger.warning("dropped: the job is no longer this worker's", metadata: metadata)

@@ -46,10 +46,11 @@ extension Worker {
         logger.info(
             "pruned",
             metadata: [
-                "completed": "\(pruned.completed)", "cancelled": "\(pruned.cancelled)",
-                "discarded": "\(pruned.discarded)", "thumbnails": "\(pruned.thumbnails)",
-                "source_failures": "\(pruned.sourceFailures)", "concurrency_keys": "\(pruned.concurrencyKeys)",
-                "blobs": "\(pruned.blobs)", "blob_bytes": "\(pruned.blobBytes)",
+                "completed": .stringConvertible(pruned.completed), "cancelled": .stringConvertible(pruned.cancelled),
+                "discarded": .stringConvertible(pruned.discarded), "thumbnails": .stringConvertible(pruned.thumbnails),
+                "source_failures": .stringConvertible(pruned.sourceFailures),
+                "concurrency_keys": .stringConvertible(pruned.concurrencyKeys),
+                "blobs": .stringConvertible(pruned.blobs), "blob_bytes": .stringConvertible(pruned.blobBytes),
             ]
         )
     }

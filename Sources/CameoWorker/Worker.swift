@@ -24,6 +24,7 @@ package final class Worker: Service {
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
     private let running = RunningJobs()
+    private let tally = WorkTally()
     private let phase: WorkerPhase
     private let cadence: Cadence
     private let wakeUps: AsyncStream<Void>
@@ -75,7 +76,8 @@ package final class Worker: Service {
                 host: ProcessInfo.processInfo.hostName,
                 pid: Int(ProcessInfo.processInfo.processIdentifier),
                 version: CameoVersion.current,
-                concurrency: configuration.concurrency
+                concurrency: configuration.concurrency,
+                renderers: renderer.count
             )
         )
         try await rescue()
@@ -92,7 +94,7 @@ package final class Worker: Service {
         } onGracefulShutdown: {
             self.stop()
         }
-        try await store.deregister(id)
+        try await store.deregister(id, adding: tally.take(renderer.statistics))
         if let reason = phase.retirement { throw reason }
     }
 
@@ -163,7 +165,11 @@ package final class Worker: Service {
         do throws(StoreError) {
             let jobs = try await claim()
             phase.storeAnswered()
-            for job in jobs { start(job, in: &group) }
+            let now = store.clock.now()
+            for job in jobs {
+                tally.note(waitedMilliseconds: Int(now.timeIntervalSince(job.availableAt) * 1_000))
+                start(job, in: &group)
+            }
             for job in store.takeRefused() { report(JobOutcome(lost: job)) }
             guard configuration.drains, running.count == 0 else { return false }
             // The job's row says `running`, and will until this worker is gone: a drain must not wait for that.
@@ -205,6 +211,7 @@ package final class Worker: Service {
         running.insert(control)
         group.addTask {
             let outcome = await self.runner.run(control)
+            self.tally.note(outcome)
             self.report(outcome)
             if case .unrecorded(let reason) = outcome.kind { self.phase.unrecorded = reason }
             self.running.remove(control)
@@ -217,7 +224,7 @@ package final class Worker: Service {
         guard running.count > 0 else { return }
         logger.info(
             "finishing running jobs",
-            metadata: ["jobs": "\(running.count)", "grace": "\(configuration.grace)"]
+            metadata: ["jobs": .stringConvertible(running.count), "grace": "\(configuration.grace)"]
         )
         while running.count > 0 {
             for await _ in wakeUps where running.count == 0 { break }
@@ -255,7 +262,7 @@ package final class Worker: Service {
                     if seconds == 0 { wake.yield() } else { pause = min(pause, .seconds(seconds)) }
                 }
                 if time.now() >= nextLease {
-                    try await store.extendLease(of: id)
+                    try await extendLease()
                     nextLease = time.now() + configuration.leaseInterval
                 }
             } catch {
@@ -264,6 +271,16 @@ package final class Worker: Service {
                 wake.yield()
             }
             guard (try? await time.sleep(pause)) != nil else { return }
+        }
+    }
+
+    private func extendLease() async throws(StoreError) {
+        let counted = tally.take(renderer.statistics)
+        do throws(StoreError) {
+            try await store.extendLease(of: id, adding: counted)
+        } catch {
+            tally.putBack(counted)
+            throw error
         }
     }
 
@@ -298,8 +315,8 @@ package final class Worker: Service {
         logger.warning(
             "took back the jobs of lost workers",
             metadata: [
-                "workers": "\(report.workers.joined(separator: " "))", "jobs": "\(report.rescued)",
-                "discarded": "\(report.discarded.count)",
+                "workers": "\(report.workers.joined(separator: " "))", "jobs": .stringConvertible(report.rescued),
+                "discarded": .stringConvertible(report.discarded.count),
             ]
         )
         for job in report.discarded { self.report(JobOutcome(lost: job)) }

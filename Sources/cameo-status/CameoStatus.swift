@@ -22,6 +22,7 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status events --follow
               cameo-status health --max-lag 5m
               cameo-status hooks
+              cameo-status metrics --output /var/lib/prometheus/node-exporter/cameo.prom
 
             EXIT CODES
               0 done, 1 a job failed or does not exist, 2 bad usage, 3 not finished in time, 4 the store cannot be opened
@@ -30,7 +31,7 @@ struct CameoStatus: AsyncParsableCommand {
         subcommands: [
             SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
             ExportCommand.self, SheetCommand.self, EventsCommand.self,
-            HealthCommand.self, HooksCommand.self,
+            HealthCommand.self, HooksCommand.self, MetricsCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self
     )

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import CameoModel
-package import CameoWeb
+package import CameoModel
+internal import CameoWeb
 internal import CommandSupport
 
 /// The options for listening and responding.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CameoModel
+package import CameoModel
 internal import CameoWorker
 internal import CommandSupport
 internal import Foundation
@@ -57,6 +57,14 @@ struct WorkOptions: ParsableArguments {
     )
     var settings: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve metrics at http://ADDRESS/metrics, such as 127.0.0.1:9464, to everyone who reaches it. (default: no)",
+            valueName: "address"
+        )
+    )
+    var metricsListen: ListenAddress?
+
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")
@@ -80,5 +88,11 @@ struct WorkOptions: ParsableArguments {
 
     private func queueNames(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}
+
+extension ListenAddress: ExpressibleByArgument {
+    package init?(argument: String) {
+        self.init(argument)
     }
 }

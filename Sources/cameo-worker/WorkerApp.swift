@@ -40,6 +40,9 @@ struct WorkerApp {
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
+        let metrics = try command.work.metricsListen.map { address throws(CommandFailure) in
+            try MetricsServer(on: address)
+        }
         let store = try command.storeOptions.open()
         defer { store.close() }
         try await warnOfUnknownQueues(store)
@@ -65,9 +68,11 @@ struct WorkerApp {
             "started",
             metadata: [
                 "worker": "\(worker.id)", "store": "\(store.location)",
-                "concurrency": "\(workConfiguration.concurrency)", "renderers": "\(command.render.processes)",
+                "concurrency": .stringConvertible(workConfiguration.concurrency),
+                "renderers": .stringConvertible(command.render.processes),
             ]
         )
+        if let metrics { serve(metrics, store, renderer, logger) }
         do {
             try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
         } catch {

@@ -81,6 +81,7 @@ struct RepairTests {
     @Test(
         arguments: [
             ("counters", "UPDATE queue_count SET completed = completed + 5"),
+            ("counters", "UPDATE queue_count SET ever_completed = 0"),
             ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
             ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
             ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),

@@ -53,8 +53,12 @@ final class RefusingStore: WorkerStore {
     func finish() async { await store.finish() }
     func close() { store.close() }
     func register(_ worker: WorkerDescription) async throws(StoreError) { try await store.register(worker) }
-    func extendLease(of worker: String) async throws(StoreError) { try await store.extendLease(of: worker) }
-    func deregister(_ worker: String) async throws(StoreError) { try await store.deregister(worker) }
+    func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await store.extendLease(of: worker, adding: counted)
+    }
+    func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await store.deregister(worker, adding: counted)
+    }
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep { try await store.sweep(for: worker) }
     func wakeUps() -> AsyncStream<Void> { store.wakeUps() }
     func claim(limit: Int, kind: ClaimKind, queues: [String]?, for worker: String) async throws(StoreError)

@@ -14,4 +14,5 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
     package static let all =
         claiming + settling + joining + limiting + losing + operating + keeping + caching + following + telling
+        + counting
 }

@@ -40,6 +40,8 @@ final class JobDesk: Sendable {
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
 
+    var count: Int { doorbells.count }
+
     func doorbell(of slot: Int) -> Doorbell { doorbells[slot] }
 
     func next(for slot: Int) -> RenderTicket? { state.withLock { $0.next(for: slot) } }

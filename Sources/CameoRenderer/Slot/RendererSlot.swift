@@ -56,8 +56,9 @@ struct RendererSlot: ~Copyable {
     }
 
     private mutating func serve(_ ticket: RenderTicket) {
+        let failure = replaceChild(for: ticket)
         ticket.clock.endWait()
-        if let failure = replaceChild(for: ticket) { return desk.finish(ticket, in: index, .failure(failure)) }
+        if let failure { return desk.finish(ticket, in: index, .failure(failure)) }
         guard var child = current.take() else { preconditionFailure("a child is ready") }
         child.scopes.formUnion(ticket.scopes)
         let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)

@@ -2,14 +2,21 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. Three kinds of number change in the same transaction as a job's state: the jobs of each queue by state, the
-// running jobs of each key, and the lowest rank of each lane. A ledger accumulates the changes of one operation, so
+// DESIGN. Four kinds of number change in the same transaction as a job's state: the jobs of each queue by state, with
+// how many ever ended; failures by code; the running jobs of each key; and the lowest rank of each lane. A ledger accumulates the changes of one operation, so
 // that a thousand jobs cost one update of their queue, and `post` writes them. Within the operation, read these numbers
 // only after posting.
 struct Ledger {
     private struct Counts {
         /// The changes, indexed by `JobState.code`.
         var changes = [Int](repeating: 0, count: 7)
+        /// How many jobs ended, in the order of ``SQLiteStore/ends``.
+        var ends = [0, 0, 0]
+
+        mutating func enter(_ state: JobState) {
+            changes[state.code] += 1
+            if let index = SQLiteStore.ends.firstIndex(of: state) { ends[index] += 1 }
+        }
     }
 
     private struct Head {
@@ -21,6 +28,7 @@ struct Ledger {
     private var queues: [Int64: Counts] = [:]
     private var keys: [Int64: Int] = [:]
     private var heads: [Int64: Head] = [:]
+    private var failures = StoreCounters()
     /// Ids already looked up. Rolling back a savepoint also restores the ledger, so they stay valid.
     private var queueIDs: [String: Int64] = [:]
     private var hookedQueues: Set<Int64> = []
@@ -38,7 +46,7 @@ struct Ledger {
     mutating func move(_ task: TaskRow, from: JobState?, to: JobState?, _ db: Database) throws {
         if let to { try note(task.id, to, db) }
         if let from { queues[task.queue, default: Counts()].changes[from.code] -= 1 }
-        if let to { queues[task.queue, default: Counts()].changes[to.code] += 1 }
+        if let to { queues[task.queue, default: Counts()].enter(to) }
         if task.key != 0, (from == .running) != (to == .running) {
             keys[task.key, default: 0] += to == .running ? 1 : -1
         }
@@ -48,7 +56,12 @@ struct Ledger {
     /// Records an outcome that had no task before.
     mutating func end(_ id: Int64, in queue: Int64, as state: JobState, _ db: Database) throws {
         try note(id, state, db)
-        queues[queue, default: Counts()].changes[state.code] += 1
+        queues[queue, default: Counts()].enter(state)
+    }
+
+    /// Records the failure of an attempt or a request.
+    mutating func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+        failures.add(1, to: family, code.rawValue)
     }
 
     /// Subtracts an outcome whose row is removed.
@@ -95,6 +108,7 @@ struct Ledger {
     mutating func post(_ db: Database) throws {
         for (key, change) in keys where change != 0 { try Keys.count(change, of: key, db) }
         for (queue, counts) in queues { try Self.post(counts, of: queue, db) }
+        if !failures.isEmpty { try SQLiteStore.add(failures, db) }
         for (lane, head) in heads { try Lanes.lower(lane, of: head.queue, to: head.rank, db) }
         self = Ledger(now: now)
     }
@@ -105,11 +119,12 @@ struct Ledger {
             sql: """
                 UPDATE queue_count SET scheduled = scheduled + ?, available = available + ?, running = running + ?,
                   retryable = retryable + ?, completed = completed + ?, discarded = discarded + ?,
-                  cancelled = cancelled + ?
+                  cancelled = cancelled + ?, ever_completed = ever_completed + ?,
+                  ever_discarded = ever_discarded + ?, ever_cancelled = ever_cancelled + ?
                 WHERE queue = ?
                 """
         )
-        try update.execute(arguments: StatementArguments(counts.changes) + [queue])
+        try update.execute(arguments: StatementArguments(counts.changes + counts.ends) + [queue])
         if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, db) }
     }
 }

@@ -244,6 +244,7 @@ extension SQLiteStore {
         try end.execute(arguments: [
             number, ThumbnailRequest.defaultMaxAttempts, now, try failure.stored, failure.code.rawValue, id,
         ])
+        ledger.fail(failure.code, .finalFailures)
         try ledger.end(id, in: number, as: .discarded, db)
         let hook = (row?[3] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
         try Hooks.note(hook, ofQueue: number, for: id, db)

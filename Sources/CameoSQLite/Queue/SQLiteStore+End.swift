@@ -32,6 +32,7 @@ extension SQLiteStore {
             end.supersededBy,
         ]
         try insert.execute(arguments: StatementArguments(own))
+        if end.state == .discarded, let failure = end.failure { ledger.fail(failure.code, .finalFailures) }
         try ledger.move(task, from: before, to: end.state, db)
         // The job that superseded it has inherited its hooks.
         if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, now: now, db) }
@@ -49,15 +50,14 @@ extension SQLiteStore {
         let close = try db.cachedStatement(
             sql: """
                 INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
-                  render_ms, store_ms, source_bytes, output_bytes)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  queue_ms, render_ms, store_ms, source_bytes, output_bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
             task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
-            timings.waitMilliseconds, timings.fetchMilliseconds, timings.renderMilliseconds, timings.storeMilliseconds,
-            timings.sourceBytes,
-            timings.outputBytes,
+            timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds, timings.renderMilliseconds,
+            timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
         ]
         try close.execute(arguments: StatementArguments(own))
     }

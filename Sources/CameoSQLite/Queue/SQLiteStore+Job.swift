@@ -94,6 +94,7 @@ extension JobAttempt {
         var timings = AttemptTimings()
         timings.waitMilliseconds = row["wait_ms"]
         timings.fetchMilliseconds = row["fetch_ms"]
+        timings.queueMilliseconds = row["queue_ms"]
         timings.renderMilliseconds = row["render_ms"]
         timings.storeMilliseconds = row["store_ms"]
         timings.sourceBytes = row["source_bytes"]

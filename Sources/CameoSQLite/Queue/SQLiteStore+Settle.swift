@@ -130,6 +130,7 @@ extension SQLiteStore {
         case .discarded:
             try end(task, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
         case .retryable(let time):
+            if let failure { ledger.fail(failure.code, .retriedFailures) }
             (task.state, task.due, task.failed) = (.retryable, time, task.tries)
             (task.token, task.worker) = (nil, nil)
             settlement = Settlement(try letWait(task, from: .running, now: now, &ledger, db))

@@ -12,17 +12,18 @@ extension SQLiteStore {
             host: worker.host,
             pid: worker.pid,
             version: worker.version,
-            concurrency: worker.concurrency
+            concurrency: worker.concurrency,
+            renderers: worker.renderers
         )
         registrations.withLock { $0[worker.id] = registration }
     }
 
-    package func extendLease(of worker: String) async throws(StoreError) {
-        try await extendLease(try registration(of: worker))
+    package func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await extendLease(try registration(of: worker), adding: counted)
     }
 
-    package func deregister(_ worker: String) async throws(StoreError) {
-        try await deregister(try registration(of: worker))
+    package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await deregister(try registration(of: worker), adding: counted)
         registrations.withLock { $0[worker] = nil }
     }
 

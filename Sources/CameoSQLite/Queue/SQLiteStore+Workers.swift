@@ -9,7 +9,8 @@ extension SQLiteStore {
         host: String,
         pid: Int,
         version: String,
-        concurrency: Int
+        concurrency: Int,
+        renderers: Int = 0
     ) async throws(StoreError) -> WorkerRegistration {
         let row = WorkerRow(
             id: id,
@@ -17,6 +18,7 @@ extension SQLiteStore {
             pid: pid,
             version: version,
             concurrency: concurrency,
+            renderers: renderers,
             startedAt: nowMilliseconds
         )
         do {
@@ -29,28 +31,37 @@ extension SQLiteStore {
         }
     }
 
-    package func extendLease(_ registration: WorkerRegistration) async throws(StoreError) {
+    package func extendLease(
+        _ registration: WorkerRegistration,
+        adding counted: StoreCounters = StoreCounters()
+    ) async throws(StoreError) {
         let (row, lease) = (registration.row, clock.uptime() + Lease.milliseconds)
         try await commit(.begun) { db in
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
                 sql: """
-                    INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until
+                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, started_at, boot_id, lease_until)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until
                     """,
                 arguments: [
-                    row.id, row.host, row.pid, row.version, row.concurrency, row.startedAt, BootIdentity.current, lease,
+                    row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.startedAt,
+                    BootIdentity.current, lease,
                 ]
             )
+            try Self.add(counted, db)
         }
     }
 
-    package func deregister(_ registration: WorkerRegistration) async throws(StoreError) {
+    package func deregister(
+        _ registration: WorkerRegistration,
+        adding counted: StoreCounters = StoreCounters()
+    ) async throws(StoreError) {
         let now = nowMilliseconds
         try await commit(.begun) { db in
             try Self.releaseJobs(of: registration.id, now: now, db)
             try Hooks.release(claimsOf: registration.id, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
+            try Self.add(counted, db)
         }
         registration.removeFile()
     }

@@ -53,6 +53,7 @@ struct WorkerRow: Sendable {
     let pid: Int
     let version: String
     let concurrency: Int
+    let renderers: Int
     let startedAt: Int64
 }
 

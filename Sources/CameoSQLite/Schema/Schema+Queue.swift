@@ -122,7 +122,11 @@ extension Schema {
           retryable INTEGER NOT NULL DEFAULT 0 CHECK (retryable >= 0),
           completed INTEGER NOT NULL DEFAULT 0 CHECK (completed >= 0),
           discarded INTEGER NOT NULL DEFAULT 0 CHECK (discarded >= 0),
-          cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0)
+          cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
+          -- How often jobs have ended, including those that were retried or removed since.
+          ever_completed INTEGER NOT NULL DEFAULT 0,
+          ever_discarded INTEGER NOT NULL DEFAULT 0,
+          ever_cancelled INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE TRIGGER queue_is_counted AFTER INSERT ON queue BEGIN
           INSERT INTO queue_count(queue) VALUES (NEW.id);
@@ -238,14 +242,23 @@ extension Schema {
           outcome TEXT NOT NULL CHECK (outcome IN
             ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
-          -- Time spent waiting for capacity, then times spent working.
+          -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
           wait_ms INTEGER,
           fetch_ms INTEGER,
+          queue_ms INTEGER,
           render_ms INTEGER,
           store_ms INTEGER,
           source_bytes INTEGER,
           output_bytes INTEGER,
           PRIMARY KEY (job_id, number)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Numbers that only grow (StoreCounters).
+        CREATE TABLE counter(
+          family TEXT NOT NULL,
+          label TEXT NOT NULL,
+          value INTEGER NOT NULL,
+          PRIMARY KEY (family, label)
         ) STRICT, WITHOUT ROWID;
 
         -- Every change of a job's state, in commit order. The last row is never removed, because the next number
@@ -294,6 +307,7 @@ extension Schema {
           pid INTEGER NOT NULL,
           version TEXT NOT NULL,
           concurrency INTEGER NOT NULL,
+          renderers INTEGER NOT NULL DEFAULT 0,
           started_at INTEGER NOT NULL,
           boot_id TEXT NOT NULL,
           lease_until INTEGER NOT NULL,

@@ -18,6 +18,18 @@ enum Counters {
         WHERE counted <> coalesce(actual, 0)
         """
 
+    /// Selects queues that have more ended jobs than ever ended.
+    static let wrongEnds =
+        SQLiteStore.ends.map { state in
+            """
+            SELECT queue.name AS queue, '\(state.rawValue)' AS state, ever_\(state.rawValue) AS counted, actual FROM (
+              SELECT queue AS id, count(*) AS actual FROM outcome WHERE state = \(state.code) GROUP BY queue) AS ended
+              JOIN queue_count ON queue_count.queue = ended.id JOIN queue ON queue.id = ended.id
+            WHERE ever_\(state.rawValue) < actual
+            """
+        }
+        .joined(separator: " UNION ALL ")
+
     private static let actualTotals = """
         SELECT 'blobs' AS name, count(*) AS actual FROM blob
         UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0) FROM blob
@@ -57,7 +69,7 @@ enum Counters {
     ///
     /// - Returns: the number of wrong values.
     static func rebuild(_ db: Database) throws -> Int {
-        let wrong = try [wrongJobs, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
+        let wrong = try [wrongJobs, wrongEnds, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
             sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
@@ -69,10 +81,13 @@ enum Counters {
                 """
         }
         .joined(separator: ", ")
+        let ends = SQLiteStore.ends.map { "ever_\($0.rawValue) = max(ever_\($0.rawValue), \($0.rawValue))" }
+            .joined(separator: ", ")
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO queue_count(queue) SELECT id FROM queue;
                 UPDATE queue_count SET \(counts);
+                UPDATE queue_count SET \(ends);
                 UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
                   WHERE name IN (SELECT name FROM (\(actualTotals)));
                 UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);

@@ -74,12 +74,16 @@ extension SQLiteStore {
             "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
                 + "and has \(row["actual"] as Int)"
         }
+        let ends = try Row.fetchAll(db, sql: Counters.wrongEnds).map { row in
+            "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
+                + "\(row["counted"] as Int) that ever ended so"
+        }
         let totals = try Row.fetchAll(db, sql: Counters.wrongTotals).map { row in
             "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
         }
         return CheckFinding(
             "counters",
-            jobs + totals,
+            jobs + ends + totals,
             ok: "all counters agree with the rows",
             advice: "Another program changed the tables; \(repairCommand) recounts"
         )

@@ -107,6 +107,7 @@ extension SQLiteStore {
             let remove = try db.cachedStatement(sql: "DELETE FROM queue WHERE id = ?")
             var removed = Pruned()
             for queue in queues where try Int.fetchOne(look, arguments: [queue]) != nil {
+                try Self.add(try Self.everEnded(in: queue, db), db)
                 try clear.execute(arguments: [queue])
                 try remove.execute(arguments: [queue])
                 removed.queues += 1

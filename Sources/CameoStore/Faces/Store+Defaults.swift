@@ -14,6 +14,16 @@ extension ProducerStore {
     }
 }
 
+extension WorkerStore {
+    package func extendLease(of worker: String) async throws(StoreError) {
+        try await extendLease(of: worker, adding: StoreCounters())
+    }
+
+    package func deregister(_ worker: String) async throws(StoreError) {
+        try await deregister(worker, adding: StoreCounters())
+    }
+}
+
 extension OperatorStore {
     package func change(_ filter: JobFilter, by change: BulkChange) async throws -> BulkProgress {
         try await self.change(filter, by: change, report: { _ in })

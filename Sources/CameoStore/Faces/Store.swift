@@ -4,7 +4,7 @@
 
 /// A store with all its protocols, as programs open it.
 package typealias Store = ProducerStore & WorkerStore & ReaderStore & OperatorStore & SourceStore & BlobStore
-    & HookStore
+    & HookStore & MetricsStore
 
 /// The base of all store protocols.
 package protocol AnyStore: Sendable {

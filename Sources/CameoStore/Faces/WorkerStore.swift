@@ -5,10 +5,11 @@ package protocol WorkerStore: AnyStore {
     /// Registers a worker. From now on its death is detected (invariant I7), and its lease must be extended well within
     /// ``Lease/milliseconds``.
     func register(_ worker: WorkerDescription) async throws(StoreError)
-    func extendLease(of worker: String) async throws(StoreError)
-    /// Removes a worker. Jobs whose settlement the store refused to record are released to run again; their attempts
+    /// Extends a worker's lease, and adds what it has counted since the last time to the store's counters.
+    func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError)
+    /// Removes a worker, and adds what it has counted since the last time. Jobs whose settlement the store refused to record are released to run again; their attempts
     /// are not counted.
-    func deregister(_ worker: String) async throws(StoreError)
+    func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError)
     /// The information that a worker polls several times a second.
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep
     /// Yields once at the start and whenever any process may have changed something. Ends only when its task is

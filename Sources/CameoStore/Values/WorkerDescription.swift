@@ -7,13 +7,16 @@ package struct WorkerDescription: Hashable, Sendable {
     package let version: String
     /// The number of jobs that it runs at once.
     package let concurrency: Int
+    /// The number of renderer processes that it keeps ready.
+    package let renderers: Int
 
-    package init(id: String, host: String, pid: Int, version: String, concurrency: Int) {
+    package init(id: String, host: String, pid: Int, version: String, concurrency: Int, renderers: Int = 0) {
         self.id = id
         self.host = host
         self.pid = pid
         self.version = version
         self.concurrency = concurrency
+        self.renderers = renderers
     }
 
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin

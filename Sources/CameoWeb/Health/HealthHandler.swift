@@ -42,9 +42,7 @@ struct HealthHandler {
 
     func metrics() async throws -> Response {
         try target.query.allow()
-        var metrics = OpenMetrics()
-        metrics.add("cameo_build", .info, "The version of cameo-web.", [.init(1, ["version": CameoVersion.current])])
-        metrics.add(try await site.store.status(), changes: try await site.store.lastChange())
+        var metrics = try await MetricsText(of: site.store, by: "cameo-web")
         let counts = site.counters.all
         metrics.add(
             "cameo_web_requests",
@@ -66,7 +64,9 @@ struct HealthHandler {
             "When this server started, in seconds since 1970.",
             [.init(site.startedAt.timeIntervalSince1970)]
         )
-        return Response(text: metrics.text, contentType: OpenMetrics.mediaType)
+        let accepted = request.headers[values: .accept].joined(separator: ",")
+        let format: MetricsText.Format = accepted.contains("application/openmetrics-text") ? .openMetrics : .prometheus
+        return Response(text: metrics.text(in: format), contentType: format.mediaType)
     }
 }
 

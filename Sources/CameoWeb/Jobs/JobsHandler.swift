@@ -135,7 +135,9 @@ struct JobsHandler {
         }
         site.logger.notice(
             "job changed",
-            metadata: ["by": "\(name)", "change": "\(change)", "job": "\(id)", "state": "\(before.rawValue)"]
+            metadata: [
+                "by": "\(name)", "change": "\(change)", "job": .stringConvertible(id), "state": "\(before.rawValue)",
+            ]
         )
         return Response(json: try JobView(try await site.store.jobInPlace(of: id), site).json)
     }
@@ -164,7 +166,9 @@ struct JobsHandler {
         }
         site.logger.info(
             "enqueued",
-            metadata: ["by": "\(name)", "job": "\(receipt.id ?? 0)", "outcome": "\(receipt.outcome.rawValue)"]
+            metadata: [
+                "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
+            ]
         )
         var response = Response(json: try ReceiptView(receipt, site).json, status: .created)
         if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }

@@ -1,4 +1,4 @@
-internal import CameoModel
+package import CameoModel
 package import CameoStore
 internal import Hummingbird
 internal import HummingbirdCore

@@ -1,13 +1,9 @@
-internal import Hummingbird
-
 /// The address a server listens on. Text form: `127.0.0.1:8080`, `[::1]:8080`, `:8080` (all IPv4 addresses) or
 /// `unix:/run/cameo.sock`.
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     case tcp(host: String, port: Int)
     case unix(path: String)
 
-    /// The default, which other machines cannot reach.
-    package static let standard = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
     /// The most bytes in a socket's path (unix(7), `sun_path`).
     private static let longestPath = 107
 
@@ -36,13 +32,6 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unix(let path): "unix:\(path)"
-        }
-    }
-
-    var bindAddress: BindAddress {
-        switch self {
-        case .tcp(let host, let port): .hostname(host, port: port)
-        case .unix(let path): .unixDomainSocket(path: path)
         }
     }
 }

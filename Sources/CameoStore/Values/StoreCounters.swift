@@ -1,0 +1,158 @@
+package import CameoModel
+
+// DESIGN. Counters that never go back while the store lives, at next to no cost on the path of a job:
+//
+// - Ended jobs by queue: columns of the row that the transaction of a job's end updates anyway.
+// - Failures by code: one upsert in the transaction that records the failure. Success costs nothing.
+// - All else (durations, sources, thumbnails, renderers): each worker counts in memory, and adds its counts to the
+//   table `counter` when it extends its lease and when it ends. A worker that is killed loses at most one interval.
+//
+// Retention and retries remove rows of jobs, and never touch these numbers. A queue that is removed because it is empty
+// leaves its columns' values in the table.
+
+/// Numbers that only grow while the store lives; or what a worker has counted and not yet added to them.
+package struct StoreCounters: Hashable, Sendable {
+    /// What is counted. The raw values are stored.
+    package enum Family: String, CaseIterable, Sendable {
+        /// Ended jobs by queue.
+        case completed, discarded, cancelled
+        /// Failed attempts by failure code: those that are retried, and those that ended their job.
+        case retriedFailures = "failures.retried"
+        case finalFailures = "failures.final"
+        /// Attempts by how they ended.
+        case attempts
+        /// Sources that arrived, and their bytes, by where they came from.
+        case sources
+        case sourceBytes = "sources.bytes"
+        case thumbnails
+        case thumbnailBytes = "thumbnails.bytes"
+        /// Renderer processes that were started; those that ended, by the reason.
+        case renderersStarted = "renderers.started"
+        case renderersEnded = "renderers.ended"
+        /// How many durations lie between two bounds, by stage and upper bound in milliseconds ("render 250"; without a
+        /// bound, "render ", those longer than the last).
+        case durations
+        /// The sum of all durations by stage, in milliseconds.
+        case milliseconds
+
+        /// The labels that are known in advance. Their numbers are reported even while they are 0: a monitor does not
+        /// see the increase of a number whose first report is 1.
+        fileprivate var knownLabels: [String] {
+            switch self {
+            case .retriedFailures, .finalFailures: JobFailure.Code.allCases.map(\.rawValue)
+            case .attempts: AttemptOutcome.allCases.map(\.rawValue)
+            case .sources, .sourceBytes: ["fetched", "revalidated", "cached", "stale"]
+            case .renderersEnded: RendererEnd.allCases.map(\.rawValue)
+            case .completed, .discarded, .cancelled, .thumbnails, .thumbnailBytes, .renderersStarted, .durations,
+                .milliseconds:
+                []
+            }
+        }
+
+        /// The ended jobs of a state; nil for a state that is not final.
+        package init?(_ state: JobState) {
+            switch state {
+            case .completed: self = .completed
+            case .discarded: self = .discarded
+            case .cancelled: self = .cancelled
+            case .scheduled, .available, .running, .retryable: return nil
+            }
+        }
+    }
+
+    /// How an attempt ended.
+    package enum AttemptOutcome: String, CaseIterable, Sendable {
+        case completed
+        /// Completed without rendering.
+        case unchanged
+        case superseded, retried, discarded, released, postponed
+        /// The job was cancelled, or another worker has it.
+        case lost
+        /// The store refused to record the end.
+        case unrecorded
+    }
+
+    /// Why a renderer process ended.
+    package enum RendererEnd: String, CaseIterable, Sendable {
+        case recycled, killed, crashed
+    }
+
+    /// A part of a job's life whose duration is measured.
+    package enum Stage: String, CaseIterable, Sendable {
+        /// From the time at which the job was due until its claim.
+        case wait
+        case fetch
+        /// Waiting for a renderer.
+        case queue
+        case render
+        /// Writing the thumbnails and the completion, with the commit.
+        case store
+    }
+
+    /// The durations of one stage.
+    package struct Histogram: Hashable, Sendable {
+        /// The number of durations up to each of ``StoreCounters/bounds``.
+        package let upTo: [Int]
+        package let count: Int
+        package let milliseconds: Int
+    }
+
+    private struct Key: Hashable {
+        let family: Family
+        let label: String
+    }
+
+    /// The upper bounds of a histogram's buckets in milliseconds. Longer durations only count in the total.
+    package static let bounds = [
+        5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000,
+    ]
+
+    private var values: [Key: Int] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    package mutating func add(_ count: Int, to family: Family, _ label: String = "") {
+        if count != 0 { values[Key(family: family, label: label), default: 0] += count }
+    }
+
+    package mutating func add(milliseconds: Int, to stage: Stage) {
+        let duration = max(0, milliseconds)
+        let bound = Self.bounds.first { duration <= $0 }
+        add(1, to: .durations, "\(stage.rawValue) \(bound.map(String.init) ?? "")")
+        add(duration, to: .milliseconds, stage.rawValue)
+    }
+
+    package static func += (sum: inout Self, other: Self) {
+        sum.values.merge(other.values, uniquingKeysWith: +)
+    }
+
+    package subscript(family: Family, label: String = "") -> Int { values[Key(family: family, label: label)] ?? 0 }
+
+    /// The numbers of a family, sorted by label, with those of `labels` that are 0.
+    package func all(_ family: Family, labels: [String] = []) -> [(label: String, value: Int)] {
+        var all = Dictionary((family.knownLabels + labels).map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
+        for (key, value) in values where key.family == family { all[key.label] = value }
+        return all.map { ($0.key, $0.value) }.sorted { $0.label < $1.label }
+    }
+
+    package func histogram(of stage: Stage) -> Histogram {
+        var upTo: [Int] = []
+        var count = 0
+        for bound in Self.bounds {
+            count += self[.durations, "\(stage.rawValue) \(bound)"]
+            upTo.append(count)
+        }
+        return Histogram(
+            upTo: upTo,
+            count: count + self[.durations, "\(stage.rawValue) "],
+            milliseconds: self[.milliseconds, stage.rawValue]
+        )
+    }
+
+    /// Every number, for the engine to store.
+    package var entries: [(family: Family, label: String, value: Int)] {
+        values.map { ($0.key.family, $0.key.label, $0.value) }
+    }
+}
