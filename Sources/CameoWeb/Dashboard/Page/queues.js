@@ -1,0 +1,55 @@
+// Queues: their jobs by state, and pausing and limiting them.
+import { act } from "./changes.js";
+import { $, button, element, show, showList } from "./elements.js";
+import { duration, number, sum } from "./format.js";
+import { access, post } from "./server.js";
+import { stateBar } from "./states.js";
+
+const maximumShown = 50;
+const pathOf = (name) => `queues/${encodeURIComponent(name)}`;
+const unended = ["scheduled", "available", "running", "retryable"];
+const busy = ({ jobs }) => sum(unended.map((state) => jobs[state]));
+
+export function showQueues(queues) {
+  // A store can have thousands.
+  showList("queues", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
+  show($("queue-names"), queues.slice(0, maximumShown).map(({ name }) => element("option", { key: name, value: name })));
+  show($("more-queues"),
+    queues.length > maximumShown ? `${number(queues.length - maximumShown)} more queues have no more to do than these.` : "");
+}
+
+function entry(queue) {
+  const { name, jobs } = queue;
+  const facts = [
+    `${number(jobs.available + jobs.retryable)} waiting`,
+    queue.maxRunning ? `${number(jobs.running)} of ${number(queue.maxRunning)} running` : `${number(jobs.running)} running`,
+    jobs.scheduled ? `${number(jobs.scheduled)} scheduled` : "",
+    queue.oldestWaitingSeconds === undefined ? "" : `oldest waits ${duration(queue.oldestWaitingSeconds * 1000)}`,
+    queue.rate ? `at most ${queue.rate}` : "",
+    `${number(jobs.completed)} completed`, `${number(jobs.discarded)} failed`,
+  ].filter(Boolean).join(" · ");
+  return element("li", { key: name },
+    element("div", { className: "line" },
+      element("a", { className: "title", href: `#jobs?${new URLSearchParams({ queue: name })}`, textContent: name }),
+      queue.paused ? element("span", { className: "pill paused", textContent: "paused" }) : "",
+      access.operate ? pauseButton(queue) : ""),
+    stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
+    access.operate ? limits(queue) : "");
+}
+
+function pauseButton({ name, paused }) {
+  const verb = paused ? "resume" : "pause";
+  return button(paused ? "Resume" : "Pause", () => act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`)),
+    { ariaLabel: `${paused ? "Resume" : "Pause"} queue ${name}` });
+}
+
+function limits({ name, maxRunning, rate }) {
+  const most = element("input", { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` });
+  const pace = element("input", { value: rate ?? "", placeholder: "10/s", size: 8, ariaLabel: `Rate of queue ${name}` });
+  const set = () => act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
+    concurrency: most.value ? Number(most.value) : null, rate: pace.value.trim() || null,
+  }));
+  return element("details", {}, element("summary", { textContent: "Limits", ariaLabel: `Limits of queue ${name}` }),
+    element("div", { className: "line" }, "at most", most, "running, starting at most", pace,
+      button("Set", set, { ariaLabel: `Set the limits of queue ${name}` })));
+}

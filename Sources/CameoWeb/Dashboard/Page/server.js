@@ -1,0 +1,53 @@
+// Asks the server.
+
+const tokenKey = "cameo-token";
+export const keepToken = (token) => sessionStorage.setItem(tokenKey, token);
+const authorization = () => {
+  const token = sessionStorage.getItem(tokenKey);
+  return token ? { Authorization: `Bearer ${token}` } : {};
+};
+
+// What the token permits; the page shows only that.
+export let access = {};
+export async function learnAccess() {
+  access = await ask("access");
+}
+
+// Adds the fields that have a value.
+export function withQuery(path, fields) {
+  const query = new URLSearchParams(Object.entries(fields).filter(([, value]) => value));
+  return query.size ? `${path}?${query}` : path;
+}
+
+export async function ask(path, options = {}) {
+  const response = await fetch(path, {
+    ...options, headers: { ...options.headers, ...authorization() }, cache: "no-store",
+  });
+  // A proxy's error page is no JSON.
+  const body = await response.json().catch(() => ({}));
+  if (response.ok) return body;
+  throw Object.assign(new Error(body.detail ?? `the server answered ${response.status}`), { status: response.status });
+}
+
+export const post = (path, body) => ask(path, {
+  method: "POST",
+  ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+});
+
+// Reads server-sent events until the stream ends. An EventSource cannot send the token.
+export async function follow(path, signal, onOpen, onEvent) {
+  const response = await fetch(path, {
+    headers: { ...authorization(), Accept: "text/event-stream" }, cache: "no-store", signal,
+  });
+  if (!response.ok) throw Object.assign(new Error("no events"), { status: response.status });
+  onOpen();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (text + value).split("\n");
+    text = lines.pop();
+    for (const line of lines) if (line.startsWith("data:")) onEvent();
+  }
+}

@@ -1,0 +1,53 @@
+// Workers and what they run, and how long the stages of a job take.
+import { $, element, show, showList } from "./elements.js";
+import { absolute, count, duration, nameOf, rate, since, sourceOf } from "./format.js";
+import { ask } from "./server.js";
+
+const maximumRunning = 100;
+let workers = [];
+let running = [];
+
+export async function refreshRunning() {
+  ({ jobs: running } = await ask(`jobs?state=running&limit=${maximumRunning}`));
+  showWorkers(workers);
+}
+
+export function showWorkers(report) {
+  workers = report;
+  showList("workers", workers, (worker) => {
+    const jobs = running.filter((job) => job.worker === worker.id);
+    const [state, className] = !worker.isAlive ? ["dead", "discarded"]
+      : worker.stopping ? ["stopping", "retryable"] : ["alive", "completed"];
+    const claimed = Array.isArray(worker.running) ? worker.running.length : worker.running;
+    return element("li", { key: worker.id },
+      element("div", { className: "line" },
+        element("span", { className: "title", textContent: `${worker.host}, process ${worker.pid}` }),
+        element("span", { className: `pill ${className}`, textContent: state })),
+      element("p", { className: "quiet", title: absolute(worker.startedAt),
+        textContent: `${claimed} of ${worker.concurrency} running · up ${duration(since(worker.startedAt))} · version ${worker.version}` }),
+      element("ul", { className: "running" }, jobs.map((job) => element("li", { key: job.id },
+        element("a", { href: `#job/${job.id}`, textContent: nameOf(sourceOf(job)), title: sourceOf(job) ?? "" }),
+        ` for ${duration(since(job.attemptedAt))}`))));
+  });
+}
+
+const explanations = {
+  wait: "from being due to being claimed", fetch: "the source", queue: "for a renderer", render: "all sizes", store: "the thumbnails",
+};
+
+export function showStages({ stages = [], throughput = [] }) {
+  const longest = Math.max(...stages.map((stage) => stage.p95), 1);
+  showList("stages", stages, ({ stage, p50, p95 }) => {
+    const [typical, slow] = [element("i", { className: stage }), element("i", { className: `${stage} slow` })];
+    typical.style.width = `${100 * p50 / longest}%`;
+    slow.style.width = `${100 * (p95 - p50) / longest}%`;
+    return element("li", { key: stage }, element("strong", { textContent: stage }),
+      element("span", { className: "quiet", textContent: explanations[stage] ?? "" }),
+      element("span", { className: "figures", textContent: `${duration(p50)}, slowest 5 %: ${duration(p95)}` }),
+      element("div", { className: "timing" }, typical, slow));
+  });
+  show($("throughput"), throughput.map(({ minutes, completed, discarded }) => element("li", { key: minutes },
+    element("span", { className: "quiet", textContent: minutes === 1 ? "last minute" : `last ${minutes} minutes` }),
+    element("strong", { textContent: rate((completed + discarded) / 60 / minutes) }),
+    element("span", { className: "quiet", textContent: discarded ? `${count(discarded, "failure")}` : "no failures" }))));
+}
