@@ -11,13 +11,11 @@ import { refreshStatus, showHealth } from "./overview.js";
 import { refreshRecent } from "./pictures.js";
 import { access, keepToken, learnAccess } from "./server.js";
 import { refreshUploads } from "./upload.js";
-import { refreshRunning } from "./workers.js";
 
 // In milliseconds, while jobs change.
 part(1000, refreshStatus);
 part(500, refreshUploads);
 part(1000, refreshStory);
-part(1000, refreshRunning);
 part(2000, refreshRecent);
 part(2000, refreshJobs);
 part(3000, refreshFailures);

@@ -8,7 +8,7 @@ export function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let unit = 0;
   while (value >= 1024 && unit < units.length - 1) { value /= 1024; unit += 1; }
-  return `${unit ? value.toFixed(1) : value} ${units[unit]}`;
+  return `${unit ? value.toFixed(1) : value}\u00a0${units[unit]}`;
 }
 
 export function rate(perSecond) {

@@ -42,7 +42,7 @@ function draw(id, points, series, format, noun) {
   const end = points.at(-1)?.[0] ?? 0;
   const span = Math.max(60e3, end - (points[0]?.[0] ?? end));
   const buckets = inBuckets(points, end - span, span);
-  const top = Math.max(...buckets.flatMap((point) => point.slice(1)), Number.EPSILON);
+  const top = Math.max(...buckets.flatMap((point) => series.map(([, column]) => point[column])), Number.EPSILON);
   const lines = series.map(([name, column]) => {
     const line = document.createElementNS(graph.namespaceURI, "polyline");
     line.setAttribute("class", name);

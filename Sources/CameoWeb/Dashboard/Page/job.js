@@ -44,7 +44,7 @@ function story(job) {
       element("small", { textContent: thumbnail.blob ? describe(thumbnail) : "not made" })))),
     element("section", { key: "times" }, element("h3", { textContent: "Times" }), times(job, attempts), timeline(job, attempts)),
     attempts.length ? element("section", { key: "attempts" }, element("h3", { textContent: "Attempts" }),
-      element("ol", { className: "entries" }, attempts.map((attempt) => attemptEntry(attempt, attempts)))) : "",
+      element("ol", { className: "entries" }, attempts.map((attempt) => attemptEntry(attempt, job)))) : "",
     element("details", { key: "request" }, element("summary", { textContent: "Request" }),
       element("pre", { tabIndex: 0, textContent: typeof job.request === "string" ? job.request : JSON.stringify(job.request, null, 2) })),
   ];
@@ -74,7 +74,8 @@ function timeline(job, attempts) {
   const bar = element("div", { className: "timeline", role: "img", title: "waiting, and when it ran", ariaLabel: `${count(attempts.length, "attempt")} within ${duration(total)}` });
   for (const attempt of attempts) {
     const piece = element("i", { className: attempt.outcome, title: `attempt ${attempt.number}: ${attempt.outcome}` });
-    piece.style.left = `${100 * (Date.parse(attempt.startedAt) - start) / total}%`;
+    // A short attempt at the end of a long wait stays visible.
+    piece.style.left = `${Math.min(99.5, 100 * (Date.parse(attempt.startedAt) - start) / total)}%`;
     piece.style.width = `${100 * took(attempt) / total}%`;
     bar.append(piece);
   }
@@ -83,8 +84,8 @@ function timeline(job, attempts) {
 
 const stages = ["wait", "fetch", "queue", "render", "store"];
 
-function attemptEntry(attempt, attempts) {
-  const longest = Math.max(1, ...attempts.map(took));
+function attemptEntry(attempt, job) {
+  const longest = Math.max(1, ...job.attempts.map(took));
   const measured = stages.map((stage) => [stage, attempt[`${stage}Milliseconds`]]).filter(([, time]) => time !== undefined);
   const other = took(attempt) - measured.reduce((sum, [, time]) => sum + time, 0);
   const words = [...measured, ...(other > 0 ? [["other", other]] : [])]
@@ -99,7 +100,7 @@ function attemptEntry(attempt, attempts) {
       return piece;
     })),
     element("p", { className: "quiet", textContent: words }),
-    attempt.failure ? element("p", { className: "failure" }, element("strong", { textContent: attempt.failure.code }), ` ${attempt.failure.message}`) : "",
+    attempt.failure && attempt.failure.message !== job.failure?.message ? element("p", { className: "failure" }, element("strong", { textContent: attempt.failure.code }), ` ${attempt.failure.message}`) : "",
     element("small", { className: "quiet", textContent: `worker ${attempt.worker}` }));
 }
 

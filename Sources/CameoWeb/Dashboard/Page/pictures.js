@@ -15,7 +15,7 @@ export function picture(thumbnail, name) {
   return image;
 }
 
-export const describe = ({ width, height, format, bytes: size }) => `${width} × ${height} ${format}, ${bytes(size)}`;
+export const describe = ({ width, height, format, bytes: size }) => `${width}\u00a0×\u00a0${height}\u00a0${format}, ${bytes(size)}`;
 
 export async function refreshRecent() {
   const { jobs } = await ask("jobs?state=completed&limit=24");

@@ -9,8 +9,12 @@ const authorization = () => {
 
 // What the token permits; the page shows only that.
 export let access = {};
+let asking;
 export async function learnAccess() {
-  access = await ask("access");
+  const mine = asking = ask("access");
+  const answer = await mine;
+  // The answer for a token that has been replaced meanwhile may come last.
+  if (mine === asking) access = answer;
 }
 
 // Adds the fields that have a value.

@@ -1,33 +1,20 @@
 // Workers and what they run, and how long the stages of a job take.
 import { $, element, show, showList } from "./elements.js";
-import { absolute, count, duration, nameOf, rate, since, sourceOf } from "./format.js";
-import { ask } from "./server.js";
+import { absolute, count, duration, nameOf, rate, since } from "./format.js";
 
-const maximumRunning = 100;
-let workers = [];
-let running = [];
-
-export async function refreshRunning() {
-  ({ jobs: running } = await ask(`jobs?state=running&limit=${maximumRunning}`));
-  showWorkers(workers);
-}
-
-export function showWorkers(report) {
-  workers = report;
+export function showWorkers(workers) {
   showList("workers", workers, (worker) => {
-    const jobs = running.filter((job) => job.worker === worker.id);
     const [state, className] = !worker.isAlive ? ["dead", "discarded"]
       : worker.stopping ? ["stopping", "retryable"] : ["alive", "completed"];
-    const claimed = Array.isArray(worker.running) ? worker.running.length : worker.running;
     return element("li", { key: worker.id },
       element("div", { className: "line" },
         element("span", { className: "title", textContent: `${worker.host}, process ${worker.pid}` }),
         element("span", { className: `pill ${className}`, textContent: state })),
       element("p", { className: "quiet", title: absolute(worker.startedAt),
-        textContent: `${claimed} of ${worker.concurrency} running · up ${duration(since(worker.startedAt))} · version ${worker.version}` }),
-      element("ul", { className: "running" }, jobs.map((job) => element("li", { key: job.id },
-        element("a", { href: `#job/${job.id}`, textContent: nameOf(sourceOf(job)), title: sourceOf(job) ?? "" }),
-        ` for ${duration(since(job.attemptedAt))}`))));
+        textContent: `${worker.running} of ${worker.concurrency} running · up ${duration(since(worker.startedAt))} · version ${worker.version}` }),
+      element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
+        element("a", { href: `#job/${job.id}`, textContent: nameOf(job.source), title: job.source ?? "" }),
+        ` for ${duration(since(job.since))}`))));
   });
 }
 
