@@ -1,4 +1,4 @@
-"""Headless Chromium, driven over a pipe by its DevTools protocol (https://chromedevtools.github.io/devtools-protocol/)."""
+"""Headless Chromium, driven over a pipe (https://chromedevtools.github.io/devtools-protocol/)."""
 
 import base64
 import json
@@ -17,7 +17,13 @@ class Browser:
         # It reads commands from descriptor 3 and writes answers to 4.
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{their_input} 4>&{their_output}', "bash", "chromium", "--headless=new"]
-            + ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars"]
+            + [
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--hide-scrollbars",
+            ]
             + ["--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"],
             pass_fds=(their_input, their_output),
             stdin=subprocess.DEVNULL,
@@ -103,7 +109,9 @@ class Page:
 
     def script(self, expression):
         """The value of an expression, which may be a promise."""
-        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True
+        )
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
             raise RuntimeError(details.get("exception", {}).get("description") or details["text"])
@@ -132,7 +140,9 @@ class Page:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
 
     def look(self, width, height, scheme):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
+        )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def screenshot(self, path, whole=True):

@@ -1,5 +1,5 @@
 // Batches: how far they are, and when they will be done.
-import { $, element, show, showList } from "./elements.js";
+import { $, element, link, quiet, show, showList } from "./elements.js";
 import { duration, number } from "./format.js";
 import { ask, withQuery } from "./server.js";
 import { stateBar } from "./states.js";
@@ -34,8 +34,8 @@ function showBatches(batches) {
         : `done in about ${duration(batch.secondsLeft * 1000)}`;
     return element("li", { key: batch.name },
       element("div", { className: "line" },
-        element("a", { className: "title", href: `#jobs?${new URLSearchParams({ batch: batch.name })}`, textContent: batch.name }),
-        element("span", { className: "quiet", textContent: `${number(batch.finished)} of ${number(batch.total)} · ${left}` })),
+        link(withQuery("#jobs", { batch: batch.name }), batch.name, { className: "title" }),
+        quiet(`${number(batch.finished)} of ${number(batch.total)} · ${left}`)),
       stateBar(batch.jobs),
       failed ? element("p", { className: "failure", textContent: failed }) : "");
   });

@@ -34,6 +34,7 @@ async function enter() {
 
 // #job/7 opens a job, #jobs?state=discarded filters the list.
 function followAddress() {
+  if (!access.read) return;
   const [place, query] = location.hash.slice(1).split("?");
   const job = place.match(/^job\/(\d+)$/);
   if (job) openJob(job[1]).catch(tell);
@@ -50,7 +51,7 @@ $("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   keepToken($("token").value.trim());
   $("token").value = "";
-  enter().catch(tell);
+  enter().then(followAddress).catch(tell);
 });
 window.addEventListener("hashchange", followAddress);
 enter().then(followAddress).catch(tell);

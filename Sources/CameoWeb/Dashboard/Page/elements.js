@@ -12,6 +12,10 @@ export function element(name, { key, ...properties } = {}, ...children) {
   return made;
 }
 
+export const link = (href, textContent, properties) => element("a", { href, textContent, ...properties });
+export const title = (textContent) => element("span", { className: "title", textContent });
+export const quiet = (textContent, properties) => element("span", { className: "quiet", textContent, ...properties });
+
 // Makes `parent` show `children`. What is there already is updated instead of replaced, so that focus, selection, open
 // details and loaded pictures survive a refresh.
 export function show(parent, ...children) {

@@ -1,5 +1,5 @@
 // Failures by code, each with an example.
-import { $, button, element, show, showList } from "./elements.js";
+import { $, button, element, link, quiet, show, showList } from "./elements.js";
 import { changeAll, changeJob } from "./changes.js";
 import { count, nameOf, number, sourceOf } from "./format.js";
 import { access, ask } from "./server.js";
@@ -10,12 +10,13 @@ export async function refreshFailures() {
   show($("codes"), codes.map(({ code }) => element("option", { key: code, value: code })));
   showList("failures", codes, ({ code, count: jobs, example }) => element("li", { key: code },
     element("div", { className: "line" },
-      element("a", { className: "title", href: `#jobs?state=discarded&code=${code}`, textContent: code }),
-      element("span", { className: "quiet", textContent: count(jobs, "job") }),
+      link(`#jobs?state=discarded&code=${code}`, code, { className: "title" }),
+      quiet(count(jobs, "job")),
       access.operate ? element("span", { className: "buttons" },
-        button("Retry one", () => changeJob(example.id, "retry"), { ariaLabel: `Retry job ${example.id}, which failed with ${code}` }),
+        button("Retry one", () => changeJob(example.id, "retry"),
+          { ariaLabel: `Retry job ${example.id}, which failed with ${code}` }),
         button("Retry all", () => changeAll("retry", { state: "discarded", code }, `all jobs that failed with ${code}`),
           { ariaLabel: `Retry all jobs that failed with ${code}` })) : ""),
-    element("p", {}, "For example ", element("a", { href: `#job/${example.id}`, textContent: nameOf(sourceOf(example)) }), ": ",
+    element("p", {}, "For example ", link(`#job/${example.id}`, nameOf(sourceOf(example))), ": ",
       element("span", { className: "failure", textContent: example.failure.message }))));
 }

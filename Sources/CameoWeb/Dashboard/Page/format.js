@@ -35,7 +35,8 @@ export const setClock = (serverTime) => { skew = Date.parse(serverTime) - Date.n
 export const now = () => Date.now() + skew;
 export const since = (time) => now() - Date.parse(time);
 export const between = (from, to) => Date.parse(to) - Date.parse(from);
-export const absolute = (time) => new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+export const absolute = (time) =>
+  new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 // The last part of a source's path, which is what people recognise.
 export function nameOf(source) {

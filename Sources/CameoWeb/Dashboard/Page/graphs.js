@@ -43,11 +43,12 @@ function draw(id, points, series, format, noun) {
   const span = Math.max(60e3, end - (points[0]?.[0] ?? end));
   const buckets = inBuckets(points, end - span, span);
   const top = Math.max(...buckets.flatMap((point) => series.map(([, column]) => point[column])), Number.EPSILON);
+  const across = (at) => ((at - end + span) / span * width).toFixed(1);
+  const up = (value) => (height - 2 - value / top * (height - 6)).toFixed(1);
   const lines = series.map(([name, column]) => {
     const line = document.createElementNS(graph.namespaceURI, "polyline");
     line.setAttribute("class", name);
-    line.setAttribute("points", buckets.map((point) =>
-      `${((point[0] - end + span) / span * width).toFixed(1)},${(height - 2 - point[column] / top * (height - 6)).toFixed(1)}`).join(" "));
+    line.setAttribute("points", buckets.map((point) => `${across(point[0])},${up(point[column])}`).join(" "));
     return line;
   });
   show(graph, lines);

@@ -1,9 +1,9 @@
 // The list of jobs: filtered and paged by the server, which also changes all that match.
-import { $, button, element, show, showList } from "./elements.js";
+import { $, button, element, link, quiet, show, showList } from "./elements.js";
 import { changeAll, changeJob } from "./changes.js";
 import { absolute, between, duration, nameOf, since, sourceOf } from "./format.js";
 import { access, ask, withQuery } from "./server.js";
-import { isFinal, pill, stateNames } from "./states.js";
+import { isFinal, pill, reason, stateNames } from "./states.js";
 
 const pageSize = 25;
 const fields = ["source", "batch", "state", "queue", "code", "since"];
@@ -34,8 +34,9 @@ async function showOlder() {
 
 function showJobs() {
   showList("job-list", jobs, entry);
-  const isFiltered = Object.values(filter).some(Boolean);
-  const described = `all jobs with ${Object.entries(filter).filter(([, value]) => value).map(([name, value]) => `${name} ${value}`).join(", ")}`;
+  const given = Object.entries(filter).filter(([, value]) => value);
+  const isFiltered = given.length > 0;
+  const described = `all jobs with ${given.map(([name, value]) => `${name} ${value}`).join(", ")}`;
   show($("job-actions"),
     cursor ? button("Older jobs", showOlder) : "",
     isPaged ? button("Back to the newest", () => apply(filter)) : "",
@@ -53,10 +54,9 @@ function entry(job) {
   ].filter(Boolean).join(" · ");
   return element("li", { key: job.id }, pill(job.state),
     element("div", { className: "what" },
-      element("a", { className: "title", href: `#job/${job.id}`, title: source ?? "", textContent: nameOf(source) }),
-      job.failure ? element("p", { className: isFinal(job.state) ? "failure" : "quiet" },
-        element("strong", { textContent: job.failure.code }), ` ${job.failure.message}`) : ""),
-    element("span", { className: "quiet", title: absolute(job.createdAt), textContent: facts }),
+      link(`#job/${job.id}`, nameOf(source), { className: "title", title: source ?? "" }),
+      job.failure ? reason(job.failure, job.state === "discarded") : ""),
+    quiet(facts, { title: absolute(job.createdAt) }),
     changes(job));
 }
 
@@ -79,8 +79,11 @@ export const listAddress = () => withQuery("#jobs", filter);
 
 // Follows a link such as #jobs?state=discarded.
 export function filterBy(query) {
-  for (const field of fields) $(`filter-${field}`).value = field === "since" ? local(query.get(field)) : query.get(field) ?? "";
-  return apply(Object.fromEntries(fields.map((field) => [field, query.get(field) ?? ""])));
+  const values = Object.fromEntries(fields.map((field) => [field, query.get(field) ?? ""]));
+  for (const field of fields) {
+    $(`filter-${field}`).value = field === "since" ? local(values.since) : values[field];
+  }
+  return apply(values);
 }
 
 const local = (time) => {

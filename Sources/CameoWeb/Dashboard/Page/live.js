@@ -1,5 +1,5 @@
-// Decides when each part of the page asks the server again: soon after a job changes if the server tells by events, else
-// at a steady pace. Nothing is asked while the page is hidden.
+// Decides when each part of the page asks the server again: soon after a job changes if the server tells by events,
+// else at a steady pace. Nothing is asked while the page is hidden.
 import { access, follow } from "./server.js";
 
 const pollingPace = 2000;

@@ -13,7 +13,8 @@ export async function refreshStatus() {
   showHealth(...health(report));
   show($("summary"), summary(report));
   show($("states"), stateNames.map((state) => element("li", {}, element("a", { href: `#jobs?state=${state}` },
-    element("strong", { textContent: number(report.jobs[state]) }), element("span", { className: `name ${state}`, textContent: state })))));
+    element("strong", { textContent: number(report.jobs[state]) }),
+    element("span", { className: `name ${state}`, textContent: state })))));
   record(report);
   drawGraphs();
   showStages(report);

@@ -15,15 +15,17 @@ export function picture(thumbnail, name) {
   return image;
 }
 
-export const describe = ({ width, height, format, bytes: size }) => `${width}\u00a0×\u00a0${height}\u00a0${format}, ${bytes(size)}`;
+export const describe = ({ width, height, format, bytes: size }) =>
+  `${width}\u00a0×\u00a0${height}\u00a0${format}, ${bytes(size)}`;
 
 export async function refreshRecent() {
   const { jobs } = await ask("jobs?state=completed&limit=24");
-  const made = jobs.map((job) => [job, job.thumbnails.find((thumbnail) => thumbnail.blob)]).filter(([, thumbnail]) => thumbnail);
+  const made = jobs.map((job) => [job, job.thumbnails.find((one) => one.blob)]).filter(([, thumbnail]) => thumbnail);
   showList("recent", made, ([job, thumbnail]) => {
     const name = nameOf(sourceOf(job));
     return element("li", { key: `${job.id} ${thumbnail.blob}` },
-      element("a", { href: `#job/${job.id}` }, picture(thumbnail, name), element("span", { textContent: name, title: name })),
+      element("a", { href: `#job/${job.id}` }, picture(thumbnail, name),
+        element("span", { textContent: name, title: name })),
       element("small", { textContent: describe(thumbnail) }));
   });
 }

@@ -1,8 +1,8 @@
 // Queues: their jobs by state, and pausing and limiting them.
 import { act } from "./changes.js";
-import { $, button, element, show, showList } from "./elements.js";
+import { $, button, element, link, show, showList } from "./elements.js";
 import { duration, number, sum } from "./format.js";
-import { access, post } from "./server.js";
+import { access, post, withQuery } from "./server.js";
 import { stateBar } from "./states.js";
 
 const maximumShown = 50;
@@ -13,16 +13,17 @@ const busy = ({ jobs }) => sum(unended.map((state) => jobs[state]));
 export function showQueues(queues) {
   // A store can have thousands.
   showList("queues", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
-  show($("queue-names"), queues.slice(0, maximumShown).map(({ name }) => element("option", { key: name, value: name })));
-  show($("more-queues"),
-    queues.length > maximumShown ? `${number(queues.length - maximumShown)} more queues have no more to do than these.` : "");
+  const names = queues.slice(0, maximumShown).map(({ name }) => name);
+  show($("queue-names"), names.map((name) => element("option", { key: name, value: name })));
+  const more = queues.length - maximumShown;
+  show($("more-queues"), more > 0 ? `${number(more)} more queues have no more to do than these.` : "");
 }
 
 function entry(queue) {
   const { name, jobs } = queue;
   const facts = [
     `${number(jobs.available + jobs.retryable)} waiting`,
-    queue.maxRunning ? `${number(jobs.running)} of ${number(queue.maxRunning)} running` : `${number(jobs.running)} running`,
+    `${number(jobs.running)} ${queue.maxRunning ? `of ${number(queue.maxRunning)} ` : ""}running`,
     jobs.scheduled ? `${number(jobs.scheduled)} scheduled` : "",
     queue.oldestWaitingSeconds === undefined ? "" : `oldest waits ${duration(queue.oldestWaitingSeconds * 1000)}`,
     queue.rate ? `at most ${queue.rate}` : "",
@@ -30,7 +31,7 @@ function entry(queue) {
   ].filter(Boolean).join(" · ");
   return element("li", { key: name },
     element("div", { className: "line" },
-      element("a", { className: "title", href: `#jobs?${new URLSearchParams({ queue: name })}`, textContent: name }),
+      link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
       queue.paused ? element("span", { className: "pill paused", textContent: "paused" }) : "",
       access.operate ? pauseButton(queue) : ""),
     stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
@@ -39,13 +40,16 @@ function entry(queue) {
 
 function pauseButton({ name, paused }) {
   const verb = paused ? "resume" : "pause";
-  return button(paused ? "Resume" : "Pause", () => act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`)),
-    { ariaLabel: `${paused ? "Resume" : "Pause"} queue ${name}` });
+  const label = paused ? "Resume" : "Pause";
+  return button(label, () => act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`)),
+    { ariaLabel: `${label} queue ${name}` });
 }
 
 function limits({ name, maxRunning, rate }) {
-  const most = element("input", { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` });
-  const pace = element("input", { value: rate ?? "", placeholder: "10/s", size: 8, ariaLabel: `Rate of queue ${name}` });
+  const most = element("input",
+    { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` });
+  const pace = element("input",
+    { value: rate ?? "", placeholder: "10/s", size: 8, ariaLabel: `Rate of queue ${name}` });
   const set = () => act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
     concurrency: most.value ? Number(most.value) : null, rate: pace.value.trim() || null,
   }));

@@ -23,8 +23,12 @@ export function withQuery(path, fields) {
   return query.size ? `${path}?${query}` : path;
 }
 
+// An upload may take long; nothing else may keep its part of the page waiting for ever.
+const patience = 30000;
+
 export async function ask(path, options = {}) {
   const response = await fetch(path, {
+    ...(options.method !== "POST" && { signal: AbortSignal.timeout(patience) }),
     ...options, headers: { ...options.headers, ...authorization() }, cache: "no-store",
   });
   // A proxy's error page is no JSON.

@@ -7,6 +7,10 @@ export const isFinal = (state) => ["completed", "discarded", "cancelled"].includ
 
 export const pill = (state) => element("span", { className: `pill ${state}`, textContent: state });
 
+// Why a job failed, in red if that was its end.
+export const reason = ({ code, message }, isEnd) =>
+  element("p", { className: isEnd ? "failure" : "quiet" }, element("strong", { textContent: code }), ` ${message}`);
+
 export function stateBar(jobs) {
   const total = sum(stateNames.map((state) => jobs[state])) || 1;
   const words = stateNames.filter((state) => jobs[state]).map((state) => `${number(jobs[state])} ${state}`).join(", ");

@@ -1,5 +1,5 @@
 // Workers and what they run, and how long the stages of a job take.
-import { $, element, show, showList } from "./elements.js";
+import { $, element, link, quiet, show, showList, title } from "./elements.js";
 import { absolute, count, duration, nameOf, rate, since } from "./format.js";
 
 export function showWorkers(workers) {
@@ -8,18 +8,19 @@ export function showWorkers(workers) {
       : worker.stopping ? ["stopping", "retryable"] : ["alive", "completed"];
     return element("li", { key: worker.id },
       element("div", { className: "line" },
-        element("span", { className: "title", textContent: `${worker.host}, process ${worker.pid}` }),
+        title(`${worker.host}, process ${worker.pid}`),
         element("span", { className: `pill ${className}`, textContent: state })),
-      element("p", { className: "quiet", title: absolute(worker.startedAt),
-        textContent: `${worker.running} of ${worker.concurrency} running · up ${duration(since(worker.startedAt))} · version ${worker.version}` }),
+      quiet([`${worker.running} of ${worker.concurrency} running`, `up ${duration(since(worker.startedAt))}`,
+        `version ${worker.version}`].join(" · "), { title: absolute(worker.startedAt) }),
       element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
-        element("a", { href: `#job/${job.id}`, textContent: nameOf(job.source), title: job.source ?? "" }),
+        link(`#job/${job.id}`, nameOf(job.source), { title: job.source ?? "" }),
         ` for ${duration(since(job.since))}`))));
   });
 }
 
 const explanations = {
-  wait: "from being due to being claimed", fetch: "the source", queue: "for a renderer", render: "all sizes", store: "the thumbnails",
+  wait: "from being due to being claimed", fetch: "the source", queue: "for a renderer", render: "all sizes",
+  store: "the thumbnails",
 };
 
 export function showStages({ stages = [], throughput = [] }) {
@@ -29,12 +30,12 @@ export function showStages({ stages = [], throughput = [] }) {
     typical.style.width = `${100 * p50 / longest}%`;
     slow.style.width = `${100 * (p95 - p50) / longest}%`;
     return element("li", { key: stage }, element("strong", { textContent: stage }),
-      element("span", { className: "quiet", textContent: explanations[stage] ?? "" }),
+      quiet(explanations[stage] ?? ""),
       element("span", { className: "figures", textContent: `${duration(p50)}, slowest 5 %: ${duration(p95)}` }),
       element("div", { className: "timing" }, typical, slow));
   });
   show($("throughput"), throughput.map(({ minutes, completed, discarded }) => element("li", { key: minutes },
-    element("span", { className: "quiet", textContent: minutes === 1 ? "last minute" : `last ${minutes} minutes` }),
+    quiet(minutes === 1 ? "last minute" : `last ${minutes} minutes`),
     element("strong", { textContent: rate((completed + discarded) / 60 / minutes) }),
-    element("span", { className: "quiet", textContent: discarded ? `${count(discarded, "failure")}` : "no failures" }))));
+    quiet(discarded ? count(discarded, "failure") : "no failures"))));
 }
