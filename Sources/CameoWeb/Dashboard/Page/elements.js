@@ -73,14 +73,15 @@ export function showList(id, items, render) {
   $(`no-${id}`).hidden = items.length > 0;
 }
 
-// A button for one change; it cannot be pressed again before the server has answered.
+// A button for one change; it cannot be pressed again before the server has answered. The action is given the button on
+// the page: elements made beside it may only have served to update those that are there.
 export function button(label, act, properties = {}) {
   return element("button", {
     type: "button", textContent: label, ...properties,
     onclick: async ({ currentTarget }) => {
       if (currentTarget.ariaDisabled) return;
       currentTarget.ariaDisabled = "true";
-      try { await act(); } finally { currentTarget.ariaDisabled = null; }
+      try { await act(currentTarget); } finally { currentTarget.ariaDisabled = null; }
     },
   });
 }

@@ -46,14 +46,17 @@ function pauseButton({ name, paused }) {
 }
 
 function limits({ name, maxRunning, rate }) {
-  const most = element("input",
-    { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` });
-  const pace = element("input",
-    { value: rate ?? "", placeholder: "10/s", size: 8, ariaLabel: `Rate of queue ${name}` });
-  const set = () => act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
-    concurrency: most.value ? Number(most.value) : null, rate: pace.value.trim() || null,
-  }));
+  const set = (button) => {
+    const [most, pace] = [...button.parentElement.querySelectorAll("input")].map((input) => input.value.trim());
+    return act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
+      concurrency: most ? Number(most) : null, rate: pace || null,
+    }));
+  };
   return element("details", {}, element("summary", { textContent: "Limits", ariaLabel: `Limits of queue ${name}` }),
-    element("div", { className: "line" }, "at most", most, "running, starting at most", pace,
+    element("div", { className: "line" }, "at most",
+      element("input",
+        { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` }),
+      "running, starting at most",
+      element("input", { value: rate ?? "", placeholder: "10/s", size: 6, ariaLabel: `Rate of queue ${name}` }),
       button("Set", set, { ariaLabel: `Set the limits of queue ${name}` })));
 }
