@@ -20,13 +20,13 @@ export function rate(perSecond) {
 
 export function duration(milliseconds) {
   if (milliseconds === undefined || milliseconds === null || Number.isNaN(milliseconds)) return "–";
-  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))}\u00a0ms`;
   const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86400)} days`;
+  if (seconds < 10) return `${seconds.toFixed(1)}\u00a0s`;
+  if (seconds < 120) return `${Math.round(seconds)}\u00a0s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)}\u00a0min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)}\u00a0h`;
+  return `${Math.round(seconds / 86400)}\u00a0days`;
 }
 
 // The server's clock decides how long ago something was; this machine's may be wrong.

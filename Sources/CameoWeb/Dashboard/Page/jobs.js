@@ -48,7 +48,7 @@ function entry(job) {
   const source = sourceOf(job);
   const facts = [
     job.queue === "default" ? "" : `queue ${job.queue}`, job.batch ? `batch ${job.batch}` : "",
-    job.attempt > 1 ? `attempt ${job.attempt}` : "", `${duration(since(job.createdAt))} ago`,
+    job.attempt > 1 ? `attempt ${job.attempt}` : "", `${duration(since(job.createdAt))}\u00a0ago`,
     job.finalizedAt ? `took ${duration(between(job.createdAt, job.finalizedAt))}` : "",
     job.finalizedAt && job.attemptedAt ? `ran ${duration(between(job.attemptedAt, job.finalizedAt))}` : "",
   ].filter(Boolean).join(" · ");
