@@ -78,9 +78,10 @@ let package = Package(
                 httpTypes, nio, logging, lifecycle,
             ],
             resources: [
-                .embedInCode("Dashboard/Page/dashboard.html"), .embedInCode("Dashboard/Page/dashboard.css"),
-                .embedInCode("Dashboard/Page/dashboard.js"),
-            ]
+                "dashboard.html", "dashboard.css", "batches.js", "changes.js", "dashboard.js", "elements.js",
+                "failures.js", "format.js", "graphs.js", "job.js", "jobs.js", "live.js", "overview.js", "pictures.js",
+                "queues.js", "server.js", "states.js", "upload.js", "workers.js",
+            ].map { .embedInCode("Dashboard/Page/\($0)") }
         ),
 
         // The commands.

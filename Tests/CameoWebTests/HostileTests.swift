@@ -56,16 +56,32 @@ struct HostileTests {
         let policy = try #require(page["Content-Security-Policy"])
         #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"))
         #expect(!policy.contains("unsafe"))
-        let (style, script) = (try await bench.get("/dashboard.css"), try await bench.get("/dashboard.js"))
-        #expect(style.status == 200 && script.status == 200)
-        for text in [page.text, style.text, script.text] {
+        // What the page loads, and what its scripts import.
+        var texts = [page.text]
+        var paths = page.text.matches(of: /(?:src|href)="(page\/[^"]*)"/).map { String($0.output.1) }
+        var loaded: Set<String> = []
+        while let path = paths.popLast() {
+            guard loaded.insert(path).inserted else { continue }
+            let part = try await bench.get("/\(path)")
+            #expect(part.status == 200, "\(path)")
+            #expect(part["Content-Security-Policy"] == policy)
+            #expect(try await bench.get("/\(path)", ["If-None-Match": part["ETag"] ?? ""]).status == 304)
+            texts.append(part.text)
+            paths += part.text.matches(of: /from "\.\/([^"]*)"/).map { "page/\($0.output.1)" }
+        }
+        let parts = try FileManager.default.contentsOfDirectory(
+            atPath: Repository.file("Sources/CameoWeb/Dashboard/Page").path
+        )
+        #expect(loaded == Set(parts.filter { $0 != "dashboard.html" }.map { "page/\($0)" }))
+        for text in texts {
             #expect(!text.contains("http:") && !text.contains("https:"))
             #expect(
                 !text.contains("innerHTML") && !text.contains("insertAdjacentHTML") && !text.contains("document.write")
             )
         }
-        #expect(try await bench.get("/dashboard.js", ["If-None-Match": script["ETag"] ?? ""]).status == 304)
-        #expect(try await bench.get("/dashboard.js/x").status == 404)
+        for path in ["/page", "/page/", "/page/dashboard.js/x", "/page/dashboard.html", "/dashboard.js", "/unknown"] {
+            #expect(try await bench.get(path).status == 404, "\(path)")
+        }
         #expect(try await bench.send("POST", "/").status == 405)
     }
 }

@@ -4,8 +4,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Serves the page at `/` with its style sheet and script. The page loads nothing from other hosts and never interprets
-/// data as markup.
+/// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts and
+/// never interprets data as markup.
 struct DashboardHandler {
     let request: Request
     let target: RequestTarget
@@ -23,12 +23,30 @@ struct DashboardHandler {
             (self.mediaType, self.bytes) = (mediaType, bytes)
             tag = "\"\(SHA256.digest(of: bytes))\""
         }
+
+        static func script(_ bytes: [UInt8]) -> Page { Page("text/javascript; charset=utf-8", bytes) }
     }
 
     private static let pages: [String: Page] = [
         "": Page("text/html; charset=utf-8", PackageResources.dashboard_html),
-        "dashboard.css": Page("text/css; charset=utf-8", PackageResources.dashboard_css),
-        "dashboard.js": Page("text/javascript; charset=utf-8", PackageResources.dashboard_js),
+        "page/dashboard.css": Page("text/css; charset=utf-8", PackageResources.dashboard_css),
+        "page/batches.js": .script(PackageResources.batches_js),
+        "page/changes.js": .script(PackageResources.changes_js),
+        "page/dashboard.js": .script(PackageResources.dashboard_js),
+        "page/elements.js": .script(PackageResources.elements_js),
+        "page/failures.js": .script(PackageResources.failures_js),
+        "page/format.js": .script(PackageResources.format_js),
+        "page/graphs.js": .script(PackageResources.graphs_js),
+        "page/job.js": .script(PackageResources.job_js),
+        "page/jobs.js": .script(PackageResources.jobs_js),
+        "page/live.js": .script(PackageResources.live_js),
+        "page/overview.js": .script(PackageResources.overview_js),
+        "page/pictures.js": .script(PackageResources.pictures_js),
+        "page/queues.js": .script(PackageResources.queues_js),
+        "page/server.js": .script(PackageResources.server_js),
+        "page/states.js": .script(PackageResources.states_js),
+        "page/upload.js": .script(PackageResources.upload_js),
+        "page/workers.js": .script(PackageResources.workers_js),
     ]
 
     func answer() throws(Problem) -> Response {

@@ -87,11 +87,7 @@ enum Route: String, CaseIterable, Sendable {
 
     init(_ target: RequestTarget) {
         let (name, _) = target.firstSegment
-        switch name {
-        case "", "dashboard.css", "dashboard.js": self = .page
-        case "page", "unknown": self = .unknown
-        default: self = Route(rawValue: String(name)) ?? .unknown
-        }
+        self = name.isEmpty ? .page : Route(rawValue: String(name)) ?? .unknown
     }
 }
 

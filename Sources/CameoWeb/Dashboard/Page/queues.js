@@ -1,0 +1,62 @@
+// Queues: their jobs by state, and pausing and limiting them.
+import { act } from "./changes.js";
+import { $, button, element, link, show, showList } from "./elements.js";
+import { duration, number, sum } from "./format.js";
+import { access, post, withQuery } from "./server.js";
+import { stateBar } from "./states.js";
+
+const maximumShown = 50;
+const pathOf = (name) => `queues/${encodeURIComponent(name)}`;
+const unended = ["scheduled", "available", "running", "retryable"];
+const busy = ({ jobs }) => sum(unended.map((state) => jobs[state]));
+
+export function showQueues(queues) {
+  // A store can have thousands.
+  showList("queues", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
+  const names = queues.slice(0, maximumShown).map(({ name }) => name);
+  show($("queue-names"), names.map((name) => element("option", { key: name, value: name })));
+  const more = queues.length - maximumShown;
+  show($("more-queues"), more > 0 ? `${number(more)} more queues have no more to do than these.` : "");
+}
+
+function entry(queue) {
+  const { name, jobs } = queue;
+  const facts = [
+    `${number(jobs.available + jobs.retryable)} waiting`,
+    `${number(jobs.running)} ${queue.maxRunning ? `of ${number(queue.maxRunning)} ` : ""}running`,
+    jobs.scheduled ? `${number(jobs.scheduled)} scheduled` : "",
+    queue.oldestWaitingSeconds === undefined ? "" : `oldest waits ${duration(queue.oldestWaitingSeconds * 1000)}`,
+    queue.rate ? `at most ${queue.rate}` : "",
+    `${number(jobs.completed)} completed`, `${number(jobs.discarded)} failed`,
+  ].filter(Boolean).join(" · ");
+  return element("li", { key: name },
+    element("div", { className: "line" },
+      link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
+      queue.paused ? element("span", { className: "pill paused", textContent: "paused" }) : "",
+      access.operate ? pauseButton(queue) : ""),
+    stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
+    access.operate ? limits(queue) : "");
+}
+
+function pauseButton({ name, paused }) {
+  const verb = paused ? "resume" : "pause";
+  const label = paused ? "Resume" : "Pause";
+  return button(label, () => act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`)),
+    { ariaLabel: `${label} queue ${name}` });
+}
+
+function limits({ name, maxRunning, rate }) {
+  const set = (button) => {
+    const [most, pace] = [...button.parentElement.querySelectorAll("input")].map((input) => input.value.trim());
+    return act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
+      concurrency: most ? Number(most) : null, rate: pace || null,
+    }));
+  };
+  return element("details", {}, element("summary", { textContent: "Limits", ariaLabel: `Limits of queue ${name}` }),
+    element("div", { className: "line" }, "at most",
+      element("input",
+        { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` }),
+      "running, starting at most",
+      element("input", { value: rate ?? "", placeholder: "10/s", size: 6, ariaLabel: `Rate of queue ${name}` }),
+      button("Set", set, { ariaLabel: `Set the limits of queue ${name}` })));
+}

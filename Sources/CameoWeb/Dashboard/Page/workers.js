@@ -1,0 +1,41 @@
+// Workers and what they run, and how long the stages of a job take.
+import { $, element, link, quiet, show, showList, title } from "./elements.js";
+import { absolute, count, duration, nameOf, rate, since } from "./format.js";
+
+export function showWorkers(workers) {
+  showList("workers", workers, (worker) => {
+    const [state, className] = !worker.isAlive ? ["dead", "discarded"]
+      : worker.stopping ? ["stopping", "retryable"] : ["alive", "completed"];
+    return element("li", { key: worker.id },
+      element("div", { className: "line" },
+        title(`${worker.host}, process ${worker.pid}`),
+        element("span", { className: `pill ${className}`, textContent: state })),
+      quiet([`${worker.running} of ${worker.concurrency} running`, `up ${duration(since(worker.startedAt))}`,
+        `version ${worker.version}`].join(" · "), { title: absolute(worker.startedAt) }),
+      element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
+        link(`#job/${job.id}`, nameOf(job.source), { title: job.source ?? "" }),
+        ` for ${duration(since(job.since))}`))));
+  });
+}
+
+const explanations = {
+  wait: "from being due to being claimed", fetch: "the source", queue: "for a renderer", render: "all sizes",
+  store: "the thumbnails",
+};
+
+export function showStages({ stages = [], throughput = [] }) {
+  const longest = Math.max(...stages.map((stage) => stage.p95), 1);
+  showList("stages", stages, ({ stage, p50, p95 }) => {
+    const [typical, slow] = [element("i", { className: stage }), element("i", { className: `${stage} slow` })];
+    typical.style.width = `${100 * p50 / longest}%`;
+    slow.style.width = `${100 * (p95 - p50) / longest}%`;
+    return element("li", { key: stage }, element("strong", { textContent: stage }),
+      quiet(explanations[stage] ?? ""),
+      element("span", { className: "figures", textContent: `${duration(p50)}, slowest 5 %: ${duration(p95)}` }),
+      element("div", { className: "timing" }, typical, slow));
+  });
+  show($("throughput"), throughput.map(({ minutes, completed, discarded }) => element("li", { key: minutes },
+    quiet(minutes === 1 ? "last minute" : `last ${minutes} minutes`),
+    element("strong", { textContent: rate((completed + discarded) / 60 / minutes) }),
+    quiet(discarded ? count(discarded, "failure") : "no failures"))));
+}
