@@ -102,7 +102,7 @@ struct StoreMetricsTests {
             from \(parser) import text_string_to_metric_families
             for family in text_string_to_metric_families(sys.stdin.read()):
                 for sample in family.samples:
-                    print(sample.name, ",".join(sample.labels.values()), sample.value)
+                    print(sample.name, ",".join(sample.labels.values()), float(sample.value))
             """
         let result = try await run("/usr/bin/python3", ["-c", script], input: Data(text.utf8))
         #expect(result.exitStatus == 0, "\(result.errorText)")
