@@ -250,7 +250,7 @@ extension EndToEnd {
             #expect(result.outputText.contains("1 completed"))
             let lines = try result.errorText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
             let started = try #require(lines.first { $0.canonicalText.contains(#""message":"started""#) })
-            #expect(started.canonicalText.contains(#""concurrency":"3""#))
+            #expect(started.canonicalText.contains(#""concurrency":3,"#))
             #expect(try await deployment.status().count(.available) == 1)
         }
 

@@ -114,6 +114,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--metrics-listen", "127.0.0.1:0")
             defer { worker.killGroup() }
             let url = try await Self.url(of: worker)
+            try await deployment.waitUntil { try await $0.status().workers.contains(where: \.isAlive) }
             let answer = try await curl("-i", url)
             #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
             #expect(answer.contains("\ncameo_workers{state=\"alive\"} 1\n"))
