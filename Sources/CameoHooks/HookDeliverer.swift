@@ -93,8 +93,8 @@ package final class HookDeliverer: Sendable {
                     }
                 }
                 if isOverdue { break }
-                let hasStarted = ending?.drains ?? true ? await start(as: worker, in: &group) : false
-                if ending != nil, !hasStarted, state.withLock({ $0.running.isEmpty }) { break }
+                let mayBeMore = ending?.drains ?? true ? await start(as: worker, in: &group) : false
+                if ending != nil, !mayBeMore, state.withLock({ $0.running.isEmpty }) { break }
             }
             group.cancelAll()
         }
@@ -104,7 +104,7 @@ package final class HookDeliverer: Sendable {
 
     /// Claims what is due and starts to deliver it.
     ///
-    /// - Returns: whether anything was due.
+    /// - Returns: whether more may be due: something was, or something was under way.
     private func start(as worker: String, in group: inout DiscardingTaskGroup) async -> Bool {
         let (settings, isNew, running) = state.withLock { ($0.settings, $0.isNew, $0.running) }
         do throws(StoreError) {
@@ -126,7 +126,8 @@ package final class HookDeliverer: Sendable {
                     self.waker.yield()
                 }
             }
-            return !claimed.isEmpty
+            // Without room nothing was looked for.
+            return !claimed.isEmpty || !running.isEmpty
         } catch {
             // The worker itself says what is wrong with the store.
             logger.debug("cannot claim deliveries", metadata: ["reason": "\(error)"])
