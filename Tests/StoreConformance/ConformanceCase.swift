@@ -13,5 +13,5 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all =
-        claiming + settling + joining + limiting + losing + operating + keeping + caching + following
+        claiming + settling + joining + limiting + losing + operating + keeping + caching + following + reporting
 }
