@@ -207,11 +207,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
+                "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-renderer-hooked", "cameo-status",
                 "cameo-admin",
             ],
-            exclude: ["Harness/own_tables.py", "seccomp_run.py"]
+            exclude: ["Harness/own_tables.py", "seccomp_run.py", "terminal.py"]
         ),
     ]
 )

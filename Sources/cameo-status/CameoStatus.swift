@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CameoModel
-internal import CameoReport
-internal import CameoStore
 internal import CommandSupport
 
 @main
@@ -12,6 +10,7 @@ struct CameoStatus: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               cameo-status
+              cameo-status --watch
               cameo-status --json
               cameo-status job 17 --wait
               cameo-status jobs --state discarded --code source.timeout
@@ -36,26 +35,5 @@ struct CameoStatus: AsyncParsableCommand {
 
     static func main() async {
         await CommandMain.run(Self.self)
-    }
-}
-
-struct SummaryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "summary",
-        abstract: "Show counts by state and queue, the oldest waiting job, the rate and the workers. (default)"
-    )
-
-    @OptionGroup var storeOptions: StoreOptions
-
-    @Flag(help: "Print a status-report as JSON.")
-    var json = false
-
-    func run() async throws {
-        let report = try await storeOptions.openReading().status()
-        if json {
-            try Output.message(report)
-        } else {
-            Output.lines(StatusText.lines(report, escape: TerminalText.escaped))
-        }
     }
 }

@@ -11,7 +11,7 @@ extension EndToEnd {
             "README.md": ["thumbnails/manifest.json", "photo-1024.jpg"],
             "Enqueueing.md": [],
             "EnqueueingBySQL.md": ["shop.sqlite"],
-            "Operating.md": ["backup-of-today/cameo.sqlite"],
+            "Operating.md": ["backup-of-today/cameo.sqlite", "jobs.csv"],
             "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
