@@ -96,7 +96,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "cameo-status",
-            dependencies: ["CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser]
+            dependencies: [
+                "CommandSupport", "CameoModel", "CameoRenderer", "CameoStore", "CameoReport", argumentParser,
+            ]
         ),
         .executableTarget(
             name: "cameo-admin",

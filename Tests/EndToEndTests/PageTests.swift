@@ -12,7 +12,7 @@ extension EndToEnd {
             "Enqueueing.md": [],
             "EnqueueingBySQL.md": ["shop.sqlite"],
             "Operating.md": ["backup-of-today/cameo.sqlite", "jobs.csv"],
-            "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
+            "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html", "holiday-sheet.png"],
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
             "SourcesAndCache.md": [],
