@@ -44,7 +44,7 @@ struct StatusWatch {
     mutating func run() async throws {
         guard OutputTerminal.obeysEscapes else { return try await printLines() }
         let screen = Screen()
-        let events = WatchEvents(readingKeys: screen.hasKeyboard)
+        let events = await WatchEvents(readingKeys: screen.hasKeyboard)
         screen.enter()
         // However this ends. Errors are printed afterwards.
         defer { screen.leave() }

@@ -24,7 +24,8 @@ struct WatchEvents {
     /// Kept, because a source that is released reports nothing more.
     private var sources: [any DispatchSourceProtocol] = []
 
-    init(readingKeys: Bool) {
+    /// Returns when no signal has its default effect any more.
+    init(readingKeys: Bool) async {
         (stream, continuation) = AsyncStream.makeStream()
         for signal in [SIGWINCH, SIGTSTP] + Self.endings {
             let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
@@ -45,7 +46,13 @@ struct WatchEvents {
             }
             sources.append(source)
         }
-        for source in sources { source.resume() }
+        let registered = DispatchGroup()
+        for source in sources {
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
+            source.resume()
+        }
+        await withCheckedContinuation { all in registered.notify(queue: queue) { all.resume() } }
     }
 
     /// Reports ``WatchEvent/due`` after this time.
