@@ -99,7 +99,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "cameo-status",
-            dependencies: ["CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser]
+            dependencies: [
+                "CommandSupport", "CameoModel", "CameoRenderer", "CameoStore", "CameoReport", argumentParser,
+            ]
         ),
         .executableTarget(
             name: "cameo-admin",
@@ -215,11 +217,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CommandSupport", "TestSupport",
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
+                "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-renderer-hooked", "cameo-status",
                 "cameo-admin",
             ],
-            exclude: ["Harness/own_tables.py", "seccomp_run.py"]
+            exclude: ["Harness/own_tables.py", "seccomp_run.py", "terminal.py"]
         ),
     ]
 )

@@ -20,6 +20,16 @@ public struct StatusReport: Hashable, Codable, Sendable {
     public let thumbnails: Int
     /// The cache of originals, without uploads.
     public let sources: Sources
+    /// Jobs that ended during the last 1, 5 and 15 minutes.
+    public let throughput: [Throughput]
+    /// How long each stage of the newest 500 completed jobs took; a stage that none of them had is absent.
+    public let stages: [StageTimes]
+    /// The most frequent codes, at most 5, of the newest 500 discarded jobs and the newest 500 unfinished ones that failed
+    /// before.
+    public let failures: [Failures]
+    /// How long the due jobs of queues that are not paused will take at the throughput of the last 5 minutes, in seconds;
+    /// nil if there are none, or if no job ended or no worker is alive.
+    public let etaSeconds: Double?
 
     package init(
         generatedAt: Date,
@@ -30,7 +40,11 @@ public struct StatusReport: Hashable, Codable, Sendable {
         workers: [Worker],
         blobs: Blobs,
         thumbnails: Int,
-        sources: Sources
+        sources: Sources,
+        throughput: [Throughput] = [],
+        stages: [StageTimes] = [],
+        failures: [Failures] = [],
+        etaSeconds: Double? = nil
     ) {
         self.generatedAt = generatedAt
         self.schemaVersion = schemaVersion
@@ -41,6 +55,10 @@ public struct StatusReport: Hashable, Codable, Sendable {
         self.blobs = blobs
         self.thumbnails = thumbnails
         self.sources = sources
+        self.throughput = throughput
+        self.stages = stages
+        self.failures = failures
+        self.etaSeconds = etaSeconds
     }
 
     /// The number of jobs in a state.
@@ -111,6 +129,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let running: Int
         /// How an operator asked the worker to stop; nil if none did.
         public let stopping: WorkerStop?
+        /// The jobs that the worker has run longest, at most 4.
+        public let current: [RunningJob]
 
         package init(
             id: String,
@@ -121,7 +141,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             isAlive: Bool,
             concurrency: Int,
             running: Int,
-            stopping: WorkerStop?
+            stopping: WorkerStop?,
+            current: [RunningJob] = []
         ) {
             self.id = id
             self.host = host
@@ -132,6 +153,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.concurrency = concurrency
             self.running = running
             self.stopping = stopping
+            self.current = current
         }
     }
 

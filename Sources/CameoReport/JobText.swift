@@ -3,15 +3,6 @@ internal import Foundation
 
 /// A job, for people to read on a terminal.
 package enum JobText {
-    /// The job as a line of a list. `escape` makes text from outside safe to show.
-    package static func line(_ job: Job, escape: (String) -> String) -> String {
-        let source = escape(job.source.map(SourceName.of) ?? "(no source)")
-        let reason = job.failure.map { "  \($0.code.rawValue): \(escape($0.message))" } ?? ""
-        let attempts = "\(job.attempt)/\(job.maxAttempts)"
-        return String(job.id).leftPadded(to: 8) + "  " + job.state.rawValue.padded(to: 10) + "  "
-            + attempts.padded(to: 6) + source + reason
-    }
-
     /// Everything that is known about the job. `escape` makes text from outside safe to show.
     package static func lines(_ job: Job, escape: (String) -> String) -> [String] {
         var lines = [

@@ -8,6 +8,12 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
     package let thumbnail: RequestedThumbnail
     package let reason: StoreError
 
+    package init(job: Int64, thumbnail: RequestedThumbnail, reason: StoreError) {
+        self.job = job
+        self.thumbnail = thumbnail
+        self.reason = reason
+    }
+
     package var description: String {
         "\(thumbnail.name) of job \(job) (\(thumbnail.uri)) cannot be read: \(reason)"
     }

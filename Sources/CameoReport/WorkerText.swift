@@ -4,14 +4,16 @@ package import CameoModel
 package enum WorkerText {
     /// The worker in one line. `escape` makes text from outside safe to show.
     package static func line(_ worker: StatusReport.Worker, escape: (String) -> String) -> String {
+        "\(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state(worker))"
+    }
+
+    /// What the worker does, and how it was asked to end.
+    static func state(_ worker: StatusReport.Worker) -> String {
         let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
-        let ending =
-            switch worker.stopping {
-            case .drain: ", was asked to finish and end"
-            case .now: ", was asked to end now"
-            case nil: ""
-            }
-        return
-            "\(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state)\(ending)"
+        switch worker.stopping {
+        case .drain: return "\(state), was asked to finish and end"
+        case .now: return "\(state), was asked to end now"
+        case nil: return state
+        }
     }
 }

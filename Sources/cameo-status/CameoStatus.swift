@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CameoModel
-internal import CameoReport
-internal import CameoStore
 internal import CommandSupport
 
 @main
@@ -12,11 +10,13 @@ struct CameoStatus: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               cameo-status
+              cameo-status --watch
               cameo-status --json
               cameo-status job 17 --wait
               cameo-status jobs --state discarded --code source.timeout
               cameo-status batch holiday --wait
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
+              cameo-status preview 17
               cameo-status export thumbnails --batch holiday
               cameo-status sheet holiday.html --batch holiday
               cameo-status events --follow
@@ -31,33 +31,12 @@ struct CameoStatus: AsyncParsableCommand {
         subcommands: [
             SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
             ExportCommand.self, SheetCommand.self, EventsCommand.self,
-            HealthCommand.self, HooksCommand.self, MetricsCommand.self,
+            HealthCommand.self, PreviewCommand.self, HooksCommand.self, MetricsCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self
     )
 
     static func main() async {
         await CommandMain.run(Self.self)
-    }
-}
-
-struct SummaryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "summary",
-        abstract: "Show counts by state and queue, the oldest waiting job, the rate and the workers. (default)"
-    )
-
-    @OptionGroup var storeOptions: StoreOptions
-
-    @Flag(help: "Print a status-report as JSON.")
-    var json = false
-
-    func run() async throws {
-        let report = try await storeOptions.openReading().status()
-        if json {
-            try Output.message(report)
-        } else {
-            Output.lines(StatusText.lines(report, escape: TerminalText.escaped))
-        }
     }
 }

@@ -3,16 +3,20 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct JobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
         abstract: "List jobs and the reasons of their failures, newest first.",
         discussion: """
+            The age of a job is the time since it was enqueued, its size that of its thumbnails. On a terminal, long             reasons and sources are cut. The CSV (RFC 4180) has them as they are, with a header line.
+
             EXAMPLES
               cameo-status jobs --state discarded
               cameo-status jobs --state discarded --code source.timeout --source https://shop.example/
               cameo-status jobs --batch holiday --limit 20 --before 4711 --json
+              cameo-status jobs --state discarded --limit 10000 --csv > discarded.csv
 
             EXIT CODES
               0 done, 1 there is no such batch, 2 bad usage, 4 the store cannot be opened
@@ -31,7 +35,11 @@ struct JobsCommand: AsyncParsableCommand {
     @Flag(help: "Print each job as JSON, one per line.")
     var json = false
 
+    @Flag(help: "Print CSV.")
+    var csv = false
+
     func validate() throws {
+        guard !json || !csv else { throw ValidationError("--csv: not with --json") }
         guard limit > 0 else { throw ValidationError("--limit \(limit): must be at least 1") }
     }
 
@@ -41,14 +49,22 @@ struct JobsCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         try await selection.expectBatch(in: store)
         let jobs = try await store.jobs(filter)
-        for job in jobs {
-            if json {
-                try Output.message(job)
-            } else {
-                Output.line(JobText.line(job) { TerminalText.escaped($0, limit: 100) })
-            }
+        if json {
+            for job in jobs { try Output.message(job) }
+        } else if csv {
+            let text = JobList(jobs).csv(escape: Output.outputIsTerminal ? TerminalText.escaped : { $0 })
+            Output.bytes(Data(text.utf8))
+        } else {
+            Output.lines(
+                JobList(jobs).lines(
+                    at: store.clock.now(),
+                    columns: OutputTerminal.current?.columns,
+                    style: OutputTerminal.style,
+                    escape: TerminalText.escaped(_:limit:)
+                )
+            )
         }
-        if !json, Output.outputIsTerminal, jobs.count == limit, let last = jobs.last {
+        if !json, !csv, Output.outputIsTerminal, jobs.count == limit, let last = jobs.last {
             Output.error("for the next page: --before \(last.id)")
         }
     }

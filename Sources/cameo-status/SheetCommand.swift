@@ -3,16 +3,19 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct SheetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sheet",
-        abstract: "Write a contact sheet: one HTML file with the thumbnails embedded.",
+        abstract: "Write a contact sheet: one HTML file with the thumbnails embedded, or one PNG.",
         discussion: """
-            Thumbnails that cannot be read are shown as placeholders.
+            Thumbnails that cannot be read are shown as placeholders. A PNG is made by a sandboxed cameo-renderer, which \
+            must stand beside this program; it has at most \(PictureSheet.most) thumbnails and no text.
 
             EXAMPLES
               cameo-status sheet holiday.html --batch holiday
+              cameo-status sheet holiday.png --png --batch holiday
 
             EXIT CODES
               0 done, 1 a thumbnail could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
@@ -21,11 +24,14 @@ struct SheetCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Argument(help: "The HTML file, replaced if it exists; - for standard output.", completion: .file())
+    @Argument(help: "The file, replaced if it exists; - for standard output.", completion: .file())
     var file: String
 
     @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
     var batch: String?
+
+    @Flag(help: "Write a PNG.")
+    var png = false
 
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")
     var json = false
@@ -39,28 +45,33 @@ struct SheetCommand: AsyncParsableCommand {
         guard file != "-" || !json else {
             throw ValidationError("--json needs a file, because - writes the sheet itself")
         }
+        guard !png || file != "-" || !Output.outputIsTerminal else {
+            throw ValidationError("refusing to write a picture to a terminal: redirect it, or name a file")
+        }
     }
 
     func run() async throws {
         let store = try storeOptions.openReading()
         if let batch { _ = try await store.batch(batch) }
-        var sheet = ContactSheet(store: store)
-        try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
-        Output.errors(of: sheet.unreadable)
+        let (sheet, unreadable) = try await png ? PNGSheet(store: store, batch: batch).make() : html(from: store)
+        Output.errors(of: unreadable)
         do {
-            let html = sheet.html(title: batch ?? "Cameo")
             if file == "-" {
-                Output.bytes(html)
+                Output.bytes(sheet)
             } else {
-                try ReportFile.write(html, to: file, store: store)
-                try tell(
-                    Summary(file: FilePaths.absolute(file), unreadable: sheet.unreadable.map(\.thumbnail.uri.text))
-                )
+                try ReportFile.write(sheet, to: file, store: store)
+                try tell(Summary(file: FilePaths.absolute(file), unreadable: unreadable.map(\.thumbnail.uri.text)))
             }
         } catch let error as ExportError {
             throw CommandFailure(error.description, .failed)
         }
-        if !sheet.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+        if !unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func html(from store: any Store) async throws -> (Data, [UnreadableThumbnail]) {
+        var sheet = ContactSheet(store: store)
+        try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
+        return (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
     }
 
     private func tell(_ summary: Summary) throws {

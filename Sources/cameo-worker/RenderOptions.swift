@@ -51,18 +51,15 @@ struct RenderOptions: ParsableArguments {
     var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }
 
     func configuration() -> RendererConfiguration {
-        var configuration = RendererConfiguration(executable: renderer ?? Self.siblingRenderer, processes: processes)
+        var configuration = RendererConfiguration(
+            executable: renderer ?? RendererConfiguration.siblingExecutable,
+            processes: processes
+        )
         configuration.timeout = renderTimeout.duration
         configuration.memoryLimitBytes = memoryLimit.bytes
         configuration.requiresSandbox = requireSandbox
         configuration.recycleAfterPictures = recycleAfter
         configuration.recycleAfterResidentBytes = recycleResident.bytes
         return configuration
-    }
-
-    private static var siblingRenderer: String {
-        let own =
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-        return URL(filePath: own).deletingLastPathComponent().appending(path: "cameo-renderer").path
     }
 }

@@ -3,7 +3,7 @@ import CameoReport
 import Foundation
 import Testing
 
-/// A job on a terminal, as a line of a list and in full.
+/// A job on a terminal.
 @Suite(.timeLimit(.minutes(10)))
 struct JobTextTests {
     private let failure = JobFailure(.sourceNotFound, at: .fetch, "HTTP 404")
@@ -20,17 +20,6 @@ struct JobTextTests {
             outcome: failure == nil ? .running : .discarded,
             failure: failure,
             timings: failure == nil ? AttemptTimings() : timings
-        )
-    }
-
-    @Test func aListHasALineForEachJob() {
-        #expect(
-            JobText.line(.example(), escape: masked)
-                == "       7  completed   1/5   file:///pictures/a.jpg"
-        )
-        #expect(
-            JobText.line(.example(state: .discarded, source: nil, failure: failure), escape: masked)
-                == "       7  discarded   1/5   (no source)  source.notFound: HTTP 404"
         )
     }
 
@@ -89,18 +78,10 @@ struct JobTextTests {
             thumbnails: [try .example(hostile)],
             attempts: [attempt(1, failure)]
         )
-        let text = (JobText.lines(job, escape: masked) + [JobText.line(job, escape: masked)]).joined(separator: "\n")
+        let text = JobText.lines(job, escape: masked).joined(separator: "\n")
         #expect(!text.contains("\u{1B}"))
         #expect(text.contains("  queue       MASKED, priority 3, batch MASKED\n"))
         #expect(text.contains("  thumbnail   MASKED  cameo://"))
         #expect(text.contains("  source.invalid: MASKED"))
-    }
-
-    /// A source is shown without credentials, and a picture in the source by its beginning.
-    @Test func sourcesAreShownByTheirNames() {
-        let secret = JobText.line(.example(source: "https://user:secret@example.com/a.jpg"), escape: masked)
-        #expect(secret.hasSuffix("https://example.com/a.jpg"))
-        let inline = "data:image/png;base64," + String(repeating: "A", count: 500)
-        #expect(JobText.line(.example(source: inline), escape: masked).hasSuffix("AAAA…"))
     }
 }

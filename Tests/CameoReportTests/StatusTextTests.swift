@@ -14,7 +14,10 @@ struct StatusTextTests {
         workers: [StatusReport.Worker] = [],
         blobs: StatusReport.Blobs = .init(count: 0, bytes: 0),
         thumbnails: Int = 0,
-        sources: StatusReport.Sources = .init(count: 0, bytes: 0, evicted: 0, evictedBytes: 0)
+        sources: StatusReport.Sources = .init(count: 0, bytes: 0, evicted: 0, evictedBytes: 0),
+        stages: [StatusReport.StageTimes] = [],
+        failures: [StatusReport.Failures] = [],
+        etaSeconds: Double? = nil
     ) -> StatusReport {
         StatusReport(
             generatedAt: Date(timeIntervalSince1970: 0),
@@ -25,14 +28,21 @@ struct StatusTextTests {
             workers: workers,
             blobs: blobs,
             thumbnails: thumbnails,
-            sources: sources
+            sources: sources,
+            throughput: [1, 5, 15].map {
+                .init(minutes: $0, completed: finished.completed, discarded: finished.discarded)
+            },
+            stages: stages,
+            failures: failures,
+            etaSeconds: etaSeconds
         )
     }
 
     private func worker(
         _ text: String = "w1",
         isAlive: Bool = true,
-        stopping: WorkerStop? = nil
+        stopping: WorkerStop? = nil,
+        current: [StatusReport.RunningJob] = []
     ) -> StatusReport.Worker {
         StatusReport.Worker(
             id: text,
@@ -43,38 +53,28 @@ struct StatusTextTests {
             isAlive: isAlive,
             concurrency: 8,
             running: 3,
-            stopping: stopping
+            stopping: stopping,
+            current: current
         )
     }
 
-    private func text(_ report: StatusReport) -> String {
-        StatusText.lines(report, escape: masked).joined(separator: "\n")
+    private func lines(_ report: StatusReport, columns: Int? = nil, style: TextStyle = .plain) -> [String] {
+        StatusText(columns: columns, style: style, escape: masked).lines(report)
     }
 
-    @Test func anEmptyStoreIsReportedInFull() {
-        #expect(
-            text(report()) == """
-                jobs
-                  scheduled            0
-                  available            0
-                  running              0
-                  retryable            0
-                  completed            0
-                  discarded            0
-                  cancelled            0
-                queues
-                  none yet
-                last minute: 0 completed, 0 discarded (0.0/s)
-                workers
-                  none
-                0 thumbnails; 0 blobs, 0 B
-                source cache: 0 originals, 0 B
-                """
+    private func queue(_ name: String, available: Int = 0) -> StatusReport.Queue {
+        StatusReport.Queue(
+            name: name,
+            jobs: [.available: available],
+            oldestWaitingSeconds: nil,
+            paused: false,
+            maxRunning: nil
         )
     }
 
-    @Test func countsQueuesAndWorkersHaveALineEach() {
-        let queue = StatusReport.Queue(
+    /// A store with something to say of everything.
+    private var full: StatusReport {
+        let urgent = StatusReport.Queue(
             name: "urgent",
             jobs: [.available: 12, .running: 3],
             oldestWaitingSeconds: 90,
@@ -82,39 +82,100 @@ struct StatusTextTests {
             maxRunning: 4,
             rate: "10/s"
         )
-        let other = StatusReport.Queue(
-            name: "default",
-            jobs: [:],
-            oldestWaitingSeconds: nil,
-            paused: false,
-            maxRunning: nil
+        let job = StatusReport.RunningJob(
+            id: 17,
+            source: "https://example.com/a.jpg",
+            since: Date(timeIntervalSince1970: -90)
         )
-        let lines = text(
-            report(
-                jobs: [.available: 12, .completed: 1_234_567_890],
-                queues: [queue, other],
-                finished: .init(completed: 60, discarded: 30),
-                workers: [worker(), worker("w2", isAlive: false), worker("w3", stopping: .drain)],
-                blobs: .init(count: 1, bytes: 2_048),
-                thumbnails: 1,
-                sources: .init(count: 2, bytes: 1_024, evicted: 5, evictedBytes: 9)
-            )
+        let failed = StatusReport.FailedJob(id: 9, source: "file:///b.jpg", message: "there is no such file")
+        return report(
+            jobs: [.available: 12, .running: 3, .completed: 1_234_567_890],
+            queues: [queue("default"), urgent],
+            finished: .init(completed: 60, discarded: 30),
+            workers: [
+                worker(current: [job, job, job]), worker("w2", isAlive: false), worker("w3", stopping: .drain),
+            ],
+            blobs: .init(count: 1, bytes: 2_048),
+            thumbnails: 1,
+            sources: .init(count: 2, bytes: 1_024, evicted: 5, evictedBytes: 9),
+            stages: [.init(stage: .wait, p50: 12, p95: 65_000), .init(stage: .render, p50: 120, p95: 2_500)],
+            failures: [.init(code: .sourceNotFound, count: 30, example: failed)],
+            etaSeconds: 120
         )
-        for line in [
-            "  available           12",
-            "  completed   1234567890",
-            "  urgent       12 available, 3 running of at most 4, 0 retryable, 0 scheduled, oldest waits 90.0 s, "
-                + "starts at most 10/s, paused",
-            "  default      0 available, 0 running, 0 retryable, 0 scheduled",
-            "last minute: 60 completed, 30 discarded (1.5/s)",
-            "  w1 on w1 (pid 4321, 0.1.0): runs 3 of 8 jobs",
-            "  w2 on w2 (pid 4321, 0.1.0): dead",
-            "  w3 on w3 (pid 4321, 0.1.0): runs 3 of 8 jobs, was asked to finish and end",
-            "1 thumbnail; 1 blob, 2.0 KiB",
-            "source cache: 2 originals, 1.0 KiB (5 evicted so far)",
-        ] {
-            #expect(lines.split(separator: "\n").contains { $0 == line }, "\(line)\nis not in\n\(lines)")
-        }
+    }
+
+    @Test func anEmptyStoreIsReportedInFull() {
+        #expect(
+            lines(report()).joined(separator: "\n") == """
+                jobs      0 available, 0 running, 0 retryable, 0 scheduled
+                          0 completed, 0 discarded, 0 cancelled
+                ended     0.0/min in 1 min, 0.0/min in 5 min, 0.0/min in 15 min
+                          last minute: 0 completed, 0 discarded
+                queues    none yet
+                workers   none
+                store     0 thumbnails; 0 blobs, 0 B
+                          source cache: 0 originals, 0 B
+                """
+        )
+    }
+
+    @Test func everythingFitsOneScreen() {
+        let text = lines(full, columns: 80)
+        #expect(
+            text.joined(separator: "\n") == """
+                jobs      12 available, 3 running, 0 retryable, 0 scheduled
+                          1234567890 completed, 0 discarded, 0 cancelled
+                          oldest waits 90.0 s, about 2 min left
+                ended     1.5/s in 1 min, 18.0/min in 5 min, 6.0/min in 15 min
+                          last minute: 60 completed, 30 discarded
+                p50       wait 12 ms, render 120 ms
+                p95       wait 65.0 s, render 2.5 s
+                QUEUE    AVAILABLE  RUNNING  RETRYABLE  SCHEDULED  OLDEST  LIMITS
+                default          0        0          0          0
+                urgent          12        3          0          0  90.0 s  paused, runs at most…
+                WORKER  HOST   PID  VERSION  JOBS
+                w1      w1    4321  0.1.0    runs 3 of 8 jobs
+                  job 17, for 90.0 s: https://example.com/a.jpg
+                  job 17, for 90.0 s: https://example.com/a.jpg
+                w2      w2    4321  0.1.0    dead
+                w3      w3    4321  0.1.0    runs 3 of 8 jobs, was asked to finish and end
+                FAILURE          JOBS  SUCH AS  REASON                 SOURCE
+                source.notFound    30        9  there is no such file  file:///b.jpg
+                store     1 thumbnail; 1 blob, 2.0 KiB
+                          source cache: 2 originals, 1.0 KiB (5 evicted so far)
+                """
+        )
+        #expect(text.count <= 24)
+        #expect(lines(full).contains { $0.hasSuffix("90.0 s  paused, runs at most 4, starts at most 10/s") })
+    }
+
+    @Test(arguments: [1, 20, 40, 79, 120])
+    func linesFit(columns: Int) {
+        for line in lines(full, columns: columns) { #expect(line.columns <= columns, "\(line)") }
+    }
+
+    /// Two thousand queues and a hundred workers do not push everything else off the screen.
+    @Test func ofManyTheFullestAreShown() {
+        let queues = (0..<2_000).map { queue("q\($0)", available: $0) }
+        let text = lines(report(queues: queues, workers: (0..<100).map { worker("w\($0)") }))
+        #expect(text.count <= 24 && text.contains { $0.hasPrefix("q1999 ") } && !text.contains { $0.hasPrefix("q0 ") })
+        #expect(text.contains("… and 1992 queues more: cameo-status --json"))
+        #expect(text.contains("… and 94 workers more: cameo-status --json"))
+    }
+
+    @Test func coloursAreAddedToTheSameText() {
+        let colored = lines(full, columns: 80, style: .colored)
+        #expect(colored.joined().contains("\u{1B}[31mw2 "))
+        let bare = colored.map { $0.replacing(#/\u{1B}\[[0-9]*m/#, with: "") }
+        #expect(bare == lines(full, columns: 80))
+    }
+
+    @Test func aLogHasOneLine() {
+        #expect(
+            StatusText(escape: masked).line(full)
+                == "1970-01-01T00:00:00.000Z  0 scheduled  12 available  3 running  0 retryable  1234567890 completed  "
+                + "0 discarded  0 cancelled  1.5/s  oldest waits 90.0 s  about 2 min left"
+        )
     }
 
     @Test func aWorkerThatIsToEndAtOnceSaysSo() {
@@ -122,22 +183,33 @@ struct StatusTextTests {
     }
 
     @Test func textFromOutsideIsEscaped() {
-        let queue = StatusReport.Queue(
-            name: hostile,
-            jobs: [:],
-            oldestWaitingSeconds: nil,
-            paused: false,
-            maxRunning: nil
+        let job = StatusReport.RunningJob(id: 1, source: hostile, since: Date(timeIntervalSince1970: 0))
+        let failed = StatusReport.FailedJob(id: 2, source: hostile, message: hostile)
+        let text = lines(
+            report(
+                queues: [queue(hostile)],
+                workers: [worker(hostile, current: [job])],
+                failures: [.init(code: .unknown, count: 1, example: failed)]
+            )
         )
-        let lines = text(report(queues: [queue], workers: [worker(hostile)]))
-        #expect(!lines.contains("\u{1B}"))
-        #expect(lines.contains("  MASKED "))
-        #expect(lines.contains("  MASKED on MASKED (pid"))
+        .joined(separator: "\n")
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.contains("\nMASKED ") && text.contains("\nMASKED  MASKED  4321"))
+        #expect(text.contains(": MASKED\n") && text.contains(" MASKED  MASKED\n"))
+    }
+
+    @Test(
+        arguments: [
+            ([], 5, ""), ([0, 0], 5, "  "), ([0, 1, 2, 4, 8], 5, " ▂▃▅█"), ([8, 1, 2], 2, "▅█"), ([1, 2], 0, ""),
+        ] as [([Double], Int, String)]
+    )
+    func barsReachFromZeroToTheHighest(numbers: [Double], columns: Int, bars: String) {
+        #expect(Sparkline.text(numbers, columns: columns) == bars)
     }
 
     @Test func aNewStoreIsEmpty() async throws {
         let status = try await ReportBench().store.status()
-        #expect(StatusText.lines(status, escape: masked).first { $0.hasPrefix("last minute") } != nil)
+        #expect(lines(status).contains { $0.contains("last minute") })
         #expect(status.jobs.values.allSatisfy { $0 == 0 } && status.thumbnails == 0)
         let json = String(decoding: try WireFormat.encode(status), as: UTF8.self)
         #expect(json.contains(#""jobs":{"available":0,"cancelled":0,"completed":0,"discarded":0,"retryable":0,"#))

@@ -165,7 +165,7 @@ extension EndToEnd {
             #expect(try await admin("limit") == "k\t0 of at most 9, starts at most 1/d\n")
             #expect(try await admin("queue", "default", "--rate", "4/24h").hasSuffix(", starts at most 4/d\n"))
             #expect(
-                try await deployment.command("cameo-status").outputText.contains(", starts at most 4/d\n")
+                try await deployment.command("cameo-status").outputText.contains("  starts at most 4/d\n")
             )
             #expect(try await deployment.status().queues.first?.rate == "4/d")
             let store = try SQLiteStore(at: deployment.store)

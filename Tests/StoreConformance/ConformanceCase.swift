@@ -13,6 +13,6 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all =
-        claiming + settling + joining + limiting + losing + operating + keeping + caching + following + telling
-        + counting
+        claiming + settling + joining + limiting + losing + operating + keeping + caching + following + reporting
+        + telling + counting
 }

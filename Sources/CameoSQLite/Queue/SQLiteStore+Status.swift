@@ -8,6 +8,15 @@ extension SQLiteStore {
         let (now, directory) = (clock.now(), directory)
         return try await read { db in
             let queues = try Self.queues(db, now: now)
+            let workers = try Self.workers(db, directory)
+            let finished = try Self.finished(since: now.milliseconds - 60_000, db)
+            let activity = try Self.activity(
+                queues: queues,
+                workers: workers,
+                lastMinute: finished,
+                now: now.milliseconds,
+                db
+            )
             return StatusReport(
                 generatedAt: now,
                 schemaVersion: try Schema.version(of: db, at: directory.path),
@@ -17,8 +26,8 @@ extension SQLiteStore {
                     }
                 ),
                 queues: queues,
-                finishedLastMinute: try Self.finished(since: now.milliseconds - 60_000, db),
-                workers: try Self.workers(db, directory),
+                finishedLastMinute: finished,
+                workers: workers,
                 blobs: StatusReport.Blobs(
                     count: try Self.total("blobs", db),
                     bytes: try Self.total("blob_bytes", db)
@@ -29,7 +38,11 @@ extension SQLiteStore {
                     bytes: try Self.total("source_bytes", db),
                     evicted: try Self.total("sources_evicted", db),
                     evictedBytes: try Self.total("source_bytes_evicted", db)
-                )
+                ),
+                throughput: activity.throughput,
+                stages: activity.stages,
+                failures: activity.failures,
+                etaSeconds: activity.etaSeconds
             )
         }
     }
@@ -84,7 +97,8 @@ extension SQLiteStore {
                 isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
                 concurrency: row["concurrency"],
                 running: row["running"],
-                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:))
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
+                current: try runningJobs(of: row["id"], db)
             )
         }
     }

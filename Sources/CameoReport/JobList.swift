@@ -1,0 +1,72 @@
+package import CameoModel
+package import Foundation
+
+/// A list of jobs, for people to read on a terminal or in a spreadsheet.
+package struct JobList {
+    /// The most characters of a reason or source.
+    private static let longest = 100
+
+    private let jobs: [Job]
+
+    package init(_ jobs: [Job]) {
+        self.jobs = jobs
+    }
+
+    /// A heading and a line for each job, whose size is that of its thumbnails. `columns` is the terminal's width, nil for
+    /// no limit. `escape` makes text from outside safe to show, in at most so many characters.
+    package func lines(
+        at now: Date,
+        columns: Int? = nil,
+        style: TextStyle = .plain,
+        escape: (String, Int) -> String
+    ) -> [String] {
+        guard !jobs.isEmpty else { return [] }
+        var table = TextTable(
+            .number("JOB"),
+            .word("STATE"),
+            .number("TRIES"),
+            .number("AGE"),
+            .number("SIZE"),
+            .text("REASON"),
+            .text("SOURCE")
+        )
+        for job in jobs {
+            let bytes = job.thumbnails.compactMap(\.bytes).reduce(0, +)
+            table.rows.append([
+                String(job.id), job.state.rawValue, "\(job.attempt)/\(job.maxAttempts)",
+                AmountText.duration(max(0, now.timeIntervalSince(job.createdAt))),
+                bytes > 0 ? AmountText.bytes(bytes) : "",
+                job.failure.map { "\($0.code.rawValue): \(escape($0.message, Self.longest))" } ?? "",
+                escape(job.source.map(SourceName.of) ?? "(no source)", Self.longest),
+            ])
+        }
+        let lines = table.lines(fitting: columns)
+        return [style.heading(lines[0])] + lines.dropFirst()
+    }
+
+    /// A record for each job, behind one of names (RFC 4180). `escape` makes text from outside safe to show; a file has it
+    /// as it was given.
+    package func csv(escape: (String) -> String = { $0 }) -> String {
+        let names = [
+            "id", "state", "queue", "batch", "attempt", "maxAttempts", "createdAt", "finalizedAt", "thumbnails",
+            "bytes",
+            "code", "message", "source",
+        ]
+        let records = jobs.map { job in
+            let made = job.thumbnails.compactMap(\.bytes)
+            return [
+                String(job.id), job.state.rawValue, escape(job.queue), escape(job.batch ?? ""), String(job.attempt),
+                String(job.maxAttempts), WireFormat.text(of: job.createdAt),
+                job.finalizedAt.map(WireFormat.text(of:)) ?? "", String(made.count), String(made.reduce(0, +)),
+                job.failure?.code.rawValue ?? "", escape(job.failure?.message ?? ""),
+                escape(job.source ?? ""),
+            ]
+        }
+        return ([names] + records).map { $0.map(Self.field).joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    private static func field(_ text: String) -> String {
+        let isPlain = !text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D].contains($0) }
+        return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
+    }
+}

@@ -1,0 +1,111 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+internal import Glibc
+
+/// Shows a store's status again and again until it is stopped.
+struct StatusWatch {
+    private static let pause = 1.0
+    /// A status may take at most this share of the time, however large the store is.
+    private static let share = 0.02
+    private static let bars = 500
+
+    private let store: any Store
+    private var history = History()
+    private var report: StatusReport?
+
+    init(store: any Store) {
+        self.store = store
+    }
+
+    /// What the bars show.
+    private struct History {
+        private(set) var rates: [Double] = []
+        private(set) var waiting: [Double] = []
+        private var last: (ended: Int, at: Date)?
+
+        mutating func add(_ report: StatusReport) {
+            let ended = report.count(.completed) + report.count(.discarded)
+            if let last {
+                let seconds = max(0.001, report.generatedAt.timeIntervalSince(last.at))
+                // Retention removes ended jobs.
+                rates.append(max(0, Double(ended - last.ended)) / seconds)
+            }
+            last = (ended, report.generatedAt)
+            waiting.append(Double(report.count(.available) + report.count(.retryable)))
+            rates = rates.suffix(StatusWatch.bars)
+            waiting = waiting.suffix(StatusWatch.bars)
+        }
+    }
+
+    mutating func run() async throws {
+        guard OutputTerminal.obeysEscapes else { return try await printLines() }
+        let screen = Screen()
+        let events = await WatchEvents(readingKeys: screen.hasKeyboard)
+        screen.enter()
+        // However this ends. Errors are printed afterwards.
+        defer { screen.leave() }
+        try await refresh(screen, events)
+        for await event in events.stream {
+            switch event {
+            case .due: try await refresh(screen, events)
+            case .resized: draw(screen)
+            case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .closed: return
+            case .key: break
+            case .suspended:
+                screen.leave()
+                // Returns when the process is continued.
+                kill(getpid(), SIGSTOP)
+                screen.enter()
+                draw(screen)
+            case .ended(let signal): throw ExitCode(128 + signal)
+            }
+        }
+    }
+
+    private func printLines() async throws {
+        let text = StatusText(escape: TerminalText.escaped)
+        while true {
+            let started = ContinuousClock.now
+            Output.line(text.line(try await store.status()))
+            try await Task.sleep(for: .seconds(Self.pause(after: started)))
+        }
+    }
+
+    private mutating func refresh(_ screen: Screen, _ events: WatchEvents) async throws {
+        let started = ContinuousClock.now
+        let report = try await store.status()
+        self.report = report
+        history.add(report)
+        draw(screen)
+        events.setTimer(Self.pause(after: started))
+    }
+
+    private static func pause(after started: ContinuousClock.Instant) -> Double {
+        max(pause, started.duration(to: .now) / .seconds(1) / share)
+    }
+
+    private func draw(_ screen: Screen) {
+        guard let report, let terminal = OutputTerminal.current else { return }
+        let columns = terminal.columns
+        let text = StatusText(columns: columns, style: OutputTerminal.style, escape: TerminalText.escaped)
+        let title = "\(TerminalText.escaped(store.location))  \(WireFormat.text(of: report.generatedAt))  q quits"
+        let rate = history.rates.last ?? report.throughput.first?.perSecond ?? 0
+        let lines =
+            [
+                title.cut(toColumns: columns),
+                bars("per second", history.rates, AmountText.rate(rate), columns),
+                bars("waiting", history.waiting, "\(Int(history.waiting.last ?? 0))", columns), "",
+            ] + text.lines(report)
+        screen.draw(lines, rows: terminal.rows)
+    }
+
+    /// `per second     12.3 ▁▂▅█`
+    private func bars(_ label: String, _ numbers: [Double], _ last: String, _ columns: Int) -> String {
+        let start = label + String(repeating: " ", count: max(1, 20 - label.count - last.count)) + last + " "
+        return (start + Sparkline.text(numbers, columns: columns - start.count)).cut(toColumns: columns)
+    }
+}

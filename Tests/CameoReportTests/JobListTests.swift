@@ -1,0 +1,101 @@
+import CameoModel
+import CameoReport
+import Foundation
+import TestSupport
+import Testing
+
+/// Jobs as a table and as CSV.
+@Suite(.timeLimit(.minutes(10)))
+struct JobListTests {
+    private let failure = JobFailure(.sourceNotFound, at: .fetch, "HTTP 404")
+
+    private func lines(_ jobs: [Job], columns: Int? = nil) -> [String] {
+        JobList(jobs).lines(at: Date(timeIntervalSince1970: 180), columns: columns) { text, _ in masked(text) }
+    }
+
+    @Test func aJobHasALineBelowTheHeading() throws {
+        let made = Job.example(thumbnails: [try .example(), try .example()])
+        let failed = Job.example(12_345, state: .discarded, source: nil, failure: failure)
+        #expect(
+            lines([made, failed]) == [
+                "  JOB  STATE      TRIES    AGE     SIZE  REASON                     SOURCE",
+                "    7  completed    1/5  3 min  2.4 KiB                             file:///pictures/a.jpg",
+                "12345  discarded    1/5  3 min           source.notFound: HTTP 404  (no source)",
+            ]
+        )
+        #expect(lines([made])[0] == "JOB  STATE      TRIES    AGE     SIZE  SOURCE", "no job has a reason")
+        #expect(lines([]) == [])
+    }
+
+    /// A source is shown without credentials, and decoded.
+    @Test func sourcesAreShownByTheirNames() {
+        #expect(
+            lines([.example(source: "https://u:secret@example.com/caf%C3%A9.jpg")])[1].hasSuffix(
+                " https://example.com/café.jpg"
+            )
+        )
+        let inline = "data:image/png;base64," + String(repeating: "A", count: 500)
+        #expect(lines([.example(source: inline)])[1].hasSuffix("AAAA…"))
+    }
+
+    @Test func textFromOutsideIsEscaped() {
+        let job = Job.example(source: hostile, failure: JobFailure(.sourceInvalid, at: .fetch, hostile))
+        let text = lines([job]).joined()
+        #expect(!text.contains("\u{1B}") && text.contains("source.invalid: MASKED  "))
+    }
+
+    @Test(arguments: [20, 60, 79, 80, 81, 200])
+    func linesFit(columns: Int) {
+        let long = JobFailure(.sourceInvalid, at: .fetch, String(repeating: "理由 ", count: 40))
+        let jobs = [
+            Job.example(
+                state: .discarded,
+                source: "https://example.com/" + String(repeating: "長", count: 90),
+                failure: long
+            ),
+            Job.example(source: "https://example.com/\u{1F9C0}e\u{301}.jpg"),
+        ]
+        let lines = lines(jobs, columns: columns)
+        for line in lines { #expect(line.columns <= columns, "\(line)") }
+        guard columns >= 79 else { return }
+        #expect(lines[1].contains("source.inval") && lines[1].contains("https://exam"), "\(lines)")
+        #expect(lines.allSatisfy { $0.columns >= columns - 3 || !$0.contains("…") }, "the width is used: \(lines)")
+    }
+
+    /// Python's reader is the judge.
+    @Test func csvIsReadAsItWasWritten() async throws {
+        let message = "a, \"quoted\"\r\nmessage\n=1+1"
+        let job = Job.example(
+            state: .discarded,
+            source: "https://example.com/caf%C3%A9,\"x\".jpg",
+            text: "q",
+            failure: JobFailure(.sourceInvalid, at: .fetch, message),
+            batch: hostile,
+            thumbnails: [try .example()]
+        )
+        let script =
+            "import csv, json, sys; print(json.dumps(list(csv.reader(open(0, newline='', encoding='utf-8'), strict=True))))"
+        let csv = JobList([job, .example(source: nil)]).csv()
+        let result = try await run("/usr/bin/python3", ["-c", script], input: Data(csv.utf8))
+        let records = try JSONDecoder().decode([[String]].self, from: result.standardOutput)
+        #expect(
+            records == [
+                [
+                    "id", "state", "queue", "batch", "attempt", "maxAttempts", "createdAt", "finalizedAt", "thumbnails",
+                    "bytes", "code", "message", "source",
+                ],
+                [
+                    "7", "discarded", "q", hostile, "1", "5", "1970-01-01T00:00:00.000Z", "1970-01-01T00:02:00.000Z",
+                    "1",
+                    "1234", "source.invalid", message, "https://example.com/caf%C3%A9,\"x\".jpg",
+                ],
+                [
+                    "7", "completed", "default", "", "1", "5", "1970-01-01T00:00:00.000Z", "1970-01-01T00:02:00.000Z",
+                    "0",
+                    "0", "", "", "",
+                ],
+            ]
+        )
+        #expect(csv.hasSuffix("\r\n") && !JobList([job]).csv(escape: masked).contains("\u{1B}"))
+    }
+}

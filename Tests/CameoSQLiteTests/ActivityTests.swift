@@ -1,0 +1,77 @@
+import CameoModel
+import CameoStore
+import Foundation
+import GRDB
+import Testing
+
+@testable import CameoSQLite
+
+/// What a status says of recent jobs when there are many.
+@Suite(.timeLimit(.minutes(10)))
+struct ActivityTests {
+    private let fixture: StoreFixture
+
+    init() throws {
+        fixture = try StoreFixture()
+    }
+
+    /// Every second, third or fourth change is the end of a job, or eight jobs are claimed together and end together: no
+    /// rhythm of the feed misleads the estimate.
+    @Test(arguments: ["n % 2", "n % 3 = 0", "n % 4 = 1", "n / 8 % 2"])
+    func manyChangesAreEstimated(isEnd: String) async throws {
+        let now = fixture.clock.storeClock.now().milliseconds
+        let feed = """
+            WITH RECURSIVE feed(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM feed WHERE n < 60000)
+            INSERT INTO change(job_id, state, at) SELECT n, iif(\(isEnd), 4, 2), \(now) - 20 * (60000 - n) FROM feed
+            """
+        try await fixture.stranger().write { db in try db.execute(sql: feed) }
+        let (status, exact) = (
+            try await fixture.store.status(), isEnd.contains("3") ? 3.0 : isEnd.contains("4") ? 4 : 2
+        )
+        // 50 changes a second, for 20 minutes.
+        for (throughput, changes) in zip(status.throughput.dropFirst(), [15_000.0, 45_000]) {
+            let expected = changes / exact
+            #expect(abs(Double(throughput.completed) - expected) < expected * 0.1, "\(throughput)")
+            #expect(throughput.discarded == 0)
+        }
+    }
+
+    /// The feed was pruned, and then nothing happened for long.
+    @Test func anOldFeedHasNothingRecent() async throws {
+        try await fixture.enqueue(3)
+        try await fixture.stranger().write { db in try db.execute(sql: "DELETE FROM change WHERE seq < 3") }
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
+        try await fixture.stranger().write { db in try db.execute(sql: "DELETE FROM change") }
+        #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
+    }
+
+    @Test func failuresOfManyCodesAreTheMostFrequent() async throws {
+        try await fixture.register()
+        let codes: [JobFailure.Code] = [
+            .imageCorrupt, .sourceNotFound, .sourceTimeout, .renderCrashed, .imageTooManyPixels, .sourceForbidden,
+        ]
+        for (index, code) in codes.enumerated() {
+            try await fixture.enqueue(index + 1)
+            for job in try await fixture.store.claim(limit: 10, for: "w1") {
+                let end = AttemptEnd.discard(JobFailure(code, at: .fetch, "x"))
+                _ = try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings())
+            }
+        }
+        let failures = try await fixture.store.status().failures
+        #expect(failures.map(\.count) == [6, 5, 4, 3, 2])
+        #expect(failures.map(\.code) == codes.reversed().dropLast())
+        #expect(failures.map(\.example.id) == [21, 15, 10, 6, 3], "the newest")
+    }
+
+    @Test func aWorkerShowsWhatItHasRunLongest() async throws {
+        try await fixture.register()
+        for _ in 0..<6 {
+            try await fixture.enqueue()
+            _ = try await fixture.store.claim(limit: 1, for: "w1")
+            fixture.clock.advance(seconds: 1)
+        }
+        let worker = try #require(try await fixture.store.status().workers.first)
+        #expect(worker.running == 6 && worker.current.map(\.id) == [1, 2, 3, 4])
+    }
+}

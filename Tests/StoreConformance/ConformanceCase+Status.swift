@@ -1,0 +1,62 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Testing
+
+extension ConformanceCase {
+    static let reporting = [
+        ConformanceCase("a status tells what ended recently, how long it took, why it failed and what runs") {
+            fixture in
+            try await fixture.register()
+            try await fixture.enqueue(4)
+            fixture.clock.advance(seconds: 2)
+            let jobs = try await fixture.claim(4)
+            var timings = AttemptTimings()
+            (timings.fetchMilliseconds, timings.renderMilliseconds) = (10, 30)
+            try await fixture.store.complete(jobs[0].claim, with: Fixture.product(of: jobs[0]), timings: timings)
+            let later = fixture.clock.now + 60
+            let failed = AttemptEnd.retry(Fixture.failure, at: later)
+            _ = try await fixture.store.settle(jobs[1].claim, as: failed, timings: timings)
+            _ = try await fixture.store.settle(jobs[2].claim, as: .discard(Fixture.failure), timings: timings)
+
+            let status = try await fixture.store.status()
+            func ended(_ counts: (Int, Int, Int)) -> [StatusReport.Throughput] {
+                zip([1, 5, 15], [counts.0, counts.1, counts.2]).map { minutes, count in
+                    StatusReport.Throughput(minutes: minutes, completed: count, discarded: count)
+                }
+            }
+            #expect(status.throughput == ended((1, 1, 1)))
+            #expect(status.stages.count == 4 && status.stages.last?.stage == .store, "the store's time is its own")
+            #expect(
+                status.stages.dropLast() == [
+                    StatusReport.StageTimes(stage: .wait, p50: 2_000, p95: 2_000),
+                    StatusReport.StageTimes(stage: .fetch, p50: 10, p95: 10),
+                    StatusReport.StageTimes(stage: .render, p50: 30, p95: 30),
+                ]
+            )
+            let example = StatusReport.FailedJob(id: 3, source: "file:///pictures/2.jpg", message: "slow")
+            #expect(status.failures == [StatusReport.Failures(code: .sourceTimeout, count: 2, example: example)])
+            let running = StatusReport.RunningJob(id: 4, source: "file:///pictures/3.jpg", since: fixture.clock.now)
+            #expect(status.workers.map(\.current) == [[running]])
+            #expect(status.etaSeconds == 2, "two jobs are left, and two ended in two seconds")
+
+            fixture.clock.advance(seconds: 118)
+            let second = try await fixture.store.status()
+            #expect(second.throughput == ended((0, 1, 1)) && second.etaSeconds == 120)
+            fixture.clock.advance(seconds: 240)
+            let third = try await fixture.store.status()
+            #expect(third.throughput == ended((0, 0, 1)) && third.etaSeconds == nil)
+            fixture.clock.advance(seconds: 600)
+            #expect(try await fixture.store.status().throughput == ended((0, 0, 0)))
+        },
+        ConformanceCase("a job that needed no work is not counted as work") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue()
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            let again = Fixture.request { $0.refresh = .never }
+            #expect(try await fixture.store.enqueue([again]).count == 1)
+            let status = try await fixture.store.status()
+            #expect(status.throughput.map(\.completed) == [1, 1, 1])
+        },
+    ]
+}
