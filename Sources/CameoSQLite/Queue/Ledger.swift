@@ -3,9 +3,9 @@ internal import CameoStore
 internal import GRDB
 
 // DESIGN. Four kinds of number change in the same transaction as a job's state: the jobs of each queue by state, with
-// how many ever ended; failures by code; the running jobs of each key; and the lowest rank of each lane. A ledger accumulates the changes of one operation, so
-// that a thousand jobs cost one update of their queue, and `post` writes them. Within the operation, read these numbers
-// only after posting.
+// how many ever ended; failures by code; the running jobs of each key; and the lowest rank of each lane. A ledger
+// accumulates the changes of one operation, so that a thousand jobs cost one update of their queue, and `post` writes
+// them. Within the operation, read these numbers only after posting.
 struct Ledger {
     private struct Counts {
         /// The changes, indexed by `JobState.code`.

@@ -114,11 +114,10 @@ extension SQLiteStore {
         }
     }
 
-    /// The stages of an attempt in their order, each with its time in milliseconds. Attempts have no time of `queue` yet;
-    /// its place is behind `fetch`.
+    /// The stages of an attempt in their order, each with its time in milliseconds.
     private static let stageTimes: [(stage: StatusReport.StageTimes.Stage, milliseconds: String)] = [
-        (.wait, "max(0, ended.attempted_at - ended.available_at)"), (.fetch, "fetch_ms"), (.render, "render_ms"),
-        (.store, "store_ms"),
+        (.wait, "max(0, ended.attempted_at - ended.available_at)"), (.fetch, "fetch_ms"), (.queue, "queue_ms"),
+        (.render, "render_ms"), (.store, "store_ms"),
     ]
 
     /// The times of the jobs that were completed last.
