@@ -21,6 +21,8 @@ package struct WebConfiguration: Sendable {
     package var maximumUpload = 104_857_600
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
+    /// The longest silence on an event stream.
+    package var keepAlive = Duration.seconds(15)
 
     package init() {}
 }

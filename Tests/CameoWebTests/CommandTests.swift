@@ -68,6 +68,18 @@ struct CommandTests {
         #expect(text.hasPrefix("202") || text.hasPrefix("000"), "\(text)")
     }
 
+    /// A stream is ended, not cut off.
+    @Test func anEventStreamEndsWithTheServer() async throws {
+        let (process, url) = try await start("--listen", "127.0.0.1:0")
+        let stream = try ChildProcess("/usr/bin/curl", ["-sSN", "\(url)events"])
+        while !String(decoding: stream.standardOutput, as: UTF8.self).hasSuffix("\n\n") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0))
+        #expect(await stream.ending == .exited(0))
+    }
+
     @Test func itListensOnASocket() async throws {
         let path = folder.path("s")
         let (process, url) = try await start("--listen", "unix:\(path)")

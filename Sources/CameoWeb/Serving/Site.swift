@@ -11,6 +11,7 @@ struct Site: Sendable {
     let store: any Store
     let configuration: WebConfiguration
     let changes: StoreChanges
+    let feed: ChangeFeed
     let files = VerifiedFiles()
     let counters = RequestCounters()
     let making = MakingJobs()
@@ -23,6 +24,7 @@ struct Site: Sendable {
         self.configuration = configuration
         self.logger = logger
         changes = StoreChanges(store: store)
+        feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
     }
 
     /// The path on this server that serves what a `cameo:` name refers to.

@@ -57,6 +57,13 @@ struct WebResponder: HTTPResponder {
             try target.query.allow()
             return Response(json: site.configuration.tokens.access(of: request))
         case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
+        case .events:
+            try Self.check(request, allows: .get, .head)
+            return try await EventsHandler(site: site, request: request, target: target).answer(context)
+        case .batches:
+            try Self.check(request, allows: .get, .head)
+            return try await BatchesHandler(site: site, request: request, target: target).answer()
+        case .queues: return try await QueuesHandler(site: site, request: request, target: target).answer()
         case .failures:
             try Self.check(request, allows: .get, .head)
             return try await JobsHandler(site: site, request: request, target: target).failures()
@@ -81,7 +88,7 @@ struct WebResponder: HTTPResponder {
 /// The route of a path, named after its first segment.
 enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
-    case blob, source, placeholder, health, status, metrics, jobs, failures, make, access
+    case blob, source, placeholder, health, status, metrics, jobs, failures, events, batches, queues, make, access
     case page
     case unknown
 
