@@ -236,6 +236,63 @@ struct JobTests {
         #expect(codes[0]["example"]["id"] == 3)
     }
 
+    @Test func aRepeatedRequestIsAnsweredByItsFirstReceipt() async throws {
+        func post(_ body: Data, _ key: String, type: String = "application/json") async throws -> RawAnswer {
+            let headers = bearer("producer").merging(["Content-Type": type, "Idempotency-Key": key]) { $1 }
+            return try await bench.send("POST", "/jobs", headers, body: body)
+        }
+        let first = try await post(request, "order-7")
+        #expect(first.status == 201, "\(first.text)")
+        _ = try await bench.store.cancel(1)
+        let again = try await post(request, "order-7")
+        #expect(again.status == 201 && again.body == first.body && again["Location"] == first["Location"])
+        // Without the key, or with another, it is a new job.
+        #expect(try await post(request, "order-8").json["id"] == 2)
+        let other = Data(#"{"source":"https://example.com/b.png","renditions":[{"width":64}]}"#.utf8)
+        let reused = try await post(other, "order-7")
+        #expect(reused.status == 422)
+        #expect(try reused.json["field"] == "Idempotency-Key")
+        let upload = try await post(picture, "photo", type: "image/webp")
+        #expect(try await post(picture, "photo", type: "image/webp").body == upload.body)
+        #expect(try await post(picture + [1], "photo", type: "image/webp").status == 422)
+        for key in ["", "two words", String(repeating: "a", count: 256)] {
+            #expect(try await post(request, key).status == 422, "\(key)")
+        }
+    }
+
+    /// Uploads are held in memory, so only so many at once.
+    @Test func uploadsInProgressAreBounded() async throws {
+        let bench = try await WebBench { configuration in
+            configuration.maximumUploadsInFlight = 100_000
+            configuration.tokens = try AccessTokens(parsing: "producer enqueue producer-0123456789abcdef")
+        }
+        let head = """
+            POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 90000\r\nConnection: close\r\n\
+            Authorization: Bearer producer-0123456789abcdef\r\n\r\n
+            """
+        let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
+        let body = Data(repeating: 7, count: 20_000)
+        func begin() throws -> RawConnection {
+            let slow = try RawConnection(port: bench.port)
+            slow.send(Data(head.utf8))
+            return slow
+        }
+        var slow = try begin()
+        var answer = try await bench.send("POST", "/jobs", headers, body: body)
+        // The slow one may have come second, and then it was refused.
+        while answer.status == 201 {
+            slow.end()
+            slow = try begin()
+            answer = try await bench.send("POST", "/jobs", headers, body: body)
+        }
+        #expect(answer.status == 503 && answer["Retry-After"] == "1", "\(answer.text)")
+        // A request is no upload.
+        #expect(try await bench.send("POST", "/jobs", json(), body: request).status == 201)
+        let ended = try await WebBench.blocking { [slow] in try slow.exchange(Data(repeating: 8, count: 90_000)) }
+        #expect(try RawAnswer(ended).status == 201)
+        #expect(try await bench.send("POST", "/jobs", headers, body: body).status == 201)
+    }
+
     @Test func aTooLongBodyIsRefusedByName() async throws {
         let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
         let announced = try await bench.send("POST", "/jobs", headers, body: Data(count: 1_000_001))

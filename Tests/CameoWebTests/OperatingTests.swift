@@ -87,7 +87,8 @@ struct OperatingTests {
         #expect(try await bench.store.claim(limit: 1, kind: .usual, queues: nil, for: worker).isEmpty)
         #expect(try await bench.send("POST", "/queues/bulk/resume", Self.alice).json["paused"] == false)
         for (body, concurrency, rate) in [
-            (#"{"concurrency":4}"#, 4 as JSONValue, .null as JSONValue), (#"{"rate":"300/m"}"#, 4, "300/m"),
+            (#"{"concurrency":4}"#, 4 as JSONValue, .null as JSONValue),
+            (#"{"concurrency":4.0,"rate":"300/m"}"#, 4, "300/m"),
             (#"{"concurrency":null,"rate":"10/s"}"#, .null, "10/s"), (#"{"rate":null}"#, .null, .null),
         ] {
             let answer = try await bench.send("POST", "/queues/bulk/limit", Self.alice, body: Data(body.utf8))

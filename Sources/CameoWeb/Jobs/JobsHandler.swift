@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import Logging
 internal import ServiceLifecycle
 
-/// Enqueues, lists and changes jobs.
+/// Lists and changes jobs.
 struct JobsHandler {
     let site: Site
     let request: Request
@@ -18,7 +18,7 @@ struct JobsHandler {
         guard let rest = target.firstSegment.rest else {
             switch request.method {
             case .get, .head: return try await list()
-            case .post: return try await enqueue()
+            case .post: return try await EnqueueHandler(site: site, request: request, target: target).answer()
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
         }
@@ -122,8 +122,6 @@ struct JobsHandler {
 
     // MARK: - Writing
 
-    private var body: RequestBodyReader { RequestBodyReader(request, patience: site.configuration.bodyPatience) }
-
     private func change(_ id: Int64, by change: BulkChange) async throws -> Response {
         try target.query.allow()
         let name = try site.configuration.tokens.demand(.operate, of: request)
@@ -169,66 +167,6 @@ struct JobsHandler {
             }
         }
         return Response(json: ["changed": .integer(Int64(changed))])
-    }
-
-    private func enqueue() async throws -> Response {
-        let name = try site.configuration.tokens.demand(.enqueue, of: request)
-        let type = MediaTypeField(request.headers[.contentType] ?? "")
-        let receipt: EnqueueReceipt
-        switch type.essence {
-        case "application/json":
-            try target.query.allow()
-            let bytes = try await body.read(atMost: ThumbnailRequest.maximumBytes, "a request")
-            receipt = try await site.store.enqueue([ThumbnailRequest(parsing: bytes)])[0]
-        case "multipart/form-data":
-            try target.query.allow()
-            receipt = try await enqueueForm(type)
-        case _ where type.essence.hasPrefix("image/") || type.essence == "application/octet-stream":
-            let asked = try PictureOptions(target.query, site.configuration.presets)
-            let bytes = try await body.read(atMost: site.configuration.maximumUpload, "a picture")
-            receipt = try await enqueue(asked, bytes)
-        default:
-            throw Problem(
-                .unsupportedMediaType,
-                "must be application/json (a request), image/… (a picture) or multipart/form-data, not \"\(type.essence)\""
-            )
-        }
-        site.logger.info(
-            "enqueued",
-            metadata: ["by": "\(name)", "job": "\(receipt.id ?? 0)", "outcome": "\(receipt.outcome.rawValue)"]
-        )
-        var response = Response(json: try ReceiptView(receipt, site).json, status: .created)
-        if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
-        return response
-    }
-
-    private func enqueueForm(_ type: MediaTypeField) async throws -> EnqueueReceipt {
-        guard let boundary = type["boundary"], (1...70).contains(boundary.utf8.count) else {
-            throw Problem(.badRequest, "multipart/form-data needs a boundary of 1 to 70 characters")
-        }
-        // The request and the boundary lines come on top of the picture.
-        let limit = site.configuration.maximumUpload + ThumbnailRequest.maximumBytes + 65_536
-        let form = try MultipartForm(try await body.read(atMost: limit, "a form"), boundary: boundary)
-        guard let picture = form["picture"] else {
-            throw Problem(
-                .unprocessableContent,
-                "the form has no \"picture\" part",
-                code: .requestInvalid,
-                field: "picture"
-            )
-        }
-        guard picture.count <= site.configuration.maximumUpload else {
-            throw RequestBodyReader.tooLarge("a picture", site.configuration.maximumUpload)
-        }
-        let asked = try PictureOptions(form, site.configuration.presets)
-        return try await enqueue(asked, picture)
-    }
-
-    private func enqueue(_ asked: PictureOptions, _ picture: Data) async throws -> EnqueueReceipt {
-        guard !picture.isEmpty else {
-            throw Problem(.unprocessableContent, "the picture is empty", code: .requestInvalid, field: "picture")
-        }
-        return try await site.store.enqueue(asked.request, data: picture, cacheKey: asked.cacheKey)
     }
 }
 

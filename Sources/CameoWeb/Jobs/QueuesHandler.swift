@@ -87,10 +87,19 @@ private struct QueueLimit {
         switch members["concurrency"] {
         case nil: concurrency = nil
         case .null: concurrency = Given(value: nil)
-        case .integer(let number) where (1...Int64(Int32.max)).contains(number):
-            concurrency = Given(value: Int(number))
-        default:
-            throw InvalidRequest(path: "concurrency", reason: "must be a whole number from 1 to \(Int32.max), or null")
+        case let value?:
+            // Some encoders write 4.0.
+            let number: Int? =
+                switch value {
+                case .integer(let number): Int(number)
+                case .number(let number): Int(exactly: number)
+                default: nil
+                }
+            guard let number, (1...Int(Int32.max)).contains(number) else {
+                let reason = "must be a whole number from 1 to \(Int32.max), or null"
+                throw InvalidRequest(path: "concurrency", reason: reason)
+            }
+            concurrency = Given(value: number)
         }
         switch members["rate"] {
         case nil: rate = nil

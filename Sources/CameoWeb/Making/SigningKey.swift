@@ -21,8 +21,13 @@ package struct SigningKey: Sendable {
     }
 
     /// The signature of a message, as 64 lower-case hexadecimal digits.
-    package func signature(of message: some Sequence<UInt8>) -> String {
-        SHA256.digest(of: outer + Self.bytes(of: SHA256.digest(of: inner + Array(message)))).hex
+    package func signature(of message: some Sequence<UInt8>) -> String { authentication(of: message).hex }
+
+    /// The authentication code of a message: 32 bytes.
+    func code(of message: some Sequence<UInt8>) -> [UInt8] { Self.bytes(of: authentication(of: message)) }
+
+    private func authentication(of message: some Sequence<UInt8>) -> BlobDigest {
+        SHA256.digest(of: outer + Self.bytes(of: SHA256.digest(of: inner + Array(message))))
     }
 
     /// Verifies a signature in constant time: the time does not depend on where the two differ.

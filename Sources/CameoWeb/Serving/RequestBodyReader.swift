@@ -14,6 +14,11 @@ struct RequestBodyReader {
         self.patience = patience
     }
 
+    /// The number of bytes that the body may take: as announced, or the limit.
+    func size(atMost limit: Int) -> Int {
+        request.headers[.contentLength].flatMap { Int($0) }.map { min(max(0, $0), limit) } ?? limit
+    }
+
     /// Reads the whole body. A body that is too long or too slow closes the connection. `what` names the content in the
     /// message, such as "a picture".
     func read(atMost limit: Int, _ what: String) async throws -> Data {

@@ -13,6 +13,7 @@ struct Site: Sendable {
     let changes: StoreChanges
     let feed: ChangeFeed
     let files = VerifiedFiles()
+    let uploads: UploadBudget
     let counters = RequestCounters()
     let making = MakingJobs()
     let readiness = Readiness()
@@ -24,6 +25,7 @@ struct Site: Sendable {
         self.configuration = configuration
         self.logger = logger
         changes = StoreChanges(store: store)
+        uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
         feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
     }
 
