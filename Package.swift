@@ -78,6 +78,11 @@ let package = Package(
             resources: [
                 .embedInCode("Dashboard/Page/dashboard.html"), .embedInCode("Dashboard/Page/dashboard.css"),
                 .embedInCode("Dashboard/Page/dashboard.js"),
+                // Links to the files of proto-json.
+                .embedInCode("API/openapi.json"), .embedInCode("API/batch-report.schema.json"),
+                .embedInCode("API/enqueue-receipt.schema.json"), .embedInCode("API/job.schema.json"),
+                .embedInCode("API/job-change.schema.json"), .embedInCode("API/job-failure.schema.json"),
+                .embedInCode("API/status-report.schema.json"), .embedInCode("API/thumbnail-request.schema.json"),
             ]
         ),
 
@@ -147,7 +152,8 @@ let package = Package(
                 "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
                 "cameo-web",
                 logging,
-            ]
+            ],
+            exclude: ["validate_answers.py"]
         ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.

@@ -17,6 +17,8 @@ struct Site: Sendable {
     let counters = RequestCounters()
     let making = MakingJobs()
     let readiness = Readiness()
+    /// The OpenAPI document.
+    let api: APIText
     let startedAt = Date()
     let logger: Logger
 
@@ -26,6 +28,7 @@ struct Site: Sendable {
         self.logger = logger
         changes = StoreChanges(store: store)
         uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
+        api = APIText(basePath: configuration.basePath)
         feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
     }
 

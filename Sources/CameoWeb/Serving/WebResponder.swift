@@ -56,6 +56,10 @@ struct WebResponder: HTTPResponder {
             try Self.check(request, allows: .get, .head)
             try target.query.allow()
             return Response(json: site.configuration.tokens.access(of: request))
+        case .openAPI:
+            try Self.check(request, allows: .get, .head)
+            try target.query.allow()
+            return Response(text: try site.api.text, contentType: "application/json")
         case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
         case .events:
             try Self.check(request, allows: .get, .head)
@@ -86,9 +90,10 @@ struct WebResponder: HTTPResponder {
 }
 
 /// The route of a path, named after its first segment.
-enum Route: String, CaseIterable, Sendable {
+package enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
     case blob, source, placeholder, health, status, metrics, jobs, failures, events, batches, queues, make, access
+    case openAPI = "openapi.json"
     case page
     case unknown
 
