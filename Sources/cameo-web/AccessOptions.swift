@@ -30,6 +30,18 @@ struct AccessOptions: ParsableArguments {
     )
     var signKey: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Answer imgproxy's URLs too: a file with a key and a salt per line, in hexadecimal and separated by a space, \
+            as in IMGPROXY_KEY and IMGPROXY_SALT.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var imgproxy: String?
+
     @Flag(help: "Answer unsigned /make URLs: anyone who can reach the server can have any thumbnail made.")
     var unsigned = false
 
@@ -60,6 +72,18 @@ struct AccessOptions: ParsableArguments {
             return key
         }
         configuration.allowsUnsigned = unsigned
+        if let imgproxy {
+            let text = String(decoding: try Self.read(imgproxy, "--imgproxy"), as: UTF8.self)
+            do throws(ImgproxyKey.Malformed) {
+                configuration.imgproxyKeys = try ImgproxyKey.all(parsing: text)
+            } catch {
+                throw CommandFailure("--imgproxy \(imgproxy): \(error)", .usage)
+            }
+            guard !configuration.imgproxyKeys.isEmpty else {
+                throw CommandFailure("--imgproxy \(imgproxy): contains no keys", .usage)
+            }
+            configuration.answersImgproxy = true
+        }
         configuration.presets = try PresetFile.builtIn()
         if let presets {
             do throws(InvalidRequest) {

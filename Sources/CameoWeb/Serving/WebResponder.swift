@@ -18,6 +18,9 @@ struct WebResponder: HTTPResponder {
         do {
             let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
             route = Route(target)
+            if route == .unknown, site.configuration.answersImgproxy, target.firstSegment.rest != nil {
+                route = .imgproxy
+            }
             response = try await answer(request, target, route, context)
         } catch let error as Problem where error.endsConnection {
             response = error.response.ending(context.channel)
@@ -74,6 +77,9 @@ struct WebResponder: HTTPResponder {
         case .make:
             try Self.check(request, allows: .get, .head)
             return try await MakeHandler(site: site, request: request, target: target).answer(context)
+        case .imgproxy:
+            try Self.check(request, allows: .get, .head)
+            return try await ImgproxyHandler(site: site, request: request, target: target).answer(context)
         case .page:
             try Self.check(request, allows: .get, .head)
             return try DashboardHandler(request: request, target: target).answer()
@@ -95,13 +101,15 @@ package enum Route: String, CaseIterable, Sendable {
     case blob, source, placeholder, health, status, metrics, jobs, failures, events, batches, queues, make, access
     case openAPI = "openapi.json"
     case page
+    /// Begins with a signature.
+    case imgproxy
     case unknown
 
     init(_ target: RequestTarget) {
         let (name, _) = target.firstSegment
         switch name {
         case "", "dashboard.css", "dashboard.js": self = .page
-        case "page", "unknown": self = .unknown
+        case "page", "imgproxy", "unknown": self = .unknown
         default: self = Route(rawValue: String(name)) ?? .unknown
         }
     }
