@@ -262,35 +262,18 @@ struct JobTests {
 
     /// Uploads are held in memory, so only so many at once.
     @Test func uploadsInProgressAreBounded() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.maximumUploadsInFlight = 100_000
-            configuration.tokens = try AccessTokens(parsing: "producer enqueue producer-0123456789abcdef")
+        let budget = UploadBudget(limit: 100)
+        func isAdmitted(_ bytes: Int) async -> Bool { (try? await budget.hold(bytes) { true }) ?? false }
+        try await budget.hold(60) {
+            #expect(await isAdmitted(40))
+            #expect(await !isAdmitted(41))
+            // One that fails gives its place back.
+            await #expect(throws: CancellationError.self) { try await budget.hold(40) { throw CancellationError() } }
+            #expect(await isAdmitted(40))
         }
-        let head = """
-            POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 90000\r\nConnection: close\r\n\
-            Authorization: Bearer producer-0123456789abcdef\r\n\r\n
-            """
-        let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
-        let body = Data(repeating: 7, count: 20_000)
-        func begin() throws -> RawConnection {
-            let slow = try RawConnection(port: bench.port)
-            slow.send(Data(head.utf8))
-            return slow
-        }
-        var slow = try begin()
-        var answer = try await bench.send("POST", "/jobs", headers, body: body)
-        // The slow one may have come second, and then it was refused.
-        while answer.status == 201 {
-            slow.end()
-            slow = try begin()
-            answer = try await bench.send("POST", "/jobs", headers, body: body)
-        }
-        #expect(answer.status == 503 && answer["Retry-After"] == "1", "\(answer.text)")
-        // A request is no upload.
-        #expect(try await bench.send("POST", "/jobs", json(), body: request).status == 201)
-        let ended = try await WebBench.blocking { [slow] in try slow.exchange(Data(repeating: 8, count: 90_000)) }
-        #expect(try RawAnswer(ended).status == 201)
-        #expect(try await bench.send("POST", "/jobs", headers, body: body).status == 201)
+        // One alone is admitted, however large.
+        try await budget.hold(1_000) { #expect(await !isAdmitted(1)) }
+        #expect(await isAdmitted(100))
     }
 
     @Test func aTooLongBodyIsRefusedByName() async throws {
