@@ -82,6 +82,12 @@ let package = Package(
                 "failures.js", "format.js", "graphs.js", "job.js", "jobs.js", "live.js", "overview.js", "pictures.js",
                 "queues.js", "server.js", "states.js", "upload.js", "workers.js",
             ].map { .embedInCode("Dashboard/Page/\($0)") }
+                // Links to the files of proto-json.
+                + [
+                    "openapi.json", "batch-report.schema.json", "enqueue-receipt.schema.json", "job.schema.json",
+                    "job-change.schema.json", "job-failure.schema.json", "status-report.schema.json",
+                    "thumbnail-request.schema.json",
+                ].map { .embedInCode("API/\($0)") }
         ),
 
         // The commands.
@@ -153,7 +159,8 @@ let package = Package(
                 "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
                 "cameo-web",
                 logging,
-            ]
+            ],
+            exclude: ["validate_answers.py"]
         ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.

@@ -4,13 +4,22 @@ package import CameoModel
 package struct WebConfiguration: Sendable {
     /// The prefix of every path: empty, or for example `/cameo`.
     package var basePath = ""
+    /// The access tokens, which may be replaced while the server runs.
+    package let liveTokens = LiveTokens()
     /// The access tokens; if empty, anyone may read and nobody may write.
-    package var tokens = AccessTokens()
+    package var tokens: AccessTokens {
+        get { liveTokens.current }
+        nonmutating set { liveTokens.replace(by: newValue) }
+    }
     /// The keys that sign `/make` URLs; any of them is accepted. If empty, `/make` is off unless ``allowsUnsigned`` is
     /// true.
     package var signingKeys: [SigningKey] = []
     /// Whether `/make` answers unsigned URLs.
     package var allowsUnsigned = false
+    /// The keys that sign imgproxy's URLs; any of them is accepted.
+    package var imgproxyKeys: [ImgproxyKey] = []
+    /// Whether imgproxy's URLs are answered.
+    package var answersImgproxy = false
     /// The presets that URLs and forms can name.
     package var presets = PresetFile([])
     /// How long a job may wait before `/health/ready` fails; nil for no limit.
@@ -19,8 +28,12 @@ package struct WebConfiguration: Sendable {
     package var thumbnailAge = Duration.seconds(60)
     /// The most bytes in an uploaded picture.
     package var maximumUpload = 104_857_600
+    /// The most bytes of uploads that are in memory at once.
+    package var maximumUploadsInFlight = 268_435_456
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
+    /// The longest silence on an event stream.
+    package var keepAlive = Duration.seconds(15)
 
     package init() {}
 }

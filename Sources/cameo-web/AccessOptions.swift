@@ -10,7 +10,7 @@ struct AccessOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             A file of bearer tokens, one per line: a name, comma-separated scopes (read,enqueue,operate), and the \
-            token or sha256- and its digest. (default: anyone may read, and nobody may write)
+            token or sha256- and its digest. SIGHUP rereads it. (default: anyone may read, and nobody may write)
             """,
             valueName: "file"
         ),
@@ -29,6 +29,18 @@ struct AccessOptions: ParsableArguments {
         completion: .file()
     )
     var signKey: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Answer imgproxy's URLs too: a file with a key and a salt per line, in hexadecimal and separated by a space, \
+            as in IMGPROXY_KEY and IMGPROXY_SALT.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var imgproxy: String?
 
     @Flag(help: "Answer unsigned /make URLs: anyone who can reach the server can have any thumbnail made.")
     var unsigned = false
@@ -50,17 +62,7 @@ struct AccessOptions: ParsableArguments {
 
     /// - Throws: ``CommandFailure`` that names the option.
     func apply(to configuration: inout WebConfiguration) throws {
-        if let tokens {
-            let text = String(decoding: try Self.read(tokens, "--tokens"), as: UTF8.self)
-            do throws(AccessTokens.Malformed) {
-                configuration.tokens = try AccessTokens(parsing: text)
-            } catch {
-                throw CommandFailure("--tokens \(tokens): \(error)", .usage)
-            }
-            guard !configuration.tokens.isEmpty else {
-                throw CommandFailure("--tokens \(tokens): contains no tokens", .usage)
-            }
-        }
+        configuration.tokens = try readTokens()
         configuration.signingKeys = try signKey.map { path in
             var secret = [UInt8](try Self.read(path, "--sign-key"))
             if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
@@ -70,6 +72,18 @@ struct AccessOptions: ParsableArguments {
             return key
         }
         configuration.allowsUnsigned = unsigned
+        if let imgproxy {
+            let text = String(decoding: try Self.read(imgproxy, "--imgproxy"), as: UTF8.self)
+            do throws(ImgproxyKey.Malformed) {
+                configuration.imgproxyKeys = try ImgproxyKey.all(parsing: text)
+            } catch {
+                throw CommandFailure("--imgproxy \(imgproxy): \(error)", .usage)
+            }
+            guard !configuration.imgproxyKeys.isEmpty else {
+                throw CommandFailure("--imgproxy \(imgproxy): contains no keys", .usage)
+            }
+            configuration.answersImgproxy = true
+        }
         configuration.presets = try PresetFile.builtIn()
         if let presets {
             do throws(InvalidRequest) {
@@ -79,6 +93,20 @@ struct AccessOptions: ParsableArguments {
                 throw CommandFailure("--presets \(presets): \(error)", .usage)
             }
         }
+    }
+
+    /// - Throws: ``CommandFailure`` that names the option.
+    func readTokens() throws -> AccessTokens {
+        guard let tokens else { return AccessTokens() }
+        let text = String(decoding: try Self.read(tokens, "--tokens"), as: UTF8.self)
+        let parsed: AccessTokens
+        do throws(AccessTokens.Malformed) {
+            parsed = try AccessTokens(parsing: text)
+        } catch {
+            throw CommandFailure("--tokens \(tokens): \(error)", .usage)
+        }
+        guard !parsed.isEmpty else { throw CommandFailure("--tokens \(tokens): contains no tokens", .usage) }
+        return parsed
     }
 
     private static func presets(_ path: String) throws(InvalidRequest) -> Data {

@@ -11,7 +11,7 @@ struct CameoWebCommand: AsyncParsableCommand {
         abstract: "Serve a store over HTTP: thumbnails, jobs, status, metrics and a dashboard.",
         discussion: """
             Prints the URL of its dashboard and runs until SIGTERM or SIGINT (Ctrl-C), then finishes the responses in \
-            progress. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and listens \
+            progress. SIGHUP rereads the tokens. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and listens \
             on loopback by default; to serve other machines, put a TLS proxy in front of it. Without --tokens, anyone \
             who can reach it may read, and nobody may write. Every option can come from the environment: \
             --base-path from CAMEO_WEB_BASE_PATH, and so on. \(DurationArgument.explanation) \(ByteCount.explanation)

@@ -36,7 +36,8 @@ struct WebApp {
             }
         )
         do {
-            try await group(server, logger).run()
+            let reload = TokenReload(options: command.access, tokens: configuration.liveTokens, logger: logger)
+            try await group([reload, server], logger).run()
         } catch let error as WebServer.CannotListen {
             throw CommandFailure("\(error)", .failed)
         }
@@ -57,18 +58,18 @@ struct WebApp {
         }
     }
 
-    private func group(_ server: WebServer, _ logger: Logger) -> ServiceGroup {
+    private func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {
         // The group's own log lines add nothing to ours.
         var quiet = logger
         quiet.logLevel = .critical
         var configuration = ServiceGroupConfiguration(
-            services: [
+            services: services.map {
                 .init(
-                    service: server,
+                    service: $0,
                     successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup
                 )
-            ],
+            },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quiet
         )
@@ -82,5 +83,23 @@ struct WebApp {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
+
+/// Rereads the tokens at SIGHUP. A file that cannot be read leaves the tokens as they are.
+private struct TokenReload: Service {
+    let options: AccessOptions
+    let tokens: LiveTokens
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                tokens.replace(by: try options.readTokens())
+                logger.notice("tokens reread")
+            } catch {
+                logger.error("tokens not reread", metadata: ["reason": "\(error)"])
+            }
+        }
     }
 }

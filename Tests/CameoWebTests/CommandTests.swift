@@ -55,6 +55,41 @@ struct CommandTests {
         #expect(text.hasPrefix("202") || text.hasPrefix("000"), "\(text)")
     }
 
+    /// A stream is ended, not cut off.
+    @Test func anEventStreamEndsWithTheServer() async throws {
+        let (process, url) = try await start("--listen", "127.0.0.1:0")
+        let stream = try ChildProcess("/usr/bin/curl", ["-sSN", "\(url)events"])
+        while !String(decoding: stream.standardOutput, as: UTF8.self).hasSuffix("\n\n") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0))
+        #expect(await stream.ending == .exited(0))
+    }
+
+    @Test func tokensAreRereadAtSIGHUP() async throws {
+        let file = try folder.write(Data("old read old-0123456789abcdef".utf8), to: "tokens")
+        let (process, url) = try await start("--listen", "127.0.0.1:0", "--tokens", file)
+        func access(_ token: String) async throws -> String {
+            try await run("curl", ["-sS", "-H", "Authorization: Bearer \(token)-0123456789abcdef", "\(url)access"])
+                .outputText
+        }
+        #expect(try await access("old").contains("\"read\":true"))
+        // A file with a mistake changes nothing.
+        _ = try folder.write(Data("new fly new-0123456789abcdef".utf8), to: "tokens")
+        process.send(SIGHUP)
+        while !String(decoding: process.standardError, as: UTF8.self).contains("not reread") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try await access("old").contains("\"read\":true"))
+        _ = try folder.write(Data("new read,operate new-0123456789abcdef".utf8), to: "tokens")
+        process.send(SIGHUP)
+        while try await !access("new").contains("\"operate\":true") {}
+        #expect(try await access("old").contains("\"read\":false"))
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0))
+    }
+
     @Test func itListensOnASocket() async throws {
         let path = folder.path("s")
         let (process, url) = try await start("--listen", "unix:\(path)")

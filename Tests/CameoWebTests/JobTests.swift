@@ -238,6 +238,46 @@ struct JobTests {
         #expect(codes[0]["example"]["id"] == 3)
     }
 
+    @Test func aRepeatedRequestIsAnsweredByItsFirstReceipt() async throws {
+        func post(_ body: Data, _ key: String, type: String = "application/json") async throws -> RawAnswer {
+            let headers = bearer("producer").merging(["Content-Type": type, "Idempotency-Key": key]) { $1 }
+            return try await bench.send("POST", "/jobs", headers, body: body)
+        }
+        let first = try await post(request, "order-7")
+        #expect(first.status == 201, "\(first.text)")
+        _ = try await bench.store.cancel(1)
+        let again = try await post(request, "order-7")
+        #expect(again.status == 201 && again.body == first.body && again["Location"] == first["Location"])
+        // Without the key, or with another, it is a new job.
+        #expect(try await post(request, "order-8").json["id"] == 2)
+        let other = Data(#"{"source":"https://example.com/b.png","renditions":[{"width":64}]}"#.utf8)
+        let reused = try await post(other, "order-7")
+        #expect(reused.status == 422)
+        #expect(try reused.json["field"] == "Idempotency-Key")
+        let upload = try await post(picture, "photo", type: "image/webp")
+        #expect(try await post(picture, "photo", type: "image/webp").body == upload.body)
+        #expect(try await post(picture + [1], "photo", type: "image/webp").status == 422)
+        for key in ["", "two words", String(repeating: "a", count: 256)] {
+            #expect(try await post(request, key).status == 422, "\(key)")
+        }
+    }
+
+    /// Uploads are held in memory, so only so many at once.
+    @Test func uploadsInProgressAreBounded() async throws {
+        let budget = UploadBudget(limit: 100)
+        func isAdmitted(_ bytes: Int) async -> Bool { (try? await budget.hold(bytes) { true }) ?? false }
+        try await budget.hold(60) {
+            #expect(await isAdmitted(40))
+            #expect(await !isAdmitted(41))
+            // One that fails gives its place back.
+            await #expect(throws: CancellationError.self) { try await budget.hold(40) { throw CancellationError() } }
+            #expect(await isAdmitted(40))
+        }
+        // One alone is admitted, however large.
+        try await budget.hold(1_000) { #expect(await !isAdmitted(1)) }
+        #expect(await isAdmitted(100))
+    }
+
     @Test func aTooLongBodyIsRefusedByName() async throws {
         let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
         let announced = try await bench.send("POST", "/jobs", headers, body: Data(count: 1_000_001))

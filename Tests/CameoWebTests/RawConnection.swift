@@ -41,6 +41,9 @@ struct RawConnection {
         }
     }
 
+    /// Ends both directions, which also ends a `receive` of another thread.
+    func end() { shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
+
     /// Nil at the end.
     func receive() throws -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -16,7 +16,10 @@ final class WebBench: Sendable {
     let port: UInt16
     private let server: Task<Void, any Error>
 
-    init(_ configure: (inout WebConfiguration) throws -> Void = { _ in }) async throws {
+    init(
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        _ configure: (inout WebConfiguration) throws -> Void = { _ in }
+    ) async throws {
         folder = try TemporaryFolder()
         store = try SQLiteStore(at: folder.path("store"))
         var configuration = WebConfiguration()
@@ -27,7 +30,7 @@ final class WebBench: Sendable {
             store: store,
             address: .tcp(host: "127.0.0.1", port: 0),
             configuration: configuration,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            logger: logger,
             onReady: { url in
                 continuation.yield(url)
                 continuation.finish()
@@ -79,6 +82,14 @@ final class WebBench: Sendable {
         let port = port
         let received = try await Self.blocking { try RawConnection(port: port).exchange(bytes) }
         return try RawAnswer(received)
+    }
+
+    /// A stream of events, with its first block taken: it is connected.
+    func events(_ query: String = "", _ headers: [String: String] = [:]) async throws -> EventReader {
+        let reader = try EventReader(port: port, target: "/events\(query)", headers: headers)
+        let first = try #require(await reader.next())
+        #expect(first.comment == "keep-alive" && first.id != nil && first.name == nil)
+        return reader
     }
 
     /// On a thread of its own: sockets block, and the threads of tasks and of dispatch queues are the server's too.

@@ -61,6 +61,37 @@ extension ConformanceCase {
             #expect(try await fixture.store.have(ids, as: nil))
             #expect(done.attempts?.map(\.outcome) == [.completed])
         },
+        ConformanceCase("a request that is repeated under its key is accepted once") { fixture in
+            let (request, key) = (Fixture.request(1), try IdempotencyKey("7c5e", of: "shop"))
+            func enqueue(_ request: ThumbnailRequest, _ data: Data? = nil, _ key: IdempotencyKey) async throws
+                -> EnqueueReceipt
+            {
+                try await fixture.store.enqueue(request, data: data, cacheKey: nil, once: key)
+            }
+            let first = try await enqueue(request, nil, key)
+            // Even after the job has ended, and from another process.
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            let other = try await fixture.another()
+            #expect(try await other.enqueue(request, data: nil, cacheKey: nil, once: key) == first)
+            await #expect(throws: InvalidRequest.self) { try await enqueue(Fixture.request(2), nil, key) }
+            await #expect(throws: InvalidRequest.self) { try await enqueue(request, Data([1]), key) }
+            let own = try IdempotencyKey("7c5e", of: "gallery")
+            let upload = try await enqueue(request, Data([1, 2]), own)
+            #expect(upload.id != first.id)
+            #expect(try await enqueue(request, Data([1, 2]), own) == upload)
+            await #expect(throws: InvalidRequest.self) { try await enqueue(request, Data([1, 3]), own) }
+            // A day later, the key is free.
+            fixture.clock.advance(seconds: 86_400)
+            #expect(try await enqueue(Fixture.request(2), nil, key).id != first.id)
+        },
+        ConformanceCase("batches are listed newest first, page by page") { fixture in
+            for name in ["a", "b", "c"] { try await fixture.enqueue(2, from: name == "b" ? 2 : 0) { $0.batch = name } }
+            let first = try await fixture.store.batches(before: nil, limit: 2)
+            #expect(first.batches.map(\.name) == ["c", "b"])
+            let rest = try await fixture.store.batches(before: first.next, limit: 2)
+            #expect(rest.batches.map(\.name) == ["a"])
+            #expect(rest.next == nil && rest.batches[0].total == 2)
+        },
         ConformanceCase("a lost claim neither settles nor stores anything") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)

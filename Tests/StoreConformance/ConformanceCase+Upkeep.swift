@@ -180,7 +180,7 @@ extension ConformanceCase {
 
     static let following = [
         ConformanceCase("every state change is in the feed once, in order, for every process") { fixture in
-            try await fixture.enqueue(2)
+            try await fixture.enqueue(2) { ($0.queue, $0.batch) = ("bulk", "b") }
             let start = try await fixture.store.lastChange()
             let job = try #require(try await fixture.claim().first)
             try await fixture.complete(job)
@@ -189,6 +189,7 @@ extension ConformanceCase {
             #expect(changes.map(\.job) == [1, 1, 2])
             #expect(changes.map(\.state) == [.running, .completed, .cancelled])
             #expect(changes.map(\.cursor) == changes.map(\.cursor).sorted())
+            #expect(changes.allSatisfy { $0.queue == "bulk" && $0.batches == ["b"] })
             let rest = try await fixture.store.changes(since: changes[0].cursor, limit: 1)
             #expect(rest == [changes[1]])
             #expect(try await fixture.store.lastChange() == changes[2].cursor)

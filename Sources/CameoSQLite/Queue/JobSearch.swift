@@ -1,11 +1,13 @@
 internal import CameoModel
 internal import CameoStore
+internal import Foundation
 internal import GRDB
 
 // DESIGN. Jobs are in three tables: unfinished jobs in `task`, ended ones in `outcome`, and unaccepted ones in `job`
 // alone. A search queries each table that the filter can match, up to the limit, and merges the results by id. Each
 // query scans ids from one end, which soon finds common values. Rare values use an index: a failure code, a batch, and
-// a queue or state that has few jobs according to the counters.
+// a queue or state that has few jobs according to the counters. A time of creation becomes an id: ids ascend with time
+// unless a clock was set back.
 struct JobSearch: Sendable {
     enum Order: String {
         case newest = "DESC"
@@ -16,7 +18,7 @@ struct JobSearch: Sendable {
     private static let few = 5_000
 
     private let filter: JobFilter
-    private let after: Int64
+    private var after: Int64
 
     /// Searches jobs with ids above `after`.
     init(_ filter: JobFilter, after: Int64 = 0) {
@@ -26,6 +28,33 @@ struct JobSearch: Sendable {
 
     /// The matching ids in order, up to the filter's limit.
     func ids(order: Order, _ db: Database) throws -> [Int64] {
+        var search = self
+        if let time = filter.createdSince {
+            search.after = max(after, try Self.lastID(before: time.milliseconds, db))
+        }
+        return try search.idsAfter(order, db)
+    }
+
+    /// The id up to which all jobs were created before a time, by bisection: times have no index.
+    private static func lastID(before time: Int64, _ db: Database) throws -> Int64 {
+        let newest = try db.cachedStatement(
+            sql: "SELECT id, created_at FROM job WHERE id <= ? ORDER BY id DESC LIMIT 1"
+        )
+        var low: Int64 = 0
+        var high = try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0
+        while low < high {
+            let middle = low + (high - low + 1) / 2
+            guard let row = try Row.fetchOne(newest, arguments: [middle]), (row[0] as Int64) > low else {
+                // Retention has removed the jobs in between.
+                low = middle
+                continue
+            }
+            if (row[1] as Int64) < time { low = middle } else { high = (row[0] as Int64) - 1 }
+        }
+        return low
+    }
+
+    private func idsAfter(_ order: Order, _ db: Database) throws -> [Int64] {
         let found = try [tasks(order, db), outcomes(order, db), arrivals(order, db)].flatMap { $0 }
         let sorted = order == .newest ? found.sorted(by: >) : found.sorted()
         return Array(sorted.prefix(filter.limit))

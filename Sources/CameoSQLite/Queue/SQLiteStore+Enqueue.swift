@@ -17,6 +17,35 @@ extension SQLiteStore {
         data: Data,
         cacheKey: CacheKey? = nil
     ) async throws -> EnqueueReceipt {
+        try await enqueue(request, data: data, cacheKey: cacheKey, key: nil)
+    }
+
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data?,
+        cacheKey: CacheKey?,
+        once key: IdempotencyKey
+    ) async throws -> EnqueueReceipt {
+        if let data { return try await enqueue(request, data: data, cacheKey: cacheKey, key: key) }
+        let new = try CheckedRequest(request)
+        let first = FirstReceipt(key, of: new, data: nil)
+        try await acceptArrivals()
+        let now = nowMilliseconds
+        let made = try await madeThumbnails(of: [new], now: now)
+        return try await commit { db -> Result<EnqueueReceipt, InvalidRequest> in
+            if let known = try first.known(now: now, db) { return known }
+            let receipt = try Self.enter([new], made, now: now, in: db)[0]
+            try first.note(receipt, now: now, db)
+            return .success(receipt)
+        }.get()
+    }
+
+    private func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: CacheKey?,
+        key: IdempotencyKey?
+    ) async throws -> EnqueueReceipt {
         guard (1...StoreLimits.uploadBytes).contains(data.count) else {
             let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
             throw InvalidRequest(path: "data", reason: reason)
@@ -26,10 +55,15 @@ extension SQLiteStore {
         request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
         let new = try CheckedRequest(request)
         try await acceptArrivals()
+        let first = key.map { FirstReceipt($0, of: new, data: digest) }
+        // Before the bytes are written.
+        let began = nowMilliseconds
+        if let first, let known = try await read({ db in try first.known(now: began, db) }) { return try known.get() }
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         let now = nowMilliseconds
         let made = try await madeThumbnails(of: [new], now: now)
-        return try await commit { db in
+        return try await commit { db -> Result<EnqueueReceipt, InvalidRequest> in
+            if let known = try first?.known(now: now, db) { return known }
             if let cacheKey {
                 let source = CachedSource(
                     handedOver: blob,
@@ -43,8 +77,9 @@ extension SQLiteStore {
             }
             let receipt = try Self.enter([new], made, now: now, in: db)[0]
             if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
-            return receipt
-        }
+            try first?.note(receipt, now: now, db)
+            return .success(receipt)
+        }.get()
     }
 
     /// The requests that existing thumbnails may answer, determined before the transaction because it reads bytes.

@@ -79,6 +79,17 @@ extension Schema {
         -- Prune: whether a key still has a job, even an ended one, which may be retried.
         CREATE INDEX accepted_key ON accepted(key) WHERE key <> 0;
 
+        -- Receipts of requests that were sent with an idempotency key, for a day.
+        CREATE TABLE first_receipt(
+          key TEXT PRIMARY KEY,
+          -- The digest of the request.
+          request TEXT NOT NULL CHECK (length(request) = 64),
+          receipt TEXT NOT NULL CHECK (json_valid(receipt)),
+          at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        -- Prune: the oldest.
+        CREATE INDEX first_receipt_at ON first_receipt(at);
+
         -- Numbers that only grow: `source_seen` orders fetches across workers; all jobs up to `accepted` were accepted
         -- or refused.
         CREATE TABLE sequence(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;

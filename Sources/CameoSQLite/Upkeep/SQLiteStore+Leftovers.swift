@@ -2,9 +2,9 @@ internal import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. Removes obsolete rows that nothing else removes: expired source failures, and queues, batches and concurrency
-// keys without jobs. A key that an operator has limited is kept for future jobs. So is a key that still has a job, even
-// an ended one: a retry would find no limit and never run.
+// DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, and queues,
+// batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
+// that still has a job, even an ended one: a retry would find no limit and never run.
 extension SQLiteStore {
     private static let isOver = "FROM source_failure WHERE until <= ?"
 
@@ -22,6 +22,7 @@ extension SQLiteStore {
 
     func removeLeftovers(now: Int64, _ steps: inout PruneSteps) async throws {
         try await removeFailures(now: now, &steps)
+        try await removeReceipts(now: now, &steps)
         var walk = UnusedNames(table: "key", condition: Self.isUnused)
         while let page = try await next(of: &walk) {
             try await steps.take(page.map(\.id)) { keys throws(StoreError) in try await remove(keys: keys) }
@@ -69,6 +70,18 @@ extension SQLiteStore {
                 }
                 isLeft = step.sourceFailures == PruneSteps.size
                 return step
+            }
+        }
+    }
+
+    private func removeReceipts(now: Int64, _ steps: inout PruneSteps) async throws {
+        var isLeft = try await read { db in try FirstReceipt.hasExpired(now: now, db) }
+        while isLeft {
+            try await steps.take { () throws(StoreError) in
+                isLeft = try await commit { db in
+                    try FirstReceipt.prune(now: now, atMost: PruneSteps.size, db) == PruneSteps.size
+                }
+                return Pruned()
             }
         }
     }

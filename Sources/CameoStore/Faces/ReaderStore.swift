@@ -28,6 +28,9 @@ package protocol ReaderStore: AnyStore {
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``
     func batch(_ name: String) async throws(StoreError) -> BatchReport
+    /// The batches that still have jobs, newest first, up to a limit, from a cursor of the previous page on. The cost
+    /// grows with the number of their jobs.
+    func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage
     /// A thumbnail by its id.
     ///
     /// - Throws: ``StoreError/notFound(uri:)`` if it has not been made yet.

@@ -1,4 +1,5 @@
 public import CameoModel
+public import Foundation
 
 /// Selects jobs for a list or an operator's command.
 public struct JobFilter: Hashable, Sendable {
@@ -12,6 +13,8 @@ public struct JobFilter: Hashable, Sendable {
     public var batch: String?
     /// The prefix of the source to match, e.g. `https://shop.example/`; nil: any.
     public var sourcePrefix: String?
+    /// The earliest time of creation to match; nil: any. Ids are taken to ascend with time.
+    public var createdSince: Date?
     /// Matches only smaller ids: the last id of the previous page.
     package var before: Int64?
     package var limit = 50

@@ -4,10 +4,9 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
-internal import NIOCore
 internal import ServiceLifecycle
 
-/// Enqueues, lists and changes jobs.
+/// Lists and changes jobs.
 struct JobsHandler {
     let site: Site
     let request: Request
@@ -19,9 +18,13 @@ struct JobsHandler {
         guard let rest = target.firstSegment.rest else {
             switch request.method {
             case .get, .head: return try await list()
-            case .post: return try await enqueue()
+            case .post: return try await EnqueueHandler(site: site, request: request, target: target).answer()
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
+        }
+        if let change = BulkChange(word: rest) {
+            try WebResponder.check(request, allows: .post)
+            return try await changeAll(by: change)
         }
         let (number, verb) = RequestTarget.split(rest)
         guard let id = Int64(number), id > 0, number.first != "+" else { throw Self.nothing }
@@ -29,16 +32,16 @@ struct JobsHandler {
         case nil:
             try WebResponder.check(request, allows: .get, .head)
             return try await job(id)
-        case "cancel", "retry":
+        case let verb?:
+            guard let change = BulkChange(word: verb) else { throw Self.nothing }
             try WebResponder.check(request, allows: .post)
-            return try await change(id, by: verb == "cancel" ? .cancel : .retry)
-        default: throw Self.nothing
+            return try await self.change(id, by: change)
         }
     }
 
     private static let nothing = Problem(
         .notFound,
-        "nothing here: the paths are /jobs, /jobs/ID, /jobs/ID/cancel and /jobs/ID/retry"
+        "nothing here: the paths are /jobs, /jobs/ID, /jobs/ID/cancel, /jobs/ID/retry, /jobs/cancel and /jobs/retry"
     )
 
     // MARK: - Reading
@@ -60,14 +63,9 @@ struct JobsHandler {
     }
 
     private func list() async throws -> Response {
-        try target.query.allow("state", "queue", "batch", "code", "source", "limit", "cursor")
+        try target.query.allow(Self.filters + ["limit", "cursor"])
         try site.configuration.tokens.demand(.read, of: request)
-        var filter = JobFilter()
-        filter.states = try words("state", JobState.self)
-        filter.codes = try words("code", JobFailure.Code.self)
-        filter.queue = target.query["queue"]
-        filter.batch = target.query["batch"]
-        filter.sourcePrefix = target.query["source"].flatMap { $0.isEmpty ? nil : $0 }
+        var filter = try filter()
         filter.before = try target.query.integer("cursor", in: 1...Int64.max)
         filter.limit = Int(try target.query.integer("limit", in: Self.limitRange) ?? 50)
         let jobs = try await site.store.jobs(filter)
@@ -80,18 +78,17 @@ struct JobsHandler {
         )
     }
 
-    private func words<Word: RawRepresentable & CaseIterable>(_ name: String, _ type: Word.Type) throws(Problem)
-        -> [Word]
-    where Word.RawValue == String {
-        var words: [Word] = []
-        for text in target.query.list(name) {
-            guard let word = Word(rawValue: text) else {
-                let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(known)")
-            }
-            words.append(word)
-        }
-        return words
+    private static let filters = ["state", "queue", "batch", "code", "source", "since"]
+
+    private func filter() throws(Problem) -> JobFilter {
+        var filter = JobFilter()
+        filter.states = try target.query.words("state", JobState.self)
+        filter.codes = try target.query.words("code", JobFailure.Code.self)
+        filter.queue = target.query["queue"]
+        filter.batch = target.query["batch"]
+        filter.sourcePrefix = target.query["source"].flatMap { $0.isEmpty ? nil : $0 }
+        filter.createdSince = try target.query.time("since")
+        return filter
     }
 
     /// Counts the newest discarded jobs by failure code, with the newest job of each code as an example.
@@ -142,101 +139,46 @@ struct JobsHandler {
         return Response(json: try JobView(try await site.store.jobInPlace(of: id), site).json)
     }
 
-    private func enqueue() async throws -> Response {
-        let name = try site.configuration.tokens.demand(.enqueue, of: request)
-        let type = MediaTypeField(request.headers[.contentType] ?? "")
-        let receipt: EnqueueReceipt
-        switch type.essence {
-        case "application/json":
-            try target.query.allow()
-            let body = try await body(atMost: ThumbnailRequest.maximumBytes, "a request")
-            receipt = try await site.store.enqueue([ThumbnailRequest(parsing: body)])[0]
-        case "multipart/form-data":
-            try target.query.allow()
-            receipt = try await enqueueForm(type)
-        case _ where type.essence.hasPrefix("image/") || type.essence == "application/octet-stream":
-            let asked = try PictureOptions(target.query, site.configuration.presets)
-            let body = try await body(atMost: site.configuration.maximumUpload, "a picture")
-            receipt = try await enqueue(asked, body)
-        default:
-            throw Problem(
-                .unsupportedMediaType,
-                "must be application/json (a request), image/… (a picture) or multipart/form-data, not \"\(type.essence)\""
+    /// Changes all jobs that match the query's filter.
+    private func changeAll(by change: BulkChange) async throws -> Response {
+        try target.query.allow(Self.filters)
+        let name = try site.configuration.tokens.demand(.operate, of: request)
+        var filter = try filter()
+        guard filter != JobFilter() else {
+            let names = Self.filters.joined(separator: ", ")
+            throw Problem(.badRequest, "a filter is required, one of \(names): otherwise all jobs would be changed")
+        }
+        do throws(BulkChange.Inapplicable) {
+            filter = try change.meant(by: filter)
+        } catch {
+            throw Problem(.badRequest, "state=\(error.state.rawValue): such jobs cannot be changed by \(change)")
+        }
+        filter.limit = .max
+        var changed = 0
+        defer {
+            site.logger.notice(
+                "jobs changed",
+                metadata: ["by": "\(name)", "change": "\(change)", "filter": "\(target.query)", "count": "\(changed)"]
             )
         }
-        site.logger.info(
-            "enqueued",
-            metadata: [
-                "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
-            ]
-        )
-        var response = Response(json: try ReceiptView(receipt, site).json, status: .created)
-        if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
-        return response
-    }
-
-    private func enqueueForm(_ type: MediaTypeField) async throws -> EnqueueReceipt {
-        guard let boundary = type["boundary"], (1...70).contains(boundary.utf8.count) else {
-            throw Problem(.badRequest, "multipart/form-data needs a boundary of 1 to 70 characters")
-        }
-        // The request and the boundary lines come on top of the picture.
-        let limit = site.configuration.maximumUpload + ThumbnailRequest.maximumBytes + 65_536
-        let form = try MultipartForm(try await body(atMost: limit, "a form"), boundary: boundary)
-        guard let picture = form["picture"] else {
-            throw Problem(
-                .unprocessableContent,
-                "the form has no \"picture\" part",
-                code: .requestInvalid,
-                field: "picture"
-            )
-        }
-        guard picture.count <= site.configuration.maximumUpload else {
-            throw tooLarge("a picture", site.configuration.maximumUpload)
-        }
-        let asked = try PictureOptions(form, site.configuration.presets)
-        return try await enqueue(asked, picture)
-    }
-
-    private func enqueue(_ asked: PictureOptions, _ picture: Data) async throws -> EnqueueReceipt {
-        guard !picture.isEmpty else {
-            throw Problem(.unprocessableContent, "the picture is empty", code: .requestInvalid, field: "picture")
-        }
-        return try await site.store.enqueue(asked.request, data: picture, cacheKey: asked.cacheKey)
-    }
-
-    /// Reads the whole body. A body that is too long or too slow closes the connection.
-    private func body(atMost limit: Int, _ what: String) async throws -> Data {
-        if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
-            throw tooLarge(what, limit)
-        }
-        let body = request.body
-        let patience = site.configuration.bodyPatience
-        return try await withThrowingTaskGroup(of: Data.self) { group in
-            defer { group.cancelAll() }
-            group.addTask {
-                var data = Data()
-                for try await buffer in body {
-                    guard data.count + buffer.readableBytes <= limit else { throw tooLarge(what, limit) }
-                    data.append(contentsOf: buffer.readableBytesView)
-                }
-                return data
+        // A shutdown ends it between two transactions; what was done is kept.
+        _ = try await site.store.change(filter, by: change) { progress in
+            changed = progress.changed
+            guard !Task.isShuttingDownGracefully else {
+                throw Problem(.serviceUnavailable, "the server is shutting down; \(changed) jobs were changed")
             }
-            group.addTask {
-                try await Task.sleep(for: patience)
-                var problem = Problem(
-                    .requestTimeout,
-                    "the body did not arrive within \(patience.milliseconds) ms"
-                )
-                problem.endsConnection = true
-                throw problem
-            }
-            return try await group.next() ?? Data()
         }
+        return Response(json: ["changed": .integer(Int64(changed))])
     }
+}
 
-    private func tooLarge(_ what: String, _ limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "\(what) may have at most \(limit) bytes", code: .sourceTooLarge)
-        problem.endsConnection = true
-        return problem
+extension BulkChange {
+    /// The last segment of a path.
+    fileprivate init?(word: Substring) {
+        switch word {
+        case "cancel": self = .cancel
+        case "retry": self = .retry
+        default: return nil
+        }
     }
 }

@@ -35,6 +35,17 @@ struct MakeHandler {
         }
         let (text, source) = (try RequestTarget.decoded(first), try RequestTarget.decoded(rest))
         if !configuration.allowsUnsigned { try verify(text, source) }
+        let rendition = try RenditionName.rendition(text, configuration.presets)
+        return try await make(source, as: rendition, within: try target.query.wait(), context)
+    }
+
+    /// Responds with a thumbnail, which is made first if it does not exist, or with its placeholder after `patience`.
+    func make(
+        _ source: String,
+        as rendition: Rendition,
+        within patience: Duration,
+        _ context: WebContext
+    ) async throws -> Response {
         // file: is excluded: clients must not be able to probe this machine's files.
         guard let scheme = URIScheme.of(source), Self.schemes.contains(scheme) else {
             let known = Self.schemes.sorted().joined(separator: ", ")
@@ -44,8 +55,7 @@ struct MakeHandler {
                 code: .sourceUnsupportedScheme
             )
         }
-        let rendition = try RenditionName.rendition(text, configuration.presets)
-        return try await answer(try thumbnailRequest(source, rendition), rendition, context)
+        return try await answer(try thumbnailRequest(source, rendition), rendition, patience, context)
     }
 
     private func verify(_ rendition: String, _ source: String) throws(Problem) {
@@ -77,12 +87,12 @@ struct MakeHandler {
     private func answer(
         _ asked: ThumbnailRequest,
         _ rendition: Rendition,
+        _ patience: Duration,
         _ context: WebContext
     ) async throws -> Response {
         let id = try asked.thumbnailIDs()[0]
         let contents = ContentHandler(site: site, request: request, target: target)
         if let content = try await made(id) { return try await contents.serve(content, context) }
-        let patience = try target.query.wait()
         let job: Int64?
         if let known = try await site.making.job(of: id, in: site.store) {
             job = known

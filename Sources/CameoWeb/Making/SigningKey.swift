@@ -17,8 +17,11 @@ package struct SigningKey: Sendable {
     }
 
     /// The signature of a message, as 64 lower-case hexadecimal digits.
-    package func signature(of message: some Sequence<UInt8>) -> String {
-        Hexadecimal.encode(key.code(of: message))
+    package func signature(of message: some Sequence<UInt8>) -> String { Hexadecimal.encode(code(of: message)) }
+
+    /// The authentication code of a message: 32 bytes.
+    func code(of message: some Sequence<UInt8>) -> [UInt8] {
+        key.code(of: message)
     }
 
     /// Verifies a signature in constant time: the time does not depend on where the two differ.

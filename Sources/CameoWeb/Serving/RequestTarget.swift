@@ -50,7 +50,7 @@ struct RequestTarget: Sendable {
 }
 
 /// The items of a query.
-struct QueryItems: Sendable {
+struct QueryItems: Sendable, CustomStringConvertible {
     private let items: [(name: String, value: String)]
 
     init(_ text: Substring) throws(Problem) {
@@ -68,7 +68,9 @@ struct QueryItems: Sendable {
     }
 
     /// Rejects repeated and unknown names: a misspelt one would otherwise be ignored silently.
-    func allow(_ names: String...) throws(Problem) {
+    func allow(_ names: String...) throws(Problem) { try allow(names) }
+
+    func allow(_ names: [String]) throws(Problem) {
         for (index, item) in items.enumerated() {
             guard names.contains(item.name) else {
                 let known = names.isEmpty ? "this path accepts none" : "the items are \(names.joined(separator: ", "))"
@@ -80,10 +82,38 @@ struct QueryItems: Sendable {
         }
     }
 
+    /// The decoded items, for a log.
+    var description: String { items.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
+
     subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
     /// The comma-separated words of an item; empty if the item is absent.
     func list(_ name: String) -> [String] { self[name].map { $0.split(separator: ",").map(String.init) } ?? [] }
+
+    /// The words of a list, each of which must be a case of a type.
+    func words<Word: RawRepresentable<String> & CaseIterable>(_ name: String, _ type: Word.Type) throws(Problem)
+        -> [Word]
+    {
+        var words: [Word] = []
+        for text in list(name) {
+            guard let word = Word(rawValue: text) else {
+                let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(known)")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    /// A time, RFC 3339.
+    func time(_ name: String) throws(Problem) -> Date? {
+        guard let text = self[name] else { return nil }
+        // The + of an offset is a space in a query, unless it is percent-encoded.
+        guard let time = WireFormat.date(from: text.replacing(" ", with: "+")) else {
+            throw Problem(.badRequest, "\(name)=\(text): must be a time such as 2030-01-31T12:00:00Z (RFC 3339)")
+        }
+        return time
+    }
 
     func integer(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
         guard let text = self[name] else { return nil }

@@ -11,10 +11,14 @@ struct Site: Sendable {
     let store: any Store
     let configuration: WebConfiguration
     let changes: StoreChanges
+    let feed: ChangeFeed
     let files = VerifiedFiles()
+    let uploads: UploadBudget
     let counters = RequestCounters()
     let making = MakingJobs()
     let readiness = Readiness()
+    /// The OpenAPI document.
+    let api: APIText
     let startedAt = Date()
     let logger: Logger
 
@@ -23,6 +27,9 @@ struct Site: Sendable {
         self.configuration = configuration
         self.logger = logger
         changes = StoreChanges(store: store)
+        uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
+        api = APIText(basePath: configuration.basePath)
+        feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
     }
 
     /// The path on this server that serves what a `cameo:` name refers to.

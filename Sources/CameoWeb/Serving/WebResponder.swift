@@ -18,6 +18,9 @@ struct WebResponder: HTTPResponder {
         do {
             let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
             route = Route(target)
+            if route == .unknown, site.configuration.answersImgproxy, target.firstSegment.rest != nil {
+                route = .imgproxy
+            }
             response = try await answer(request, target, route, context)
         } catch let error as Problem where error.endsConnection {
             response = error.response.ending(context.channel)
@@ -56,13 +59,27 @@ struct WebResponder: HTTPResponder {
             try Self.check(request, allows: .get, .head)
             try target.query.allow()
             return Response(json: site.configuration.tokens.access(of: request))
+        case .openAPI:
+            try Self.check(request, allows: .get, .head)
+            try target.query.allow()
+            return Response(text: try site.api.text, contentType: "application/json")
         case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
+        case .events:
+            try Self.check(request, allows: .get, .head)
+            return try await EventsHandler(site: site, request: request, target: target).answer(context)
+        case .batches:
+            try Self.check(request, allows: .get, .head)
+            return try await BatchesHandler(site: site, request: request, target: target).answer()
+        case .queues: return try await QueuesHandler(site: site, request: request, target: target).answer()
         case .failures:
             try Self.check(request, allows: .get, .head)
             return try await JobsHandler(site: site, request: request, target: target).failures()
         case .make:
             try Self.check(request, allows: .get, .head)
             return try await MakeHandler(site: site, request: request, target: target).answer(context)
+        case .imgproxy:
+            try Self.check(request, allows: .get, .head)
+            return try await ImgproxyHandler(site: site, request: request, target: target).answer(context)
         case .page:
             try Self.check(request, allows: .get, .head)
             return try DashboardHandler(request: request, target: target).answer()
@@ -79,15 +96,22 @@ struct WebResponder: HTTPResponder {
 }
 
 /// The route of a path, named after its first segment.
-enum Route: String, CaseIterable, Sendable {
+package enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
-    case blob, source, placeholder, health, status, metrics, jobs, failures, make, access
+    case blob, source, placeholder, health, status, metrics, jobs, failures, events, batches, queues, make, access
+    case openAPI = "openapi.json"
     case page
+    /// Begins with a signature.
+    case imgproxy
     case unknown
 
     init(_ target: RequestTarget) {
         let (name, _) = target.firstSegment
-        self = name.isEmpty ? .page : Route(rawValue: String(name)) ?? .unknown
+        switch name {
+        case "": self = .page
+        case "imgproxy", "unknown": self = .unknown
+        default: self = Route(rawValue: String(name)) ?? .unknown
+        }
     }
 }
 

@@ -46,7 +46,11 @@ package struct WebServer: Service {
             logger: quietLogger
         )
         do {
-            try await application.run()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { [feed = responder.site.feed] in await feed.run() }
+                try await application.run()
+            }
         } catch let error as IOError {
             throw CannotListen(address: address, reason: "\(Errno(error.errnoCode))")
         }

@@ -1,0 +1,162 @@
+internal import CameoModel
+internal import Synchronization
+
+// DESIGN. The paths are written in `openapi.json`. The messages are those of `proto-json/`, from the very files (they
+// are linked into this folder), as components: only their references are rewritten. Three of them are served with this
+// server's paths added; these are derived here, so that no message is described twice.
+
+/// The OpenAPI 3.1 description of this server.
+enum APIDocument {
+    /// A document that is part of the program is malformed.
+    struct Malformed: Error {
+        let name: String
+    }
+
+    /// The JSON text, for a server with a base path.
+    static func text(basePath: String) throws -> String {
+        var document = try JSONValue(parsing: PackageResources.openapi_json)
+        let schemas = try files.map { name, bytes in
+            let schema = try JSONValue(parsing: bytes)
+            guard case .string(let title)? = schema["title"] else { throw Malformed(name: name) }
+            return Schema(file: "\(name).schema.json", title: title, json: schema)
+        }
+        let titles = Dictionary(uniqueKeysWithValues: schemas.map { ($0.file, $0.title) })
+        document = rewritten(document, in: nil, titles)
+        var components: [String: JSONValue] = [:]
+        for schema in schemas {
+            var members = rewritten(schema.json, in: schema.file, titles).members
+            members["$schema"] = nil
+            members["$id"] = nil
+            components[schema.title] = .object(members)
+        }
+        components.merge(served(components)) { $1 }
+        components.merge(document["components"]?["schemas"]?.members ?? [:]) { $1 }
+        document.set(.object(components), at: "components", "schemas")
+        document.set(.string(CameoVersion.current), at: "info", "version")
+        document.set([["url": .string(basePath.isEmpty ? "/" : basePath)]], at: "servers")
+        document.set(.object((document["paths"]?.members ?? [:]).mapValues(withHEAD)), at: "paths")
+        return document.canonicalText + "\n"
+    }
+
+    private struct Schema {
+        let file: String
+        let title: String
+        let json: JSONValue
+    }
+
+    private static let files: [(name: String, bytes: [UInt8])] = [
+        ("batch-report", PackageResources.batch_report_schema_json),
+        ("enqueue-receipt", PackageResources.enqueue_receipt_schema_json),
+        ("job", PackageResources.job_schema_json),
+        ("job-change", PackageResources.job_change_schema_json),
+        ("job-failure", PackageResources.job_failure_schema_json),
+        ("status-report", PackageResources.status_report_schema_json),
+        ("thumbnail-request", PackageResources.thumbnail_request_schema_json),
+    ]
+
+    /// Turns references between files, and within a file, into references to components.
+    private static func rewritten(_ json: JSONValue, in file: String?, _ titles: [String: String]) -> JSONValue {
+        switch json {
+        case .array(let values): return .array(values.map { rewritten($0, in: file, titles) })
+        case .object(var members):
+            if case .string(let reference)? = members["$ref"] {
+                members["$ref"] = .string(component(reference, in: file, titles))
+            }
+            return .object(members.mapValues { rewritten($0, in: file, titles) })
+        default: return json
+        }
+    }
+
+    private static func component(_ reference: String, in file: String?, _ titles: [String: String]) -> String {
+        let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts[0].isEmpty ? file : String(parts[0])
+        guard let name, let title = titles[name] else { return reference }
+        return "#/components/schemas/\(title)" + (parts.count == 2 ? parts[1] : "")
+    }
+
+    /// The messages that are served with paths on this server.
+    private static func served(_ components: [String: JSONValue]) -> [String: JSONValue] {
+        var thumbnail = components["Job"]?["$defs"]?["requestedThumbnail"] ?? [:]
+        thumbnail.set("ServedThumbnail", at: "title")
+        for (name, description) in [
+            ("url", "The path of the thumbnail."), ("blobURL", "The path of its current bytes, which never change."),
+            ("placeholderURL", "The path of its ThumbHash as a picture."),
+        ] {
+            thumbnail.set(
+                ["type": "string", "description": .string("\(description) On this server.")],
+                at: "properties",
+                name
+            )
+        }
+        var served = ["ServedThumbnail": thumbnail]
+        for (name, title) in [("ServedJob", "Job"), ("ServedReceipt", "EnqueueReceipt")] {
+            var message = components[title] ?? [:]
+            message.set(.string(name), at: "title")
+            message.set(nil, at: "$defs")
+            message.set(["$ref": "#/components/schemas/ServedThumbnail"], at: "properties", "thumbnails", "items")
+            served[name] = message
+        }
+        return served
+    }
+
+    /// Adds the operation HEAD to a path that has GET.
+    private static func withHEAD(_ path: JSONValue) -> JSONValue {
+        guard var head = path["get"], case .string(let id)? = head["operationId"] else { return path }
+        head.set(.string("\(id)Head"), at: "operationId")
+        head.set(
+            .object(
+                (head["responses"]?.members ?? [:]).mapValues { _ in ["description": "As for GET, without a body."] }
+            ),
+            at: "responses"
+        )
+        var path = path
+        path.set(head, at: "head")
+        return path
+    }
+}
+
+/// The document of one server, made when it is first asked for.
+final class APIText: Sendable {
+    private let basePath: String
+    private let made = Mutex<String?>(nil)
+
+    init(basePath: String) {
+        self.basePath = basePath
+    }
+
+    var text: String {
+        get throws {
+            try made.withLock { made in
+                if let made { return made }
+                let text = try APIDocument.text(basePath: basePath)
+                made = text
+                return text
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var members: [String: JSONValue] {
+        guard case .object(let members) = self else { return [:] }
+        return members
+    }
+
+    fileprivate subscript(name: String) -> JSONValue? { members[name] }
+
+    /// Sets or removes a member of nested objects.
+    fileprivate mutating func set(_ value: JSONValue?, at path: String...) { set(value, at: path[...]) }
+
+    private mutating func set(_ value: JSONValue?, at path: ArraySlice<String>) {
+        guard let name = path.first else { return }
+        var members = members
+        if path.count == 1 {
+            members[name] = value
+        } else {
+            var inner = members[name] ?? [:]
+            inner.set(value, at: path.dropFirst())
+            members[name] = inner
+        }
+        self = .object(members)
+    }
+}

@@ -1,0 +1,151 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Synchronization
+
+// DESIGN. However many clients follow the events, each change is read from the store and encoded once. The newest events
+// stay in memory for those who keep up; who falls behind, or resumes, reads the store by its cursor. So nothing is ever
+// queued for a client, and a slow one costs its own reads only.
+
+/// The changes of jobs' states, read once for all event streams of this process.
+final class ChangeFeed: Sendable {
+    /// A change, encoded as a server-sent event.
+    struct Event: Sendable {
+        let change: JobChange
+        let text: String
+    }
+
+    /// A client's wake-ups: one signal for any number of changes.
+    struct Listener: Sendable {
+        let signals: AsyncStream<Void>
+        fileprivate let continuation: AsyncStream<Void>.Continuation
+
+        /// Ends the signals.
+        func end() { continuation.finish() }
+    }
+
+    private struct State {
+        /// The cursor up to which the feed has read; nil before its first look.
+        var last: Int64?
+        /// The newest events; their cursors have no gaps.
+        var newest: [Event] = []
+        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        var nextListener = 0
+    }
+
+    /// The most events returned by one read.
+    static let page = 500
+    /// The number of events that stay in memory.
+    private static let window = 2_000
+    /// The pause after a look: a busy store costs at most ten looks per second, and a client as many writes.
+    private static let rest = Duration.milliseconds(100)
+    /// The longest pause between two looks, as the store may miss the signal of a commit.
+    private static let patience = Duration.seconds(1)
+
+    private let store: any Store
+    /// The longest time without a signal.
+    private let beat: Duration
+    private let state = Mutex(State())
+    private let (demand, demands) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    init(store: any Store, beat: Duration) {
+        self.store = store
+        self.beat = beat
+    }
+
+    /// Signals every change from now on, and the passing of time, until the listener ends or is released.
+    func listen() -> Listener {
+        let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.nextListener += 1
+            state.listeners[state.nextListener] = continuation
+            return state.nextListener
+        }
+        continuation.onTermination = { _ in
+            self.state.withLock { $0.listeners[number] = nil }
+        }
+        demands.yield()
+        return Listener(signals: signals, continuation: continuation)
+    }
+
+    /// The events after a cursor, at most a page; empty if the feed has seen none yet.
+    func events(after cursor: Int64) async throws(StoreError) -> [Event] {
+        let known = state.withLock { state -> [Event]? in
+            guard let last = state.last, cursor < last else { return [] }
+            guard let first = state.newest.first, first.change.cursor <= cursor + 1 else { return nil }
+            return Array(state.newest[Int(cursor + 1 - first.change.cursor)...].prefix(Self.page))
+        }
+        if let known { return known }
+        return try await read(after: cursor)
+    }
+
+    private func read(after cursor: Int64) async throws(StoreError) -> [Event] {
+        let changes = try await store.changes(since: cursor, limit: Self.page)
+        do {
+            return try changes.map { change in
+                let data = String(decoding: try WireFormat.encode(change), as: UTF8.self)
+                return Event(change: change, text: "id: \(change.cursor)\nevent: job\ndata: \(data)\n\n")
+            }
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    /// Reads changes while anyone listens, until its task is cancelled.
+    func run() async {
+        for await _ in demand { await follow() }
+    }
+
+    private func follow() async {
+        let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        state.withLock { ($0.last, $0.newest) = (nil, []) }
+        await withTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { [store] in
+                for await _ in store.wakeUps() { wake.yield() }
+            }
+            group.addTask { [patience = min(Self.patience, beat)] in
+                while (try? await Task.sleep(for: patience)) != nil { wake.yield() }
+            }
+            var signalled = ContinuousClock.now - beat
+            for await _ in wakes {
+                let isNews = await look()
+                if isNews || signalled.duration(to: .now) >= beat {
+                    signalled = .now
+                    let listeners = state.withLock { Array($0.listeners.values) }
+                    guard !listeners.isEmpty else { return }
+                    for listener in listeners { listener.yield() }
+                }
+                guard (try? await Task.sleep(for: Self.rest)) != nil else { return }
+            }
+        }
+    }
+
+    /// Reads what is new, and returns whether there was anything. A store that cannot be read is looked at again with
+    /// the next wake-up.
+    private func look() async -> Bool {
+        do throws(StoreError) {
+            guard var last = state.withLock({ $0.last }) else {
+                let now = try await store.lastChange()
+                state.withLock { $0.last = now }
+                return true
+            }
+            var isNews = false
+            while case let events = try await read(after: last), let newest = events.last {
+                isNews = true
+                last = newest.change.cursor
+                state.withLock { state in
+                    state.last = last
+                    state.newest += events
+                    if state.newest.count > 2 * Self.window {
+                        state.newest.removeFirst(state.newest.count - Self.window)
+                    }
+                }
+                guard events.count == Self.page else { break }
+            }
+            return isNews
+        } catch {
+            return false
+        }
+    }
+}

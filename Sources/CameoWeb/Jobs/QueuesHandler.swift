@@ -1,0 +1,111 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+
+/// Lists, pauses, resumes and limits queues.
+struct QueuesHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    private static let maximumBody = 4_096
+    private static let nothing = Problem(
+        .notFound,
+        "nothing here: the paths are /queues, /queues/NAME/pause, /queues/NAME/resume and /queues/NAME/limit"
+    )
+
+    func answer() async throws -> Response {
+        guard let rest = target.firstSegment.rest else {
+            try WebResponder.check(request, allows: .get, .head)
+            return try await list()
+        }
+        let (name, verb) = RequestTarget.split(rest)
+        guard let verb, let change = Change(rawValue: String(verb)) else { throw Self.nothing }
+        try WebResponder.check(request, allows: .post)
+        return try await apply(change, to: try RequestTarget.decoded(name))
+    }
+
+    private enum Change: String {
+        case pause, resume, limit
+    }
+
+    private func list() async throws -> Response {
+        try target.query.allow()
+        try site.configuration.tokens.demand(.read, of: request)
+        let queues = try await site.store.queues()
+        return Response(json: ["queues": .array(try queues.map { .object(try JobView.members(of: $0)) })])
+    }
+
+    private func apply(_ change: Change, to queue: String) async throws -> Response {
+        try target.query.allow()
+        let name = try site.configuration.tokens.demand(.operate, of: request)
+        var metadata: Logger.Metadata = ["by": "\(name)", "change": "\(change)", "queue": "\(queue)"]
+        switch change {
+        case .pause: _ = try await site.store.pause(queue)
+        case .resume: _ = try await site.store.resume(queue)
+        case .limit:
+            let body = RequestBodyReader(request, patience: site.configuration.bodyPatience)
+            let bytes = try await body.read(atMost: Self.maximumBody, "a limit")
+            let limit = try QueueLimit(parsing: bytes)
+            if let concurrency = limit.concurrency {
+                try await site.store.limit(queue: queue, to: concurrency.value)
+                metadata["concurrency"] = "\(concurrency.value.map(String.init) ?? "none")"
+            }
+            if let rate = limit.rate {
+                try await site.store.limit(queue: queue, toRate: rate.value, unknown: .refused)
+                metadata["rate"] = "\(rate.value.map(\.description) ?? "none")"
+            }
+        }
+        site.logger.notice("queue changed", metadata: metadata)
+        return try Response(message: try await site.store.queue(queue))
+    }
+}
+
+/// What `POST /queues/NAME/limit` asks for: `{"concurrency":4,"rate":"10/s"}`, either or both; null removes a limit.
+private struct QueueLimit {
+    /// A limit that was given; nil removes it.
+    struct Given<Value> {
+        let value: Value?
+    }
+
+    let concurrency: Given<Int>?
+    let rate: Given<StartRate>?
+
+    init(parsing bytes: Data) throws(InvalidRequest) {
+        guard case .object(let members) = try JSONValue(reading: bytes, atMost: bytes.count) else {
+            throw InvalidRequest(path: "", reason: "must be an object")
+        }
+        if let unknown = members.keys.sorted().first(where: { $0 != "concurrency" && $0 != "rate" }) {
+            throw InvalidRequest(path: unknown, reason: "unknown field: the fields are concurrency and rate")
+        }
+        guard !members.isEmpty else {
+            throw InvalidRequest(path: "", reason: "must have concurrency, rate or both")
+        }
+        switch members["concurrency"] {
+        case nil: concurrency = nil
+        case .null: concurrency = Given(value: nil)
+        case let value?:
+            // Some encoders write 4.0.
+            let number: Int? =
+                switch value {
+                case .integer(let number): Int(number)
+                case .number(let number): Int(exactly: number)
+                default: nil
+                }
+            guard let number, (1...Int(Int32.max)).contains(number) else {
+                let reason = "must be a whole number from 1 to \(Int32.max), or null"
+                throw InvalidRequest(path: "concurrency", reason: reason)
+            }
+            concurrency = Given(value: number)
+        }
+        switch members["rate"] {
+        case nil: rate = nil
+        case .null: rate = Given(value: nil)
+        case .string(let text) where StartRate(text) != nil: rate = Given(value: StartRate(text))
+        default: throw InvalidRequest(path: "rate", reason: "must be a rate such as 10/s, 300/m or 5/30s, or null")
+        }
+    }
+}
