@@ -6,6 +6,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -75,7 +76,7 @@ let package = Package(
             name: "CameoWeb",
             dependencies: [
                 "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird, hummingbirdCore,
-                httpTypes, nio, logging, lifecycle,
+                httpTypes, nio, nioPosix, logging, lifecycle,
             ],
             resources: [
                 "dashboard.html", "dashboard.css", "batches.js", "changes.js", "dashboard.js", "elements.js",

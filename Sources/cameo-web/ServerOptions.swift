@@ -7,7 +7,10 @@ internal import CommandSupport
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "HOST:PORT, :PORT for all IPv4 addresses, or unix:PATH. Port 0 picks a free one.",
+            """
+            HOST:PORT, :PORT for all IPv4 addresses, or unix:PATH. Port 0 picks a free one. A socket that systemd passes \
+            on takes precedence.
+            """,
             valueName: "address"
         )
     )

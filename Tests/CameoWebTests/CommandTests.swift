@@ -67,6 +67,34 @@ struct CommandTests {
         #expect(await stream.ending == .exited(0))
     }
 
+    @Test(arguments: ["", "unix"])
+    func aSocketOfSystemdIsTaken(kind: String) async throws {
+        let path = folder.path("activated")
+        let port = try RawConnection.freePort()
+        let process = try ChildProcess(
+            "/usr/bin/systemd-socket-activate",
+            [
+                "--listen", kind == "unix" ? path : "127.0.0.1:\(port)", try executable(), "--store",
+                folder.path("store"),
+            ]
+        )
+        // It listens before the server runs, and the first connection starts it.
+        let target = kind == "unix" ? ["--unix-socket", path, "http://x"] : ["http://127.0.0.1:\(port)"]
+        func get(_ path: String) async throws -> String {
+            let words = Array(target.dropLast()) + [target[target.count - 1] + path]
+            return try await run("curl", ["-sS", "--retry", "100", "--retry-delay", "0", "--retry-all-errors"] + words)
+                .outputText
+        }
+        #expect(try await get("/health/live") == "{\"status\":\"ok\"}\n")
+        let printed = String(decoding: process.standardOutput, as: UTF8.self)
+        #expect(printed == (kind == "unix" ? "unix:\(path)\n" : "http://127.0.0.1:\(port)/\n"))
+        async let waiting = get("/thumb/00000000000000000000000000000000?wait=30s")
+        #expect(try await get("/metrics").contains("cameo_build"))
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0))
+        _ = try await waiting
+    }
+
     @Test func tokensAreRereadAtSIGHUP() async throws {
         let file = try folder.write(Data("old read old-0123456789abcdef".utf8), to: "tokens")
         let (process, url) = try await start("--listen", "127.0.0.1:0", "--tokens", file)

@@ -22,6 +22,24 @@ struct RawConnection {
         guard result == 0 else { throw Errno() }
     }
 
+    /// A port that was free a moment ago.
+    static func freePort() throws -> UInt16 {
+        let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Errno() }
+        let socket = OpenFile(adopting: descriptor)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket.descriptor, $0, length) == 0 ? getsockname(socket.descriptor, $0, &length) : -1
+            }
+        }
+        guard result == 0 else { throw Errno() }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
     /// Sends, and reads until the other side has ended. What it no longer takes is not sent.
     func exchange(_ bytes: Data) throws -> Data {
         send(bytes)

@@ -49,7 +49,13 @@ package struct WebServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { [feed = responder.site.feed] in await feed.run() }
-                try await application.run()
+                if let socket = InheritedSocket() {
+                    try await socket.serve(responder, idleTimeout: Self.idleTimeout, logger: quietLogger) { channel in
+                        onReady(url(ofInherited: channel))
+                    }
+                } else {
+                    try await application.run()
+                }
             }
         } catch let error as IOError {
             throw CannotListen(address: address, reason: "\(Errno(error.errnoCode))")
@@ -69,6 +75,13 @@ package struct WebServer: Service {
         var logger = logger
         logger.logLevel = .error
         return logger
+    }
+
+    private func url(ofInherited channel: any Channel) -> String {
+        let path = responder.site.configuration.basePath + "/"
+        guard let local = channel.localAddress else { return path }
+        if let file = local.pathname { return "unix:\(file)" }
+        return "http://\(ListenAddress.tcp(host: local.ipAddress ?? "", port: local.port ?? 0))\(path)"
     }
 
     private func url(of channel: any Channel) -> String {

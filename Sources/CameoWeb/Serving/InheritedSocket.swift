@@ -1,0 +1,85 @@
+internal import CameoHTTPCache
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import ServiceLifecycle
+internal import Synchronization
+
+// DESIGN. systemd opens the socket and starts the server at the first connection (sd_listen_fds(3)), so that a port
+// below 1024 needs no root and a restart refuses nobody. The framework listens only on addresses of its own, hence this
+// small accept loop around its handler of a connection.
+
+/// A listening socket that systemd has passed on.
+struct InheritedSocket: Sendable {
+    /// The first descriptor that systemd passes (SD_LISTEN_FDS_START).
+    private static let descriptor: CInt = 3
+
+    /// Returns nil if systemd has passed no socket to this very process.
+    init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap({ Int($0) }),
+            count > 0
+        else { return nil }
+    }
+
+    /// Serves connections until shutdown, then finishes the responses that have begun.
+    func serve(
+        _ responder: WebResponder,
+        idleTimeout: TimeAmount,
+        logger: Logger,
+        onReady: @escaping @Sendable (any Channel) -> Void
+    ) async throws {
+        let handler = HTTP1Channel(
+            responder: { request, writer, channel in
+                let context = WebContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+                var response = try await responder.respond(to: request, context: context)
+                response.headers[.date] = HTTPDate.text(of: Date())
+                try await writer.write(response: response.head, body: response.body)
+            },
+            configuration: .init(idleTimeout: idleTimeout)
+        )
+        let connections = Connections()
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .bind(Self.descriptor) { channel in
+                connections.add(channel)
+                return handler.setup(channel: channel, logger: logger)
+            }
+        onReady(server.channel)
+        try await withGracefulShutdownHandler {
+            try await server.executeThenClose { inbound in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for try await connection in inbound {
+                        group.addTask { await handler.handle(value: connection, logger: logger) }
+                    }
+                }
+            }
+        } onGracefulShutdown: {
+            server.channel.close(promise: nil)
+            connections.quiesce()
+        }
+    }
+
+    /// The open connections.
+    private final class Connections: Sendable {
+        private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+        func add(_ channel: any Channel) {
+            let id = ObjectIdentifier(channel)
+            open.withLock { $0[id] = channel }
+            channel.closeFuture.whenComplete { [self] _ in open.withLock { $0[id] = nil } }
+        }
+
+        /// Closes each connection as soon as it has no request in progress.
+        func quiesce() {
+            for channel in open.withLock({ Array($0.values) }) {
+                channel.eventLoop.execute {
+                    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+                }
+            }
+        }
+    }
+}
