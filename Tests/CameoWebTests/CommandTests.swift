@@ -74,7 +74,8 @@ struct CommandTests {
         let process = try ChildProcess(
             "/usr/bin/systemd-socket-activate",
             [
-                "--listen", kind == "unix" ? path : "127.0.0.1:\(port)", try executable(), "--store",
+                "--listen", kind == "unix" ? path : "127.0.0.1:\(port)", try WebProcess.executable("cameo-web"),
+                "--store",
                 folder.path("store"),
             ]
         )
