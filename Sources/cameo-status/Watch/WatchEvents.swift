@@ -9,8 +9,6 @@ enum WatchEvent: Sendable {
     case key(UInt8)
     /// The keyboard is gone.
     case closed
-    /// Ctrl-Z.
-    case suspended
     case ended(signal: Int32)
 }
 
@@ -24,16 +22,12 @@ struct WatchEvents {
     /// Kept, because a source that is released reports nothing more.
     private var sources: [any DispatchSourceProtocol] = []
 
-    init(readingKeys: Bool) {
+    /// Returns when no signal has its default effect any more.
+    init(readingKeys: Bool) async {
         (stream, continuation) = AsyncStream.makeStream()
-        for signal in [SIGWINCH, SIGTSTP] + Self.endings {
+        for signal in [SIGWINCH] + Self.endings {
             let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-            let event: WatchEvent =
-                switch signal {
-                case SIGWINCH: .resized
-                case SIGTSTP: .suspended
-                default: .ended(signal: signal)
-                }
+            let event: WatchEvent = signal == SIGWINCH ? .resized : .ended(signal: signal)
             source.setEventHandler { [continuation] in continuation.yield(event) }
             sources.append(source)
         }
@@ -45,7 +39,13 @@ struct WatchEvents {
             }
             sources.append(source)
         }
-        for source in sources { source.resume() }
+        let registered = DispatchGroup()
+        for source in sources {
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
+            source.resume()
+        }
+        await withCheckedContinuation { all in registered.notify(queue: queue) { all.resume() } }
     }
 
     /// Reports ``WatchEvent/due`` after this time.
