@@ -22,7 +22,9 @@ extension EndToEnd {
             let restored: [Bool]
 
             /// The output after a step.
-            func output(after step: Int) -> String { String(output.dropFirst(marks[step])) }
+            func output(after step: Int) -> String {
+                String(String.UnicodeScalarView(output.unicodeScalars.dropFirst(marks[step])))
+            }
 
             /// The lines of each complete drawing, without escape sequences.
             static func frames(_ text: String) -> [[String]] {
@@ -75,7 +77,8 @@ extension EndToEnd {
         }
 
         @Test(arguments: [
-            (["type:\\x03"], 130), (["signal:TERM"], 143), (["signal:HUP"], 129), (["signal:QUIT"], 131),
+            (["type:\\x03"], 130), (["type:\\x1c"], 131), (["signal:INT"], 130), (["signal:TERM"], 143),
+            (["signal:HUP"], 129), (["signal:QUIT"], 131),
             (["type:\\x1a", "stopped", "signal:CONT", "wait:\u{1B}[J", "type:Q"], 0),
         ])
         func everyWayOutRestoresTheTerminal(steps: [String], status: Int) async throws {

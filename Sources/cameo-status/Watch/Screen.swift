@@ -4,6 +4,11 @@ internal import Glibc
 
 /// The terminal while something is redrawn on it: its other screen, without a cursor, and without an echo of keys.
 struct Screen {
+    /// Ctrl-C, Ctrl-\ and Ctrl-Z.
+    static let interrupt: UInt8 = 0x03
+    static let quit: UInt8 = 0x1C
+    static let suspend: UInt8 = 0x1A
+
     /// The keyboard's modes before; nil if standard input is no terminal.
     private let modes: termios?
 
@@ -16,8 +21,8 @@ struct Screen {
 
     func enter() {
         if var modes {
-            // A key is read at once. Ctrl-C and Ctrl-Z remain signals.
-            modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
+            // A key is read at once, Ctrl-C and Ctrl-Z like any other.
+            modes.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
             tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
         }
         write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")

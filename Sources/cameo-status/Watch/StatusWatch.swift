@@ -54,13 +54,15 @@ struct StatusWatch {
             case .due: try await refresh(screen, events)
             case .resized: draw(screen)
             case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .closed: return
-            case .key: break
-            case .suspended:
+            case .key(Screen.interrupt): throw ExitCode(128 + SIGINT)
+            case .key(Screen.quit): throw ExitCode(128 + SIGQUIT)
+            case .key(Screen.suspend):
                 screen.leave()
-                // Returns when the process is continued.
-                kill(getpid(), SIGSTOP)
+                // To this thread, so that it returns when the process is continued, and not before it is stopped.
+                raise(SIGSTOP)
                 screen.enter()
                 draw(screen)
+            case .key: break
             case .ended(let signal): throw ExitCode(128 + signal)
             }
         }

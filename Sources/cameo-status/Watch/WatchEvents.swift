@@ -9,8 +9,6 @@ enum WatchEvent: Sendable {
     case key(UInt8)
     /// The keyboard is gone.
     case closed
-    /// Ctrl-Z.
-    case suspended
     case ended(signal: Int32)
 }
 
@@ -27,14 +25,9 @@ struct WatchEvents {
     /// Returns when no signal has its default effect any more.
     init(readingKeys: Bool) async {
         (stream, continuation) = AsyncStream.makeStream()
-        for signal in [SIGWINCH, SIGTSTP] + Self.endings {
+        for signal in [SIGWINCH] + Self.endings {
             let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-            let event: WatchEvent =
-                switch signal {
-                case SIGWINCH: .resized
-                case SIGTSTP: .suspended
-                default: .ended(signal: signal)
-                }
+            let event: WatchEvent = signal == SIGWINCH ? .resized : .ended(signal: signal)
             source.setEventHandler { [continuation] in continuation.yield(event) }
             sources.append(source)
         }
