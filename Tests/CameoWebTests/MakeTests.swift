@@ -152,10 +152,7 @@ struct MakeTests {
     /// The article's function, run as it stands there.
     @Test func theArticlesURLsAreAnswered() async throws {
         let bench = try await bench()
-        let article = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/Web.md"), encoding: .utf8)
-        let block = try #require(
-            article.components(separatedBy: "```python\n").last?.components(separatedBy: "```").first
-        )
+        let block = try #require(try Page.article("Web").blocks.first { $0.text.contains("def make_url") }?.text)
         let program =
             block + """
 

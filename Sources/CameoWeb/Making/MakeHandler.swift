@@ -101,11 +101,12 @@ struct MakeHandler {
             if let job { site.making.note(job, of: id) }
         }
         let pending = PendingThumbnail(id, job: job, rendition: rendition)
-        if let content = try await pending.wait(patience, on: site) {
-            return try await contents.serve(content, context)
-        }
         do {
-            return try await pending.answer(to: request, on: site)
+            switch try await pending.wait(patience, on: site) {
+            case .made(let content): return try await contents.serve(content, context)
+            case .ended: return try await pending.answer(to: request, on: site, hasEnded: true)
+            case .pending: return try await pending.answer(to: request, on: site, hasEnded: false)
+            }
         } catch var problem as Problem where problem.code != nil {
             problem.headers[.retryAfter] = "\(MakingJobs.patience.components.seconds)"
             throw problem

@@ -40,13 +40,16 @@ struct ContentHandler {
         let pending = try PendingThumbnail(id, target.query)
         let wait = try target.query.wait()
         let uri = CameoURI.thumbnail(id)
-        let content: StoredContent?
+        let content: StoredContent
         do {
             content = try await site.store.content(of: uri)
         } catch StoreError.notFound {
-            content = try await pending.wait(wait, on: site)
+            switch try await pending.wait(wait, on: site) {
+            case .made(let made): content = made
+            case .ended: return try await pending.answer(to: request, on: site, hasEnded: true)
+            case .pending: return try await pending.answer(to: request, on: site, hasEnded: false)
+            }
         }
-        guard let content else { return try await pending.answer(to: request, on: site) }
         if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
             throw Problem(.notFound, "the thumbnail is \(format), which does not match .\(ending); omit the extension")
         }

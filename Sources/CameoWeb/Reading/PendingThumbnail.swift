@@ -46,33 +46,42 @@ struct PendingThumbnail: Sendable {
         return Box(width: rendition.width ?? edge, height: rendition.height ?? edge)
     }
 
-    /// Waits up to `patience` for the thumbnail; returns nil if it was not made. Returns early if its job ends without
-    /// it, or if the server shuts down.
-    func wait(_ patience: Duration, on site: Site) async throws -> StoredContent? {
-        guard patience > .zero else { return nil }
-        enum Look: Sendable {
-            case found(StoredContent)
-            case ended
-        }
-        let (id, job) = (id, job)
-        let look = try? await cancelWhenGracefulShutdown {
-            try await site.changes.first(within: patience) { () async throws -> Look? in
-                do throws(StoreError) {
-                    return .found(try await site.store.content(of: .thumbnail(id)))
-                } catch .notFound {
-                    guard let job else { return nil }
-                    return try await site.store.jobInPlace(of: job).state.isFinal ? .ended : nil
-                }
-            }
-        }
-        if case .found(let content) = look ?? nil { return content }
-        return nil
+    /// What has become of the thumbnail.
+    enum Fate: Sendable {
+        case made(StoredContent)
+        /// Its job has ended without it.
+        case ended
+        case pending
     }
 
-    /// Responds 202 with a placeholder or the job's state.
+    /// Waits up to `patience` for the thumbnail or the end of its job. Returns early if the server shuts down.
+    func wait(_ patience: Duration, on site: Site) async throws -> Fate {
+        guard patience > .zero else { return try await fate(on: site) }
+        let fate = try? await cancelWhenGracefulShutdown {
+            try await site.changes.first(within: patience) { () async throws -> Fate? in
+                let fate = try await fate(on: site)
+                if case .pending = fate { return nil }
+                return fate
+            }
+        }
+        return (fate ?? nil) ?? .pending
+    }
+
+    private func fate(on site: Site) async throws(StoreError) -> Fate {
+        // Before the thumbnail: a job that has ended by then has stored it.
+        var hasEnded = false
+        if let job { hasEnded = try await site.store.jobInPlace(of: job).state.isFinal }
+        do throws(StoreError) {
+            return .made(try await site.store.content(of: .thumbnail(id)))
+        } catch .notFound {
+            return hasEnded ? .ended : .pending
+        }
+    }
+
+    /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail.
     ///
     /// - Throws: ``Problem`` with the reason if the thumbnail will not be made; ``StoreError``.
-    func answer(to request: Request, on site: Site) async throws -> Response {
+    func answer(to request: Request, on site: Site, hasEnded: Bool) async throws -> Response {
         var members: [String: JSONValue] = [
             "status": "pending", "uri": .string(CameoURI.thumbnail(id).text),
             "thumbnail": .string(site.path(to: .thumbnail(id))),
@@ -84,7 +93,7 @@ struct PendingThumbnail: Sendable {
                 throw Problem(.notFound, "job \(job) does not make this thumbnail")
             }
             let now = try await site.store.jobInPlace(of: job)
-            if now.state.isFinal { throw Self.problem(now) }
+            if hasEnded, now.state.isFinal { throw Self.problem(now) }
             members["job"] = .integer(now.id)
             members["state"] = .string(now.state.rawValue)
             if let failure = now.failure { members["failure"] = .string(failure.code.rawValue) }
