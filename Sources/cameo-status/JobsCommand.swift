@@ -10,7 +10,8 @@ struct JobsCommand: AsyncParsableCommand {
         commandName: "jobs",
         abstract: "List jobs and the reasons of their failures, newest first.",
         discussion: """
-            The age of a job is the time since it was enqueued, its size that of its thumbnails. On a terminal, long             reasons and sources are cut. The CSV (RFC 4180) has them as they are, with a header line.
+            The age of a job is the time since it was enqueued, its size that of its thumbnails. On a terminal, long \
+            reasons and sources are cut. The CSV (RFC 4180) has them as they are, with a header line.
 
             EXAMPLES
               cameo-status jobs --state discarded

@@ -47,7 +47,7 @@ extension EndToEnd {
                 "cameo-status",
                 ["jobs", "--state", "discarded", "--code", "source.notFound"]
             )
-            let lines = missing.outputText.split(separator: "\n")
+            let lines = missing.outputText.split(separator: "\n").dropFirst()  // the heading
             #expect(lines.count == 2 && lines.allSatisfy { $0.contains("source.notFound: ") })
             let dry = try await deployment.command(
                 "cameo-admin",
