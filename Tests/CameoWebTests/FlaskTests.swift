@@ -36,7 +36,7 @@ struct FlaskTests {
         let browser = try await run(
             "/usr/bin/python3",
             ["-c", Self.browser, folder.url.path, try await Pictures.photo("jpg")],
-            environment: ["CAMEO_URL": String(server.url.dropLast()), "CAMEO_TOKEN": "0123456789abcdef"]
+            environment: ["THUMBNAILS_URL": String(server.url.dropLast()), "THUMBNAILS_TOKEN": "0123456789abcdef"]
         )
         let urls = browser.outputText.split(separator: "\n").map(String.init)
         try #require(urls.count == 2, "\(browser.errorText)")
