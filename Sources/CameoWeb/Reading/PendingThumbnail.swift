@@ -57,14 +57,14 @@ struct PendingThumbnail: Sendable {
     /// Waits up to `patience` for the thumbnail or the end of its job. Returns early if the server shuts down.
     func wait(_ patience: Duration, on site: Site) async throws -> Fate {
         guard patience > .zero else { return try await fate(on: site) }
-        let fate = try? await cancelWhenGracefulShutdown {
+        let end = try? await cancelWhenGracefulShutdown {
             try await site.changes.first(within: patience) { () async throws -> Fate? in
                 let fate = try await fate(on: site)
                 if case .pending = fate { return nil }
                 return fate
             }
         }
-        return (fate ?? nil) ?? .pending
+        return (end ?? nil) ?? .pending
     }
 
     private func fate(on site: Site) async throws(StoreError) -> Fate {
