@@ -176,7 +176,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CameoHooksTests",
-            dependencies: ["CameoModel", "CameoFetch", "CameoHooks", "TestSupport"]
+            dependencies: [
+                "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks", "TestSupport", logging,
+            ]
         ),
         .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
         .testTarget(

@@ -30,6 +30,8 @@ package final class HookDeliverer: Sendable {
 
     /// Failures that are retried: a receiver's restart is over soon, its repair after hours.
     private static let policy = RetryPolicy(base: .seconds(5), cap: .seconds(3_600))
+    /// The pause before the store is asked again to record an end.
+    private static let pause = Duration.seconds(1)
 
     private let store: any HookStore
     private let client: PostClient
@@ -148,16 +150,30 @@ package final class HookDeliverer: Sendable {
         } catch {
             end = failure(of: delivery, receiver.hook, "\(error)")
         }
-        do throws(StoreError) {
-            try await store.settle(delivery, as: end)
-            log(delivery, end)
-        } catch {
-            // It will be delivered again: by whoever has it now or, once this worker has ended, by another.
-            logger.warning(
-                "the end of a delivery was not recorded",
-                metadata: ["hook": "\(delivery.hook)", "job": "\(delivery.jobID)", "reason": "\(error)"]
-            )
+        await record(end, of: delivery)
+    }
+
+    /// Tries until the store takes it, because nobody else claims a delivery of a worker that is alive. A worker that ends
+    /// does not: what it could not record is delivered again.
+    private func record(_ end: DeliveryEnd, of delivery: ClaimedDelivery) async {
+        for refusals in 0... {
+            do throws(StoreError) {
+                try await store.settle(delivery, as: end)
+                return log(delivery, end)
+            } catch {
+                var isOver = state.withLock { $0.ending != nil }
+                if case .leaseLost = error { isOver = true }
+                if refusals == 0 || isOver { warn(of: error, delivery) }
+                guard !isOver, (try? await Task.sleep(for: Self.pause)) != nil else { return }
+            }
         }
+    }
+
+    private func warn(of error: StoreError, _ delivery: ClaimedDelivery) {
+        logger.warning(
+            "the end of a delivery was not recorded",
+            metadata: ["hook": "\(delivery.hook)", "job": .stringConvertible(delivery.jobID), "reason": "\(error)"]
+        )
     }
 
     private func send(
@@ -193,8 +209,8 @@ package final class HookDeliverer: Sendable {
 
     private func log(_ delivery: ClaimedDelivery, _ end: DeliveryEnd) {
         var metadata: Logger.Metadata = [
-            "hook": "\(delivery.hook)", "delivery": "\(delivery.id)", "job": "\(delivery.jobID)",
-            "attempt": "\(delivery.attempt)",
+            "hook": "\(delivery.hook)", "delivery": "\(delivery.id)",
+            "job": .stringConvertible(delivery.jobID), "attempt": .stringConvertible(delivery.attempt),
         ]
         switch end {
         case .delivered: logger.debug("delivered", metadata: metadata)
