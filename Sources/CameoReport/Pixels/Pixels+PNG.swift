@@ -1,15 +1,15 @@
+internal import CameoModel
 package import Foundation
 
 // PNG (https://www.w3.org/TR/png-3/) as a renderer writes it: 8 bits a channel, no palette, no interlacing.
 extension Pixels {
-    /// The most pixels that are read or written.
-    package static let most = 100_000_000
-    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// The most pixels that are read.
+    private static let most = 100_000_000
 
     /// Reads a renderer's PNG; nil for any other.
     package init?(png: Data) {
         let bytes = [UInt8](png)
-        guard bytes.starts(with: Self.signature) else { return nil }
+        guard bytes.starts(with: PNGFile.signature) else { return nil }
         func number(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
         var (header, data): (ArraySlice<UInt8>?, [UInt8]) = (nil, [])
         var offset = 8
@@ -80,53 +80,5 @@ extension Pixels {
     }
 
     /// The picture as a PNG without compression, for a renderer to read.
-    package func png() -> Data {
-        var rows: [UInt8] = []
-        rows.reserveCapacity(height * (width * 4 + 1))
-        for row in 0..<height {
-            rows.append(0)
-            rows += bytes[row * width * 4..<(row + 1) * width * 4]
-        }
-        var data: [UInt8] = [0x78, 0x01]
-        for start in Swift.stride(from: 0, to: rows.count, by: 0xFFFF) {
-            let end = min(rows.count, start + 0xFFFF)
-            data.append(end == rows.count ? 1 : 0)
-            for value in [end - start, (end - start) ^ 0xFFFF] {
-                data += [UInt8(value & 0xFF), UInt8(value >> 8)]
-            }
-            data += rows[start..<end]
-        }
-        data += Self.bigEndian(Self.adler(rows))
-        let header = Self.bigEndian(UInt32(width)) + Self.bigEndian(UInt32(height)) + [8, 6, 0, 0, 0]
-        return Data(Self.signature + Self.chunk("IHDR", header) + Self.chunk("IDAT", data) + Self.chunk("IEND", []))
-    }
-
-    private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
-        let named = Array(name.utf8) + content
-        return bigEndian(UInt32(content.count)) + named + bigEndian(checksum(named))
-    }
-
-    private static func bigEndian(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
-
-    /// Adler-32 (RFC 1950).
-    private static func adler(_ bytes: [UInt8]) -> UInt32 {
-        var (low, high): (UInt32, UInt32) = (1, 0)
-        for start in Swift.stride(from: 0, to: bytes.count, by: 5_552) {
-            for byte in bytes[start..<min(bytes.count, start + 5_552)] {
-                low &+= UInt32(byte)
-                high &+= low
-            }
-            (low, high) = (low % 65_521, high % 65_521)
-        }
-        return high << 16 | low
-    }
-
-    private static let checksums: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-    }
-
-    /// CRC-32 as PNG defines it.
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { checksums[Int(($0 ^ UInt32($1)) & 0xFF)] ^ ($0 >> 8) }
-    }
+    package func png() -> Data { PNGFile.picture(bytes, width: width, height: height) }
 }

@@ -20,7 +20,7 @@ struct PlaceholderPicture: Sendable {
         if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {
             self.init(
                 mediaType: "image/png",
-                bytes: PlainPNG.encode(hash.pixels(), width: hash.width, height: hash.height)
+                bytes: Array(PNGFile.picture(hash.pixels(), width: hash.width, height: hash.height))
             )
         } else {
             let box = PendingThumbnail.Box(width: thumbnail.width, height: thumbnail.height)
