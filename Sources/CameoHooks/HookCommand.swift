@@ -96,8 +96,8 @@ enum HookCommand {
         let (errors, other) = (OpenFile(adopting: ends[0]), OpenFile(adopting: ends[1]))
         let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
         var process: pid_t = 0
-        let code = withCStrings(arguments) { argv in
-            withCStrings(variables) { environment in
+        let code = CStrings.withPointers(to: arguments) { argv in
+            CStrings.withPointers(to: variables) { environment in
                 cameo_spawn_command(&process, argv[0], argv, environment, message.descriptor, other.descriptor)
             }
         }
@@ -109,18 +109,6 @@ enum HookCommand {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 {
             tail = (tail + buffer[..<count]).suffix(tailBytes)
-        }
-    }
-
-    private static func withCStrings<Result>(
-        _ texts: [String],
-        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        let strings = texts.map { strdup($0) } + [nil]
-        defer { for string in strings { free(string) } }
-        return strings.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { preconditionFailure("the list contains at least NULL") }
-            return body(base)
         }
     }
 }

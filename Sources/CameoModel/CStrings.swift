@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// NULL-terminated arrays of C strings, as exec takes them.
-enum CStrings {
-    static func withPointers<Result>(
+package enum CStrings {
+    package static func withPointers<Result>(
         to strings: [String],
         _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
