@@ -14,72 +14,51 @@ extension SQLiteStore {
 
     package func enqueue(
         _ request: ThumbnailRequest,
-        data: Data,
-        cacheKey: CacheKey? = nil
-    ) async throws -> EnqueueReceipt {
-        try await enqueue(request, data: data, cacheKey: cacheKey, key: nil)
-    }
-
-    package func enqueue(
-        _ request: ThumbnailRequest,
         data: Data?,
         cacheKey: CacheKey?,
-        once key: IdempotencyKey
+        once key: IdempotencyKey?
     ) async throws -> EnqueueReceipt {
-        if let data { return try await enqueue(request, data: data, cacheKey: cacheKey, key: key) }
-        let new = try CheckedRequest(request)
-        let first = FirstReceipt(key, of: new, data: nil)
-        try await acceptArrivals()
-        let now = nowMilliseconds
-        let made = try await madeThumbnails(of: [new], now: now)
-        return try await commit { db -> Result<EnqueueReceipt, InvalidRequest> in
-            if let known = try first.known(now: now, db) { return known }
-            let receipt = try Self.enter([new], made, now: now, in: db)[0]
-            try first.note(receipt, now: now, db)
-            return .success(receipt)
-        }.get()
-    }
-
-    private func enqueue(
-        _ request: ThumbnailRequest,
-        data: Data,
-        cacheKey: CacheKey?,
-        key: IdempotencyKey?
-    ) async throws -> EnqueueReceipt {
-        guard (1...StoreLimits.uploadBytes).contains(data.count) else {
-            let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
-            throw InvalidRequest(path: "data", reason: reason)
-        }
-        let digest = SHA256.digest(of: data)
+        let digest = try data.map(Self.digest(ofUpload:))
         var request = request
-        request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
+        if let digest { request.source = cacheKey?.uri ?? CameoURI.blob(digest).text }
         let new = try CheckedRequest(request)
         try await acceptArrivals()
         let first = key.map { FirstReceipt($0, of: new, data: digest) }
         // Before the bytes are written.
         let began = nowMilliseconds
         if let first, let known = try await read({ db in try first.known(now: began, db) }) { return try known.get() }
-        let blob = try await files.prepare(data, digest: digest, mediaType: nil)
+        var blob: PreparedBlob?
+        if let data, let digest { blob = try await files.prepare(data, digest: digest, mediaType: nil) }
         let now = nowMilliseconds
         let made = try await madeThumbnails(of: [new], now: now)
-        return try await commit { db -> Result<EnqueueReceipt, InvalidRequest> in
+        return try await commit { [blob] db -> Result<EnqueueReceipt, InvalidRequest> in
             if let known = try first?.known(now: now, db) { return known }
-            if let cacheKey {
-                let source = CachedSource(
-                    handedOver: blob,
-                    under: cacheKey,
-                    at: Date(milliseconds: now),
-                    sourceSeen: try Self.nextSourceSeen(db)
-                )
-                _ = try Self.keep(source, blob, budget: nil, now: now, in: db)
-            } else {
-                try blob.insert(in: db, at: now)
-            }
+            if let blob { try Self.hold(blob, under: cacheKey, now: now, db) }
             let receipt = try Self.enter([new], made, now: now, in: db)[0]
-            if receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
+            if let digest, receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
             try first?.note(receipt, now: now, db)
             return .success(receipt)
         }.get()
+    }
+
+    private static func digest(ofUpload data: Data) throws(InvalidRequest) -> BlobDigest {
+        guard (1...StoreLimits.uploadBytes).contains(data.count) else {
+            let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
+            throw InvalidRequest(path: "data", reason: reason)
+        }
+        return SHA256.digest(of: data)
+    }
+
+    /// Inserts uploaded bytes, which are the newest of their cache key if there is one.
+    private static func hold(_ blob: PreparedBlob, under key: CacheKey?, now: Int64, _ db: Database) throws {
+        guard let key else { return try blob.insert(in: db, at: now) }
+        let source = CachedSource(
+            handedOver: blob,
+            under: key,
+            at: Date(milliseconds: now),
+            sourceSeen: try nextSourceSeen(db)
+        )
+        _ = try keep(source, blob, budget: nil, now: now, in: db)
     }
 
     /// The requests that existing thumbnails may answer, determined before the transaction because it reads bytes.

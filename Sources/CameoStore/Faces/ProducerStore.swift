@@ -7,14 +7,12 @@ package protocol ProducerStore: AnyStore {
     /// waiting job joins that job. If fresh thumbnails already exist, no job is created.
     func enqueue(_ requests: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt]
 
-    /// Accepts a picture's bytes and a request for it. The request's source becomes the blob URI of the bytes or, with
-    /// a cache key, a URI that names the newest bytes uploaded under that key, which these now are (invariant I4).
-    func enqueue(_ request: ThumbnailRequest, data: Data, cacheKey: CacheKey?) async throws -> EnqueueReceipt
-
-    /// Accepts a request, or with `data` a picture's bytes and a request for it, once: repeated within a day under the
-    /// same key, it returns the first receipt and changes nothing.
+    /// Accepts a request, or a picture's bytes and a request for them. The request's source then becomes the blob URI of
+    /// the bytes or, with a cache key, a URI that names the newest bytes uploaded under that key, which these now are
+    /// (invariant I4). Repeated within a day under the same idempotency key, it returns the first receipt and changes
+    /// nothing.
     ///
-    /// - Throws: `InvalidRequest` if the key was used for another request; ``StoreError``.
-    func enqueue(_ request: ThumbnailRequest, data: Data?, cacheKey: CacheKey?, once key: IdempotencyKey) async throws
+    /// - Throws: `InvalidRequest`, also if the idempotency key was used for another request; ``StoreError``.
+    func enqueue(_ request: ThumbnailRequest, data: Data?, cacheKey: CacheKey?, once key: IdempotencyKey?) async throws
         -> EnqueueReceipt
 }

@@ -9,8 +9,12 @@ extension ProducerStore {
         try await enqueue(CheckedRequest.all(requests))
     }
 
-    package func enqueue(_ request: ThumbnailRequest, data: Data) async throws -> EnqueueReceipt {
-        try await enqueue(request, data: data, cacheKey: nil)
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: CacheKey? = nil
+    ) async throws -> EnqueueReceipt {
+        try await enqueue(request, data: data, cacheKey: cacheKey, once: nil)
     }
 }
 

@@ -16,7 +16,9 @@ struct EnqueueHandler {
         let receipt = try await receipt(try idempotencyKey(of: name))
         site.logger.info(
             "enqueued",
-            metadata: ["by": "\(name)", "job": "\(receipt.id ?? 0)", "outcome": "\(receipt.outcome.rawValue)"]
+            metadata: [
+                "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
+            ]
         )
         var response = Response(json: try ReceiptView(receipt, site).json, status: .created)
         if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
@@ -37,9 +39,7 @@ struct EnqueueHandler {
         case "application/json":
             try target.query.allow()
             let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, "a request")
-            let asked = try ThumbnailRequest(parsing: text)
-            guard let key else { return try await site.store.enqueue([asked])[0] }
-            return try await site.store.enqueue(asked, data: nil, cacheKey: nil, once: key)
+            return try await site.store.enqueue(ThumbnailRequest(parsing: text), data: nil, cacheKey: nil, once: key)
         case "multipart/form-data":
             try target.query.allow()
             // The request and the boundary lines come on top of the picture.
@@ -87,9 +87,6 @@ struct EnqueueHandler {
     {
         guard !picture.isEmpty else {
             throw Problem(.unprocessableContent, "the picture is empty", code: .requestInvalid, field: "picture")
-        }
-        guard let key else {
-            return try await site.store.enqueue(asked.request, data: picture, cacheKey: asked.cacheKey)
         }
         return try await site.store.enqueue(asked.request, data: picture, cacheKey: asked.cacheKey, once: key)
     }
