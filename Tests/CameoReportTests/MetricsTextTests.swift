@@ -1,3 +1,4 @@
+import CameoModel
 import CameoReport
 import CameoStore
 import Foundation

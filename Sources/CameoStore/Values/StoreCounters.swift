@@ -77,17 +77,8 @@ package struct StoreCounters: Hashable, Sendable {
         case recycled, killed, crashed
     }
 
-    /// A part of a job's life whose duration is measured.
-    package enum Stage: String, CaseIterable, Sendable {
-        /// From the time at which the job was due until its claim.
-        case wait
-        case fetch
-        /// Waiting for a renderer.
-        case queue
-        case render
-        /// Writing the thumbnails and the completion, with the commit.
-        case store
-    }
+    /// A part of a job's life whose duration is measured. Here `store` includes the commit.
+    package typealias Stage = StatusReport.StageTimes.Stage
 
     /// The durations of one stage.
     package struct Histogram: Hashable, Sendable {
