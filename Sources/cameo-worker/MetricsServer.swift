@@ -13,7 +13,7 @@ internal import Synchronization
 struct MetricsServer: Sendable {
     /// The length of a request's line and headers, in bytes.
     private static let longestRequest = 8_192
-    /// The time that a client has to send its request, and that it has to take a part of the answer.
+    /// The time that a client has to send its request, and that it has to take the answer.
     private static let patience = Duration.seconds(5)
     private static let backlog: Int32 = 16
 
@@ -101,9 +101,7 @@ struct MetricsServer: Sendable {
         _ metrics: @escaping @Sendable () async throws -> (text: String, mediaType: String)
     ) {
         _ = fcntl(connection.descriptor, F_SETFD, FD_CLOEXEC)
-        var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        _ = fcntl(connection.descriptor, F_SETFL, O_NONBLOCK)
         guard let request = request(on: connection) else { return }
         let words = request.split(separator: "\r\n", maxSplits: 1).first?.split(separator: " ") ?? []
         let answer =
@@ -125,9 +123,7 @@ struct MetricsServer: Sendable {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: longestRequest)
         while bytes.count < longestRequest {
-            let left = ContinuousClock.now.duration(to: deadline)
-            var wait = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-            guard left > .zero, poll(&wait, 1, Int32(left.milliseconds) + 1) > 0 else { return nil }
+            guard connection.isReady(Int16(POLLIN), before: deadline) else { return nil }
             let count = read(connection.descriptor, &buffer, buffer.count)
             guard count > 0 else { return nil }
             bytes += buffer.prefix(count)
@@ -157,12 +153,23 @@ struct MetricsServer: Sendable {
     }
 
     private static func send(_ data: Data, on connection: OpenFile) {
+        let deadline = ContinuousClock.now + patience
         var rest = data[...]
         while !rest.isEmpty {
+            guard connection.isReady(Int16(POLLOUT), before: deadline) else { return }
             let count = rest.withUnsafeBytes { write(connection.descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { return }
+            guard count > 0 || errno == EINTR || errno == EAGAIN else { return }
             rest = rest.dropFirst(max(0, count))
         }
         shutdown(connection.descriptor, Int32(SHUT_WR))
+    }
+}
+
+extension OpenFile {
+    /// Waits until these events of `poll` can be handled; false if that takes too long.
+    fileprivate func isReady(_ events: Int16, before deadline: ContinuousClock.Instant) -> Bool {
+        let left = ContinuousClock.now.duration(to: deadline)
+        var wait = pollfd(fd: descriptor, events: events, revents: 0)
+        return left > .zero && poll(&wait, 1, Int32(left.milliseconds) + 1) > 0
     }
 }
