@@ -158,7 +158,10 @@ struct JobsHandler {
         defer {
             site.logger.notice(
                 "jobs changed",
-                metadata: ["by": "\(name)", "change": "\(change)", "filter": "\(target.query)", "count": "\(changed)"]
+                metadata: [
+                    "by": "\(name)", "change": "\(change)", "filter": "\(target.query)",
+                    "count": .stringConvertible(changed),
+                ]
             )
         }
         // A shutdown ends it between two transactions; what was done is kept.

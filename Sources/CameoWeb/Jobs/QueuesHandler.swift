@@ -52,7 +52,7 @@ struct QueuesHandler {
             let limit = try QueueLimit(parsing: bytes)
             if let concurrency = limit.concurrency {
                 try await site.store.limit(queue: queue, to: concurrency.value)
-                metadata["concurrency"] = "\(concurrency.value.map(String.init) ?? "none")"
+                metadata["concurrency"] = concurrency.value.map { .stringConvertible($0) } ?? "none"
             }
             if let rate = limit.rate {
                 try await site.store.limit(queue: queue, toRate: rate.value, unknown: .refused)

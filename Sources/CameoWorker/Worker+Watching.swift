@@ -1,0 +1,99 @@
+internal import CameoHooks
+internal import CameoModel
+internal import CameoRenderer
+internal import CameoStore
+internal import Foundation
+internal import Logging
+
+// What a worker learns from the store beside its jobs: commits, times, lost claims, lost workers, and requests to stop.
+extension Worker {
+    /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
+    func listen() async {
+        for await _ in store.wakeUps() {
+            hooks?.wake()
+            if running.count < configuration.concurrency { wake.yield() }
+        }
+    }
+
+    func watch() async {
+        let time = configuration.time
+        var sweeps = 0
+        var nextSweep = time.now()
+        var nextLease = nextSweep + configuration.leaseInterval
+        while !Task.isCancelled {
+            if phase.mustGiveBack { running.stopAll(.shutdown) }
+            var pause = configuration.sweepInterval
+            do {
+                if time.now() >= nextSweep {
+                    nextSweep = time.now() + configuration.sweepInterval
+                    hooks?.wake()
+                    // Some systems report no commits of other processes, such as a kernel that has run out of watches.
+                    if sweeps.isMultiple(of: Self.sweepsPerLook) { wake.yield() }
+                    sweeps += 1
+                }
+                if let due = try await sweep() {
+                    let seconds = max(0, due.timeIntervalSince(store.clock.now()))
+                    if seconds == 0 { wake.yield() } else { pause = min(pause, .seconds(seconds)) }
+                }
+                if time.now() >= nextLease {
+                    try await extendLease()
+                    nextLease = time.now() + configuration.leaseInterval
+                }
+            } catch {
+                let (_, isNews) = phase.storeRefused("\(error)")
+                if isNews { logger.warning("cannot read the store", metadata: ["reason": "\(error)"]) }
+                wake.yield()
+            }
+            guard (try? await time.sleep(pause)) != nil else { return }
+        }
+    }
+
+    private func extendLease() async throws(StoreError) {
+        let counted = tally.take(renderer.statistics)
+        do throws(StoreError) {
+            try await store.extendLease(of: id, adding: counted)
+        } catch {
+            tally.putBack(counted)
+            throw error
+        }
+    }
+
+    /// The number of sweeps after which a worker looks for jobs although nothing has woken it.
+    private static let sweepsPerLook = 4
+
+    /// Asks the store for what concerns this worker, and acts on it.
+    ///
+    /// - Returns: when the next job comes due; nil if none waits for its time.
+    private func sweep() async throws -> Date? {
+        let held = running.tokens
+        let sweep = try await store.sweep(for: id)
+        if !sweep.isInPlace {
+            phase.loseStore()
+            wake.yield()
+        }
+        // First, because a worker that an operator has stopped ends without an error, even if the store is a newer
+        // version's by now.
+        if let request = sweep.stop { stop(request) }
+        if let reason = sweep.refusal {
+            retire(reason)
+        } else if sweep.hasLostWorkers {
+            try await rescue()
+        }
+        running.stop(held, notIn: sweep.tokens)
+        return sweep.due
+    }
+
+    func rescue() async throws {
+        let report = try await store.rescueExpired(except: id)
+        guard !report.workers.isEmpty else { return }
+        logger.warning(
+            "took back the jobs of lost workers",
+            metadata: [
+                "workers": "\(report.workers.joined(separator: " "))", "jobs": .stringConvertible(report.rescued),
+                "discarded": .stringConvertible(report.discarded.count),
+            ]
+        )
+        for job in report.discarded { self.report(JobOutcome(lost: job)) }
+        wake.yield()
+    }
+}
