@@ -91,7 +91,7 @@ class Bench(queue.Bench):
         return re.search(r"cameo://thumb/([0-9a-f]+)", uri)[1], nearest
 
     def loads(self, picture, rounds, minutes):
-        store, ports = self.store(), (free_port(), free_port())
+        store, ports = self.folder / "store", (free_port(), free_port())
         thumbnail, file = self.thumbnail(store, picture)
         config = self.folder / "nginx.conf"
         config.write_text(NGINX.format(folder=self.folder, port=ports[1]))
