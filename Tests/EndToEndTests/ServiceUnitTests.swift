@@ -48,6 +48,21 @@ extension EndToEnd {
             #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
         }
 
+        @Test func systemdUnderstandsTheSocket() async throws {
+            let folder = try TemporaryFolder()
+            _ = try installed("cameo-web", in: folder)
+            try folder.write(
+                try Data(contentsOf: URL(filePath: Self.file("cameo-web@.socket"))),
+                to: "cameo-web@.socket"
+            )
+            let result = try await run(
+                "systemd-analyze",
+                ["verify", "--man=no", folder.path("cameo-web@pictures.socket")]
+            )
+            #expect(result.exitStatus == 0)
+            #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
+        }
+
         @Test(arguments: ["cameo-worker", "cameo-web"])
         func systemdFindsItHardened(command: String) async throws {
             let folder = try TemporaryFolder()

@@ -75,6 +75,14 @@ load shop http://localhost/health/ready >/tmp/ready
 grep -q '"status":"ok"' /tmp/ready || fail "$(cat /tmp/ready)"
 load stranger http://localhost/health/live >/dev/null 2>&1 && fail "a stranger may use the socket"
 
+step "a socket unit starts it at the first connection"
+systemctl stop "$web"
+systemctl enable --now "$web.socket" 2>/dev/null
+! systemctl is-active --quiet "$web" || fail "it runs before the first connection"
+as shop curl -sS --unix-socket /run/cameo-web-pictures.socket "http://localhost/thumb/${uri##*/}" | cmp - /tmp/thumbnail ||
+    fail "it serves other bytes"
+systemctl is-active --quiet "$web" || fail "it was not started"
+
 step "the worker stops, starts, and an update replaces it"
 systemctl stop "$unit"
 same "$(systemctl show --property Result,ExecMainStatus --value "$unit" | paste -s -d' ')" "success 0" "the end"
