@@ -28,8 +28,8 @@ package struct WebConfiguration: Sendable {
     package var thumbnailAge = Duration.seconds(60)
     /// The most bytes in an uploaded picture.
     package var maximumUpload = 104_857_600
-    /// The most bytes of uploads that are in memory at once.
-    package var maximumUploadsInFlight = 268_435_456
+    /// The most bytes of uploads that are in progress at once.
+    package var maximumUploadsInFlight = 1_073_741_824
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
     /// The longest silence on an event stream.

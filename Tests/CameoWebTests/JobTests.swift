@@ -262,7 +262,7 @@ struct JobTests {
         }
     }
 
-    /// Uploads are held in memory, so only so many at once.
+    /// Uploads wait on the disk, so only so many at once.
     @Test func uploadsInProgressAreBounded() async throws {
         let budget = UploadBudget(limit: 100)
         func isAdmitted(_ bytes: Int) async -> Bool { (try? await budget.hold(bytes) { true }) ?? false }

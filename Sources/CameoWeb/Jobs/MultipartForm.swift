@@ -1,7 +1,8 @@
 internal import Foundation
 internal import HTTPTypes
 
-/// A `multipart/form-data` body, which browsers send for forms with files (RFC 7578).
+/// A `multipart/form-data` body, which browsers send for forms with files (RFC 7578). The parts are slices of the body,
+/// which may be a mapped file.
 struct MultipartForm {
     private static let maximumParts = 20
     private static let maximumHeader = 4_096
@@ -11,9 +12,11 @@ struct MultipartForm {
     init(_ body: Data, boundary: String) throws(Problem) {
         let delimiter = Data("\r\n--\(boundary)".utf8)
         // The first delimiter need not follow a line break.
-        var rest = (Data("\r\n".utf8) + body)[...]
-        guard let first = rest.range(of: delimiter) else { throw Self.malformed("the boundary does not occur in it") }
-        rest = rest[first.upperBound...]
+        let opening = delimiter.dropFirst(2)
+        guard let first = body.starts(with: opening) ? opening.count : body.range(of: delimiter)?.upperBound else {
+            throw Self.malformed("the boundary does not occur in it")
+        }
+        var rest = body[first...]
         var parts: [(String, Data)] = []
         while !rest.starts(with: Data("--".utf8)) {
             guard let line = rest.range(of: Data("\r\n".utf8)), let end = rest.range(of: delimiter) else {
@@ -47,7 +50,7 @@ struct MultipartForm {
             let pair = line.split(separator: ":", maxSplits: 1)
             guard pair.count == 2, pair[0].lowercased() == "content-disposition" else { continue }
             guard let name = MediaTypeField(String(pair[1]))["name"] else { break }
-            return (name, Data(bytes[end.upperBound...]))
+            return (name, bytes[end.upperBound...])
         }
         throw malformed("a part has no name")
     }

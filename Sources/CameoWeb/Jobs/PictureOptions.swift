@@ -5,7 +5,7 @@ internal import HTTPTypes
 
 /// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
-    private static let names = ["size", "preset", "queue", "priority", "batch", "key"]
+    private static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key"]
     /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 
@@ -13,7 +13,7 @@ struct PictureOptions: Sendable {
     let cacheKey: CacheKey?
 
     init(_ query: QueryItems, _ presets: PresetFile) throws {
-        try query.allow("size", "preset", "queue", "priority", "batch", "key")
+        try query.allow(Self.names)
         try self.init(presets) { query[$0] }
     }
 
@@ -69,6 +69,7 @@ struct PictureOptions: Sendable {
             request.priority = priority
         }
         request.batch = value("batch")
+        request.hook = value("hook")
         try request.validate()
         self.init(request: request, cacheKey: try value("key").map { try CacheKey($0) })
     }

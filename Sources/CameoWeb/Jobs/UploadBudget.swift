@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import Synchronization
 
-/// Bounds the bytes of uploads that are in memory at once: a store takes a picture as a whole.
+/// Bounds the bytes of uploads that are in progress at once, which wait on the disk until a store takes them.
 package final class UploadBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)
@@ -10,7 +10,7 @@ package final class UploadBudget: Sendable {
         self.limit = limit
     }
 
-    /// Runs `body`, which holds up to this many bytes. A single upload is always admitted.
+    /// Runs `body`, which receives up to this many bytes. A single upload is always admitted.
     ///
     /// - Throws: ``Problem`` with status 503 if the uploads in progress leave no room; what `body` throws.
     package func hold<Value>(_ bytes: Int, _ body: () async throws -> Value) async throws -> Value {

@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Reads the body of a request into memory.
+/// Reads the body of a request.
 struct RequestBodyReader {
     private let request: Request
     private let patience: Duration
@@ -29,12 +29,12 @@ struct RequestBodyReader {
         return try await withThrowingTaskGroup(of: Data.self) { group in
             defer { group.cancelAll() }
             group.addTask {
-                var data = Data()
+                var spool = BodySpool()
                 for try await buffer in body {
-                    guard data.count + buffer.readableBytes <= limit else { throw Self.tooLarge(what, limit) }
-                    data.append(contentsOf: buffer.readableBytesView)
+                    guard spool.count + buffer.readableBytes <= limit else { throw Self.tooLarge(what, limit) }
+                    try await spool.append(buffer.readableBytesView)
                 }
-                return data
+                return try await spool.contents()
             }
             group.addTask {
                 try await Task.sleep(for: patience)

@@ -1,0 +1,42 @@
+import CameoModel
+import CameoSQLite
+import CameoStore
+import CameoWeb
+import Foundation
+import Testing
+
+/// Uploads that are larger than what is held in memory.
+@Suite(.timeLimit(.minutes(10)))
+struct UploadTests {
+    private let bench: WebBench
+    /// Four and a half mebibytes in which no two mebibytes are alike.
+    private let picture = Data((0..<1_179_648).flatMap { number in withUnsafeBytes(of: UInt32(number)) { Array($0) } })
+
+    init() async throws {
+        bench = try await WebBench { configuration in
+            configuration.tokens = try AccessTokens(parsing: "producer read,enqueue producer-0123456789abcdef")
+        }
+    }
+
+    private func upload(_ body: Data, as type: String, to target: String = "/jobs") async throws -> RawAnswer {
+        let headers = ["Authorization": "Bearer producer-0123456789abcdef", "Content-Type": type]
+        return try await bench.send("POST", target, headers, body: body)
+    }
+
+    @Test func aLargePictureArrivesWhole() async throws {
+        let answer = try await upload(picture, as: "image/png", to: "/jobs?hook=done")
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+        #expect(try await bench.store.job(1).request["hook"] == "done")
+    }
+
+    @Test func aLargePictureInAFormArrivesWhole() async throws {
+        let head = "--xYz\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"x\"\r\n\r\n"
+        let tail = "\r\n--xYz\r\nContent-Disposition: form-data; name=\"batch\"\r\n\r\nb\r\n--xYz--\r\n"
+        let body = Data(head.utf8) + picture + Data(tail.utf8)
+        let answer = try await upload(body, as: "multipart/form-data; boundary=xYz")
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(try answer.json["batch"] == "b")
+        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+    }
+}
