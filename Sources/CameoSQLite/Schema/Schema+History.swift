@@ -3,7 +3,7 @@ extension Schema {
     static let history = """
         CREATE TABLE outcome(
           id INTEGER PRIMARY KEY REFERENCES job(id) ON DELETE CASCADE,
-          state INTEGER NOT NULL CHECK (state IN (4, 5, 6)),
+          state INTEGER NOT NULL CHECK (state BETWEEN 4 AND 6),
           queue INTEGER NOT NULL REFERENCES queue(id),
           priority INTEGER NOT NULL,
           available_at INTEGER NOT NULL,
@@ -30,8 +30,9 @@ extension Schema {
           worker TEXT NOT NULL,
           started_at INTEGER NOT NULL,
           finished_at INTEGER NOT NULL,
-          outcome TEXT NOT NULL CHECK (outcome IN
-            ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
+          outcome TEXT NOT NULL CHECK (
+            outcome = 'completed' OR outcome = 'retryable' OR outcome = 'discarded' OR outcome = 'cancelled'
+            OR outcome = 'released' OR outcome = 'interrupted'),
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
           -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
           wait_ms INTEGER,
@@ -57,7 +58,7 @@ extension Schema {
         CREATE TABLE change(
           seq INTEGER PRIMARY KEY,
           job_id INTEGER NOT NULL,
-          state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6)),
+          state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 6),
           at INTEGER NOT NULL
         ) STRICT;
 

@@ -21,11 +21,11 @@ extension Schema {
           job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
           hook TEXT NOT NULL,
           -- How the job ended. The job's own rows change if it is retried.
-          state INTEGER NOT NULL CHECK (state IN (4, 5, 6)),
+          state INTEGER NOT NULL CHECK (state BETWEEN 4 AND 6),
           ended_at INTEGER NOT NULL,
           failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
           -- 0 waiting, 1 running, 2 delivered, 3 given up.
-          status INTEGER NOT NULL DEFAULT 0 CHECK (status IN (0, 1, 2, 3)),
+          status INTEGER NOT NULL DEFAULT 0 CHECK (status BETWEEN 0 AND 3),
           -- When it is due or, once delivered or given up, when that was.
           at INTEGER NOT NULL,
           -- From when its age counts: the end of the job, or an operator's retry.

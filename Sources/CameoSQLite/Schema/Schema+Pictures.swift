@@ -108,12 +108,12 @@ extension Schema {
         INSERT INTO total VALUES ('blobs', 0), ('blob_bytes', 0), ('thumbnails', 0), ('sources', 0), ('source_bytes', 0),
           ('sources_evicted', 0), ('source_bytes_evicted', 0);
         CREATE TRIGGER blob_added AFTER INSERT ON blob BEGIN
-          UPDATE total SET value = value + CASE name WHEN 'blobs' THEN 1 ELSE NEW.size END
-            WHERE name IN ('blobs', 'blob_bytes');
+          UPDATE total SET value = value + 1 WHERE name = 'blobs';
+          UPDATE total SET value = value + NEW.size WHERE name = 'blob_bytes';
         END;
         CREATE TRIGGER blob_removed AFTER DELETE ON blob BEGIN
-          UPDATE total SET value = value - CASE name WHEN 'blobs' THEN 1 ELSE OLD.size END
-            WHERE name IN ('blobs', 'blob_bytes');
+          UPDATE total SET value = value - 1 WHERE name = 'blobs';
+          UPDATE total SET value = value - OLD.size WHERE name = 'blob_bytes';
         END;
         CREATE TRIGGER thumbnail_added AFTER INSERT ON thumbnail BEGIN
           UPDATE total SET value = value + 1 WHERE name = 'thumbnails';
@@ -122,18 +122,17 @@ extension Schema {
           UPDATE total SET value = value - 1 WHERE name = 'thumbnails';
         END;
         CREATE TRIGGER source_added AFTER INSERT ON source WHEN NEW.pinned = 0 BEGIN
-          UPDATE total SET value = value + CASE name WHEN 'sources' THEN 1 ELSE NEW.size END
-            WHERE name IN ('sources', 'source_bytes');
+          UPDATE total SET value = value + 1 WHERE name = 'sources';
+          UPDATE total SET value = value + NEW.size WHERE name = 'source_bytes';
         END;
         CREATE TRIGGER source_removed AFTER DELETE ON source WHEN OLD.pinned = 0 BEGIN
-          UPDATE total SET value = value - CASE name WHEN 'sources' THEN 1 ELSE OLD.size END
-            WHERE name IN ('sources', 'source_bytes');
+          UPDATE total SET value = value - 1 WHERE name = 'sources';
+          UPDATE total SET value = value - OLD.size WHERE name = 'source_bytes';
         END;
         CREATE TRIGGER source_resized AFTER UPDATE OF size, pinned ON source BEGIN
-          UPDATE total SET value = value
-              + (NEW.pinned = 0) * CASE name WHEN 'sources' THEN 1 ELSE NEW.size END
-              - (OLD.pinned = 0) * CASE name WHEN 'sources' THEN 1 ELSE OLD.size END
-            WHERE name IN ('sources', 'source_bytes');
+          UPDATE total SET value = value + (NEW.pinned = 0) - (OLD.pinned = 0) WHERE name = 'sources';
+          UPDATE total SET value = value + (NEW.pinned = 0) * NEW.size - (OLD.pinned = 0) * OLD.size
+            WHERE name = 'source_bytes';
         END;
         """
 

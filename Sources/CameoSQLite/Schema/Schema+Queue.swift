@@ -4,7 +4,8 @@ extension Schema {
     // job, and all that a claim reads. `outcome` and `attempt` are history: appended once, pruned by age.
     //
     // Times are milliseconds since 1970. States are the numbers of `JobState.code`: 0 scheduled, 1 available, 2
-    // running, 3 retryable, 4 completed, 5 discarded, 6 cancelled.
+    // running, 3 retryable, 4 completed, 5 discarded, 6 cancelled. CHECKs have ranges and OR where IN would list three
+    // or more values: SQLite builds such a list anew for each row.
 
     /// The tables that producers write. `INSERT INTO job(request)` and `INSERT INTO upload(data, request)` are the
     /// public contract.
@@ -180,7 +181,7 @@ extension Schema {
           queue INTEGER NOT NULL REFERENCES queue(id),
           key INTEGER NOT NULL DEFAULT 0,
           lane INTEGER NOT NULL REFERENCES lane(id),
-          state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3)),
+          state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
           priority INTEGER NOT NULL,
           due INTEGER NOT NULL,
           -- The order of claims, lowest first: `due` minus a minute per step of priority, then the id.
@@ -193,7 +194,7 @@ extension Schema {
           attempted_at INTEGER,
           -- The number of the last failed attempt.
           failed INTEGER,
-          refresh INTEGER NOT NULL DEFAULT 1 CHECK (refresh IN (0, 1, 2)),
+          refresh INTEGER NOT NULL DEFAULT 1 CHECK (refresh BETWEEN 0 AND 2),
           unique_key TEXT,
           -- The upload that contains the picture, until it becomes a blob.
           upload INTEGER,
