@@ -11,6 +11,14 @@ extension ThumbnailRequest {
         }
     }
 
+    /// This valid request for another source, which alone is checked.
+    package func replacing(source: String) throws(InvalidRequest) -> ThumbnailRequest {
+        try Self.validateSource(source, at: "source")
+        var request = self
+        request.source = source
+        return request
+    }
+
     private func refuse(_ field: String, _ reason: String) -> InvalidRequest {
         InvalidRequest(path: field, reason: reason)
     }

@@ -28,9 +28,12 @@ extension CameoEnqueue {
         let sources = folders.watch && !folders.recursive ? [] : try folders.expanded(named, store: storePath)
         try refuse(sources.compactMap { source in fault(of: source.source).map { "\(source.name): \($0)" } })
         try job.expectUse(of: sources.map(\.source))
+        // Only these have headers.
+        let isFetched = JobOptions.isFetched
+        let fetched = sources.contains { isFetched($0.source) } ? try prototype(source: "http://host/", made) : template
         return try sources.map { source in
             do {
-                return try prototype(source: source.source, made)
+                return try (isFetched(source.source) ? fetched : template).replacing(source: source.source)
             } catch let error as InvalidRequest {
                 throw CommandFailure("\(source.name): \(error.reason)", .usage)
             }

@@ -158,7 +158,7 @@ struct JobOptions: ParsableArguments {
         )
     }
 
-    private static func isFetched(_ source: String) -> Bool {
+    static func isFetched(_ source: String) -> Bool {
         URIScheme.of(source).map(["http", "https"].contains) ?? false
     }
 
