@@ -70,9 +70,12 @@ extension SQLiteStore {
     }
 
     private func madeThumbnails(of new: [CheckedRequest], now: Int64) async throws(StoreError) -> MadeThumbnails {
-        let found = try await read { db in
-            try new.enumerated().compactMap { index, new in
-                try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
+        let found = try await read { db -> [(Int, [BlobDigest])] in
+            // Most requests are new; one statement tells which are not.
+            let known = try Self.existing(new.flatMap { $0.job.wanted.map(\.id) }, db)
+            return try new.enumerated().compactMap { index, new in
+                guard new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
+                return try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
             }
         }
         var made = MadeThumbnails(answered: Set(found.map(\.0)))

@@ -105,17 +105,18 @@ struct TaskRow {
         return tasks
     }
 
+    /// Inserts a new task, which waits and has no attempts, except those before a manual retry (`tries`).
     func insert(_ db: Database) throws {
         let insert = try db.cachedStatement(
             sql: """
-                INSERT INTO task(\(Self.columns), rank)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
+                  refresh, unique_key, upload, hooked)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
-            id, queue, key, lane, state.code, priority, due, attempt, maxAttempts, crashCount, tries, attemptedAt,
-            failed,
-            refresh.code, uniqueKey, upload, token, worker, isHooked, rank,
+            id, queue, key, lane, state.code, priority, due, rank, maxAttempts, tries, attemptedAt, refresh.code,
+            uniqueKey, upload, isHooked,
         ]
         try insert.execute(arguments: StatementArguments(own))
     }

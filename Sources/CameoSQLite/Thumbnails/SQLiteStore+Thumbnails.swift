@@ -88,6 +88,15 @@ extension SQLiteStore {
     }
 
     /// Finds a thumbnail; nil if it has not been made.
+    /// The ids of those of these thumbnails that the store has.
+    static func existing(_ ids: [ThumbnailID], _ db: Database) throws -> Set<String> {
+        let statement = try db.cachedStatement(
+            sql: "SELECT thumbnail.id FROM json_each(?) AS wanted CROSS JOIN thumbnail ON thumbnail.id = wanted.value"
+        )
+        let list = JSONValue.array(ids.map { .string($0.text) }).canonicalText
+        return try String.fetchSet(statement, arguments: [list])
+    }
+
     static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
         let statement = try db.cachedStatement(
             sql: """
