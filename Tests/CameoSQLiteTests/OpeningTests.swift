@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,6 +44,27 @@ struct OpeningTests {
         let reason = "there is no folder \(folder.path("far")) to create it in"
         #expect(throws: StoreError.cannotOpen(path: far, reason: reason)) { try SQLiteStore(at: far) }
         #expect(!FileManager.default.fileExists(atPath: folder.path("far")))
+    }
+
+    /// A process that looks at a file while another creates the tables sees either none or all of them.
+    @Test func aStoreInTheMakingIsEmptyOrWhole() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("cameo.sqlite")
+        let (maker, other) = (try DatabaseQueue(path: path), try DatabaseQueue(path: path))
+        try maker.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
+        let isMade = Mutex(false)
+        try other.writeWithoutTransaction { db in
+            db.trace { event in
+                let isFirst = isMade.withLock { isMade in
+                    defer { isMade = isMade || "\(event)".contains("sqlite_schema") }
+                    return !isMade && "\(event)".contains("sqlite_schema")
+                }
+                if isFirst { try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path) } }
+            }
+            let seen = try Schema.version(of: db, at: path)
+            #expect([0, Schema.currentVersion].contains(seen))
+        }
+        #expect(isMade.withLock { $0 })
     }
 
     /// SQLite can be configured only before its first use, which may have been the program's.

@@ -22,9 +22,13 @@ enum Schema {
     ///
     /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``.
     static func version(of db: Database, at path: String) throws -> Int {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        // One statement, so that all of it is of one moment: another process may be creating the tables.
+        let look = """
+            SELECT user_version, application_id, (SELECT count(*) = 0 FROM sqlite_schema)
+            FROM pragma_user_version, pragma_application_id
+            """
+        guard let row = try Row.fetchOne(db, sql: look) else { throw StoreError.notAStore(path: path) }
+        let (version, application, isEmpty) = (row[0] as Int, row[1] as Int, row[2] as Bool)
         if isEmpty && application == 0 { return 0 }
         guard application == applicationID else { throw StoreError.notAStore(path: path) }
         guard version <= currentVersion else {
