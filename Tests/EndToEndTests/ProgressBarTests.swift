@@ -1,3 +1,5 @@
+import CameoModel
+import CameoReport
 import Foundation
 import TestSupport
 import Testing
@@ -49,11 +51,23 @@ extension EndToEnd {
             _ = try await deployment.drain()
             for index in 0..<40 { _ = try await deployment.enqueue("initials:A\(index)", "--batch", "b", "--in", "9d") }
             let command = "'\(try Deployment.executable("cameo-status"))' batch b"
-            let told = try await terminal(200, command, deployment)
-            let rest = try #require(told.firstMatch(of: #/about ([0-9.]+ [a-z]+) left/#)?.output.1)
-            let bar = try await terminal(200, "\(command) --wait --wait-timeout 1ms", deployment)
-            #expect(bar.contains("1/41, ") && bar.contains(" left"), "\(bar)")
-            #expect(bar.contains("about \(rest) left"), "\(bar), not \(rest)")
+            let waiting = "\(command) --wait --wait-timeout 1ms"
+            func left() async throws -> Double {
+                let answer = try await deployment.command("cameo-status", ["batch", "b", "--json"])
+                return try #require(
+                    try WireFormat.decode(BatchReport.self, from: Data(answer.outputText.utf8)).secondsLeft
+                )
+            }
+            // Nothing more ends, so the time left grows while the commands run.
+            let before = try await left()
+            let texts = [try await terminal(200, command, deployment), try await terminal(200, waiting, deployment)]
+            let after = try await left()
+            let told = Set(stride(from: before, to: after + 0.05, by: 0.05).map(AmountText.duration))
+            for text in texts {
+                let rest = try #require(text.firstMatch(of: #/about ([0-9.]+ [a-z]+) left/#)?.output.1, "\(text)")
+                #expect(told.contains(String(rest)), "\(text): not \(before) to \(after) s")
+            }
+            #expect(texts[1].contains("1/41, "), "\(texts[1])")
         }
     }
 }
