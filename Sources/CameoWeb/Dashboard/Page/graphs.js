@@ -36,10 +36,10 @@ export function stageGraph(stage) {
   const { top, curves } = plot(series, start, end);
   const viewBox = `0 0 ${width} ${height}`;
   const graph = drawing("svg", { viewBox, preserveAspectRatio: "none", role: "img", class: stage });
-  const words = `last ${duration(end - start)}: up to ${duration(top)}`;
-  graph.ariaLabel = `${stage}, ${words}`;
   graph.append(...curves);
-  return [graph, element("span", { className: "quiet figures", textContent: words })];
+  const axis = [`up to ${duration(top)}`, `last ${duration(end - start)}`];
+  graph.ariaLabel = `${stage}: ${axis.join(", ")}`;
+  return [graph, element("p", { className: "axis quiet" }, axis.map((words) => element("span", {}, words)))];
 }
 
 // From the first to the last point, at least a minute.
