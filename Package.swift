@@ -80,8 +80,8 @@ let package = Package(
             ],
             resources: [
                 "dashboard.html", "dashboard.css", "batches.js", "changes.js", "dashboard.js", "elements.js",
-                "failures.js", "format.js", "graphs.js", "job.js", "jobs.js", "live.js", "overview.js", "pictures.js",
-                "queues.js", "server.js", "states.js", "upload.js", "workers.js",
+                "failures.js", "format.js", "graphs.js", "history.js", "job.js", "jobs.js", "live.js", "overview.js",
+                "pictures.js", "queues.js", "server.js", "states.js", "upload.js", "workers.js",
             ].map { .embedInCode("Dashboard/Page/\($0)") }
                 // Links to the files of proto-json.
                 + [

@@ -34,6 +34,8 @@ package struct WebConfiguration: Sendable {
     package var bodyPatience = Duration.seconds(300)
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
+    /// The time between two entries of `/history`.
+    package var historyPace = Duration.seconds(60)
 
     package init() {}
 }

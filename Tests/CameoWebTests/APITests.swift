@@ -115,7 +115,8 @@ struct APITests {
         for path in [
             "/", "/openapi.json", "/jobs", "/jobs?limit=1", "/jobs?limit=0", "/jobs/1", "/jobs/4", "/jobs/99",
             "/failures",
-            "/batches", "/batches?limit=1", "/batches/b", "/batches/none", "/queues", "/status", "/health/live",
+            "/batches", "/batches?limit=1", "/batches/b", "/batches/none", "/queues", "/status", "/history",
+            "/health/live",
             "/health/ready", "/metrics", "/access", "/nothing", thumbnail, "/placeholder/\(thumbnail.suffix(32))",
             "/thumb/\(String(repeating: "0", count: 32))", "/source/nothing",
             "/make/64x64/https%3A%2F%2Fexample.com%2F9.png",

@@ -86,6 +86,26 @@ package struct StoreCounters: Hashable, Sendable {
         package let upTo: [Int]
         package let count: Int
         package let milliseconds: Int
+
+        /// Estimates the duration that a share of all durations does not exceed, as Prometheus does: linearly within
+        /// the bucket (https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile). The last
+        /// bound stands for all that are longer.
+        ///
+        /// - Parameter share: Above 0, at most 1.
+        /// - Returns: Milliseconds; nil if there are no durations.
+        package func quantile(_ share: Double) -> Double? {
+            guard count > 0 else { return nil }
+            let rank = share * Double(count)
+            var (start, before) = (0, 0)
+            for (bound, upTo) in zip(StoreCounters.bounds, upTo) {
+                if Double(upTo) >= rank {
+                    let place = (rank - Double(before)) / Double(upTo - before)
+                    return Double(start) + place * Double(bound - start)
+                }
+                (start, before) = (bound, upTo)
+            }
+            return Double(start)
+        }
     }
 
     private struct Key: Hashable {
@@ -117,6 +137,16 @@ package struct StoreCounters: Hashable, Sendable {
 
     package static func += (sum: inout Self, other: Self) {
         sum.values.merge(other.values, uniquingKeysWith: +)
+    }
+
+    /// What was added to earlier numbers of the same store. Those that went back, as in a store that was restored from a
+    /// backup, are 0.
+    package func added(to earlier: Self) -> Self {
+        var added = self
+        for (key, value) in earlier.values {
+            if let now = values[key] { added.values[key] = max(0, now - value) }
+        }
+        return added
     }
 
     package subscript(family: Family, label: String = "") -> Int { values[Key(family: family, label: label)] ?? 0 }

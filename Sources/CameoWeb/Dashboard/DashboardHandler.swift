@@ -37,6 +37,7 @@ struct DashboardHandler {
         "page/failures.js": .script(PackageResources.failures_js),
         "page/format.js": .script(PackageResources.format_js),
         "page/graphs.js": .script(PackageResources.graphs_js),
+        "page/history.js": .script(PackageResources.history_js),
         "page/job.js": .script(PackageResources.job_js),
         "page/jobs.js": .script(PackageResources.jobs_js),
         "page/live.js": .script(PackageResources.live_js),

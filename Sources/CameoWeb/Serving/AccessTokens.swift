@@ -18,7 +18,7 @@ package final class LiveTokens: Sendable {
 /// hexadecimal digits of its SHA-256. Empty lines and lines that begin with `#` are ignored.
 package struct AccessTokens: Sendable {
     package enum Scope: String, CaseIterable, Sendable {
-        /// Allows reading jobs, the status and originals.
+        /// Allows reading jobs, the status, its history and originals.
         case read
         /// Allows submitting pictures and requests.
         case enqueue

@@ -12,6 +12,7 @@ struct Site: Sendable {
     let configuration: WebConfiguration
     let changes: StoreChanges
     let feed: ChangeFeed
+    let history: History
     let files = VerifiedFiles()
     let uploads: UploadBudget
     let counters = RequestCounters()
@@ -30,6 +31,7 @@ struct Site: Sendable {
         uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
         api = APIText(basePath: configuration.basePath)
         feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
+        history = History(store: store, pace: configuration.historyPace)
     }
 
     /// The path on this server that serves what a `cameo:` name refers to.

@@ -55,6 +55,9 @@ struct WebResponder: HTTPResponder {
             case .status: try await handler.status()
             default: try await handler.metrics()
             }
+        case .history:
+            try Self.check(request, allows: .get, .head)
+            return try HistoryHandler(site: site, request: request, target: target).answer()
         case .access:
             try Self.check(request, allows: .get, .head)
             try target.query.allow()
@@ -98,7 +101,8 @@ struct WebResponder: HTTPResponder {
 /// The route of a path, named after its first segment.
 package enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
-    case blob, source, placeholder, health, status, metrics, jobs, failures, events, batches, queues, make, access
+    case blob, source, placeholder, health, status, history, metrics, jobs, failures, events, batches, queues, make,
+        access
     case openAPI = "openapi.json"
     case page
     /// Begins with a signature.

@@ -49,6 +49,7 @@ package struct WebServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { [feed = responder.site.feed] in await feed.run() }
+                group.addTask { [history = responder.site.history] in await history.run() }
                 if let socket = InheritedSocket() {
                     try await socket.serve(responder, idleTimeout: Self.idleTimeout, logger: quietLogger) { channel in
                         onReady(url(ofInherited: channel))

@@ -7,7 +7,7 @@ import { drawGraphs } from "./graphs.js";
 import { closeJob, openJob, refreshStory } from "./job.js";
 import { filterBy, refreshJobs } from "./jobs.js";
 import { part, start } from "./live.js";
-import { refreshStatus, showHealth } from "./overview.js";
+import { refreshHistory, refreshStatus, showHealth } from "./overview.js";
 import { refreshRecent } from "./pictures.js";
 import { access, keepToken, learnAccess } from "./server.js";
 import { refreshUploads } from "./upload.js";
@@ -20,6 +20,7 @@ part(2000, refreshRecent);
 part(2000, refreshJobs);
 part(3000, refreshFailures);
 part(3000, refreshBatches);
+part(30000, refreshHistory);
 
 async function enter() {
   await learnAccess();

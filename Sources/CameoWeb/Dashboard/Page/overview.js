@@ -1,11 +1,23 @@
 // Whether all is well, what is going on, and when it will be done.
 import { $, element, show } from "./elements.js";
 import { bytes, count, duration, number, rate, setClock } from "./format.js";
-import { drawGraphs, record } from "./graphs.js";
+import { drawGraphs } from "./graphs.js";
+import { learnHistory, record } from "./history.js";
 import { showQueues } from "./queues.js";
 import { ask } from "./server.js";
 import { stateNames } from "./states.js";
 import { showStages, showWorkers } from "./workers.js";
+
+let latest = null;
+function draw() {
+  drawGraphs();
+  if (latest) showStages(latest);
+}
+
+export async function refreshHistory() {
+  await learnHistory();
+  draw();
+}
 
 export async function refreshStatus() {
   const report = await ask("status");
@@ -16,8 +28,8 @@ export async function refreshStatus() {
     element("strong", { textContent: number(report.jobs[state]) }),
     element("span", { className: `name ${state}`, textContent: state })))));
   record(report);
-  drawGraphs();
-  showStages(report);
+  latest = report;
+  draw();
   showQueues(report.queues);
   showWorkers(report.workers);
   show($("sizes"), [

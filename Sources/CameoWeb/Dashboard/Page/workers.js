@@ -1,6 +1,7 @@
 // Workers and what they run, and how long the stages of a job take.
 import { $, element, link, quiet, show, showList, title } from "./elements.js";
 import { absolute, count, duration, nameOf, rate, since } from "./format.js";
+import { stageGraph } from "./graphs.js";
 
 export function showWorkers(workers) {
   showList("workers", workers, (worker) => {
@@ -32,7 +33,7 @@ export function showStages({ stages = [], throughput = [] }) {
     return element("li", { key: stage }, element("strong", { textContent: stage }),
       quiet(explanations[stage] ?? ""),
       element("span", { className: "figures", textContent: `${duration(p50)}, slowest 5 %: ${duration(p95)}` }),
-      element("div", { className: "timing" }, typical, slow));
+      element("div", { className: "timing" }, typical, slow), stageGraph(stage));
   });
   show($("throughput"), throughput.map(({ minutes, completed, discarded }) => element("li", { key: minutes },
     quiet(minutes === 1 ? "last minute" : `last ${minutes} minutes`),
