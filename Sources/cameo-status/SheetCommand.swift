@@ -11,7 +11,8 @@ struct SheetCommand: AsyncParsableCommand {
         abstract: "Write a contact sheet: one HTML file with the thumbnails embedded, or one PNG.",
         discussion: """
             Thumbnails that cannot be read are shown as placeholders. A PNG is made by a sandboxed cameo-renderer, which \
-            must stand beside this program; it has at most \(PictureSheet.most) thumbnails and no text.
+            must stand beside this program; it has at most \(PictureSheet.most) thumbnails, and below each the last part \
+            of its source's name, and its size. Letters that are not ASCII are boxes there.
 
             EXAMPLES
               cameo-status sheet holiday.html --batch holiday

@@ -119,12 +119,16 @@ struct PixelsTests {
             (["TERM": "xterm-kitty"], .kitty), (["KITTY_WINDOW_ID": "1"], .kitty),
             (["TERM_PROGRAM": "ghostty"], .kitty),
             (["TERM_PROGRAM": "iTerm.app"], .iterm), (["LC_TERMINAL": "iTerm2"], .iterm),
-            (["TERM_PROGRAM": "WezTerm"], .iterm), (["TERM": "xterm-256color"], .blocks), ([:], .blocks),
-            (["KITTY_WINDOW_ID": "1", "TMUX": "/tmp/x"], .blocks),
-            (["TERM": "screen", "LC_TERMINAL": "iTerm2"], .blocks),
-        ] as [([String: String], TerminalPictures)]
+            (["TERM_PROGRAM": "WezTerm"], .iterm), (["TERM": "xterm-256color", "KONSOLE_VERSION": "220401"], .kitty),
+            (["TERM": "foot"], .sixel), (["TERM": "foot-extra"], .sixel), (["TERM": "mlterm"], .sixel),
+            (["TERM": "xterm", "MLTERM": "3.9.2"], .sixel), (["TERM": "contour-latest"], .sixel),
+            (["TERM": "xterm-256color", "TERMINAL_NAME": "contour"], .sixel),
+            (["TERM": "xterm-256color"], nil), (["TERM": "xterm", "XTERM_VERSION": "XTerm(379)"], nil), ([:], nil),
+            (["KITTY_WINDOW_ID": "1", "TMUX": "/tmp/x"], .blocks), (["TERM": "foot", "TMUX": "/tmp/x"], .blocks),
+            (["TERM": "screen", "LC_TERMINAL": "iTerm2"], .blocks), (["TERM": "xterm", "STY": "1.pts"], .blocks),
+        ] as [([String: String], TerminalPictures?)]
     )
-    func aTerminalIsKnownByItsEnvironment(environment: [String: String], way: TerminalPictures) {
+    func aTerminalIsKnownByItsEnvironment(environment: [String: String], way: TerminalPictures?) {
         #expect(TerminalPictures(environment: environment) == way)
     }
 
@@ -137,6 +141,6 @@ struct PixelsTests {
         #expect(Data(base64Encoded: parts.map { String($0.output.2) }.joined()) == png)
         let iterm = try #require(TerminalPictures.iterm.sequence(png: png))
         #expect(iterm.hasPrefix("\u{1B}]1337;File=inline=1;size=5000:") && iterm.hasSuffix("\u{7}\n"))
-        #expect(TerminalPictures.blocks.sequence(png: png) == nil)
+        #expect(TerminalPictures.blocks.sequence(png: png) == nil && TerminalPictures.sixel.sequence(png: png) == nil)
     }
 }

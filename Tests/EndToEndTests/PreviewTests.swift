@@ -45,6 +45,10 @@ extension EndToEnd {
             let png = try #require(Data(base64Encoded: parts.joined()))
             let pixels = try #require(Pixels(png: png))
             #expect(pixels.width == 64 && pixels.height == 48)
+            let sixel = try await preview("1", "--as", "sixel")
+            #expect(
+                sixel.outputText.hasPrefix("\u{1B}P0;1q\"1;1;64;48#0;2;") && sixel.outputText.hasSuffix("\u{1B}\\\n")
+            )
         }
 
         @Test func coloursAreThoseThatAreThere() async throws {
@@ -98,7 +102,16 @@ extension EndToEnd {
             let data = try Data(contentsOf: URL(filePath: deployment.folder.path("sheet.png")))
             let pixels = try #require(Pixels(png: data))
             // Three and two pictures.
-            #expect(pixels.width == 3 * 168 + 8 && pixels.height == 2 * 168 + 8)
+            let empty = PictureSheet(count: 5).pixels
+            #expect(pixels.width == empty.width && pixels.height == empty.height && empty.width == 3 * 188 + 12)
+            // The newest job is the first.
+            let name = BitmapFont.picture("photo.jpg", ink: [0x22, 0x22, 0x22, 0xFF], paper: [255, 255, 255, 255])
+            let left = 12 + 88 - name.width / 2
+            for row in 0..<name.height {
+                let start = ((188 + row) * pixels.width + left) * 4
+                let line = name.bytes[row * name.width * 4..<(row + 1) * name.width * 4]
+                #expect(pixels.bytes[start..<start + line.count] == line)
+            }
             let piped = try await deployment.command("cameo-status", ["sheet", "-", "--png"])
             #expect(piped.standardOutput == data)
         }

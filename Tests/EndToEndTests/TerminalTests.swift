@@ -40,10 +40,11 @@ extension EndToEnd {
             _ size: String,
             _ steps: [String],
             _ arguments: [String] = ["--watch"],
-            environment: [String: String?] = [:]
+            environment: [String: String?] = [:],
+            through shell: [String] = []
         ) async throws -> Session {
             let script = Repository.file("Tests/EndToEndTests/terminal.py").path
-            let program = [try Deployment.executable("cameo-status")] + arguments
+            let program = shell + [try Deployment.executable("cameo-status")] + arguments
             let result = try await run(
                 "/usr/bin/python3",
                 [script, size] + steps + ["--"] + program,
@@ -143,6 +144,85 @@ extension EndToEnd {
             #expect(lines.count == 2)
             for line in lines { #expect(String(line).columns <= columns, "\(line)") }
             #expect(columns < 80 || lines[1].contains("https://example.com/café"), "\(lines)")
+        }
+
+        /// What tells how a terminal shows pictures, left out.
+        private static let unknown =
+            [
+                "COLORTERM": "truecolor", "KITTY_WINDOW_ID": nil, "KONSOLE_VERSION": nil, "TERM_PROGRAM": nil,
+                "LC_TERMINAL": nil, "MLTERM": nil, "TERMINAL_NAME": nil, "TMUX": nil, "STY": nil,
+            ] as [String: String?]
+        private static let question = "wait:" + TerminalAnswer.question
+
+        private func makeThumbnail() async throws {
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            _ = try await deployment.enqueue("pictures/photo.jpg", "--size", "64x48:cover")
+            #expect(try await deployment.drain().exitStatus == 0)
+        }
+
+        /// The last terminal never answers.
+        @Test(
+            arguments: [
+                (["type:\\x1b[?62;4;22c"], true), (["type:\\x1b[?1;0;16S\\x1b[?63;1;2;4c"], true),
+                (["type:\\x1b[?62;22c"], false), ([], false),
+            ]
+        )
+        func aTerminalIsAskedWhatItShows(answer: [String], showsSixels: Bool) async throws {
+            try await makeThumbnail()
+            let session = try await session(
+                "80x24",
+                [Self.question] + answer,
+                ["preview", "1"],
+                environment: Self.unknown
+            )
+            #expect(session.exitStatus == 0 && session.restored == [true])
+            let shown = session.output(after: 0)
+            guard showsSixels else {
+                #expect(shown.contains("▀") && !shown.contains("\u{1B}P"))
+                return
+            }
+            #expect(shown.hasPrefix("\u{1B}P0;1q\"1;1;64;48#0;2;") && shown.hasSuffix("\u{1B}\\\r\n"), "\(shown)")
+            let colors = shown.matches(of: #/\#[0-9]+;2;/#).count
+            #expect(answer[0].contains("16S") ? colors == 16 : colors > 16 && colors <= 256)
+        }
+
+        /// It is asked in vain, and the user gives up.
+        @Test func aQuestionCanBeInterrupted() async throws {
+            try await makeThumbnail()
+            let session = try await session(
+                "80x24",
+                [Self.question, "type:\\x03"],
+                ["preview", "1"],
+                environment: Self.unknown
+            )
+            #expect(session.exitStatus == 130 && session.restored == [true])
+        }
+
+        @Test func aTerminalThatIsKnownOrOnlyHalfThereIsNotAsked() async throws {
+            try await makeThumbnail()
+            let known = [["TERM": "foot"], ["TMUX": "/tmp/x"], ["TERM_PROGRAM": "iTerm.app"], ["TERM": "dumb"]]
+            for environment in known {
+                let session = try await session(
+                    "80x24",
+                    [],
+                    ["preview", "1"],
+                    environment: Self.unknown.merging(environment) { $1 }
+                )
+                #expect(session.exitStatus == 0 && !session.output.contains("\u{1B}[c"), "\(environment)")
+                #expect(session.output.contains("\u{1B}P") == (environment["TERM"] == "foot"))
+            }
+            let chosen = try await session("80x24", [], ["preview", "1", "--as", "sixel"], environment: Self.unknown)
+            #expect(chosen.output.hasPrefix("\u{1B}P"))
+            for command in ["\"$@\" < /dev/null", "\"$@\" | cat"] {
+                let half = try await session(
+                    "80x24",
+                    [],
+                    ["preview", "1"],
+                    environment: Self.unknown,
+                    through: ["/bin/sh", "-c", command, "sh"]
+                )
+                #expect(half.exitStatus == 0 && half.output.contains("▀") && !half.output.contains("\u{1B}[c"))
+            }
         }
 
         @Test func aProgramIsNotWatched() async throws {

@@ -6,14 +6,16 @@ package enum TerminalPictures: String, CaseIterable, Sendable {
     case kitty
     /// The inline images of iTerm2 (https://iterm2.com/documentation-images.html).
     case iterm
+    /// Sixels, see ``Sixel``.
+    case sixel
     /// Coloured half blocks, which any terminal with colours can show.
     case blocks
 
-    /// What a terminal with these environment variables can show.
-    package init(environment: [String: String]) {
+    /// What a terminal with these environment variables can show; nil if they do not tell.
+    package init?(environment: [String: String]) {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         let (type, program) = (environment["TERM"] ?? "", environment["TERM_PROGRAM"] ?? "")
-        // They pass neither protocol on.
+        // They pass on neither of the first two, and sixels only to some terminals, whatever they answer when asked.
         let isMultiplexed = has("TMUX") || has("STY") || type.hasPrefix("screen") || type.hasPrefix("tmux")
         if isMultiplexed {
             self = .blocks
@@ -23,16 +25,20 @@ package enum TerminalPictures: String, CaseIterable, Sendable {
             self = .kitty
         } else if ["iTerm.app", "WezTerm", "mintty"].contains(program) || environment["LC_TERMINAL"] == "iTerm2" {
             self = .iterm
+        } else if ["foot", "mlterm", "contour"].contains(where: type.hasPrefix) || has("MLTERM")
+            || environment["TERMINAL_NAME"] == "contour"
+        {
+            self = .sixel
         } else {
-            self = .blocks
+            return nil
         }
     }
 
-    /// The escape sequence that shows a PNG at the cursor; nil for half blocks.
+    /// The escape sequence that shows a PNG at the cursor; nil for sixels and half blocks, which are drawn of pixels.
     package func sequence(png: Data) -> String? {
         let text = png.base64EncodedString()
         switch self {
-        case .blocks: return nil
+        case .sixel, .blocks: return nil
         case .iterm: return "\u{1B}]1337;File=inline=1;size=\(png.count):\(text)\u{7}\n"
         case .kitty:
             // At most 4096 bytes at once. The terminal is not to answer (q=2), because nobody reads the answer.

@@ -46,9 +46,9 @@ struct PNGSheet {
             do {
                 let data = try await store.data(of: listed.thumbnail.uri)
                 let png = try await renderer.png(of: data, named: listed.thumbnail.uri.text, tile)
-                sheet.place(Pixels(png: png), at: index)
+                sheet.place(Pixels(png: png), at: index, caption: listed.caption)
             } catch let error as StoreError {
-                sheet.place(nil, at: index)
+                sheet.place(nil, at: index, caption: listed.caption)
                 unreadable.append(
                     UnreadableThumbnail(job: listed.job.id, thumbnail: listed.thumbnail, reason: error)
                 )

@@ -10,10 +10,11 @@ struct PreviewCommand: AsyncParsableCommand {
         commandName: "preview",
         abstract: "Show thumbnails in the terminal.",
         discussion: """
-            Terminals that can, show the picture itself: by kitty's graphics protocol (kitty, Ghostty, Konsole) or by \
-            iTerm2's inline images (iTerm2, WezTerm, mintty). Others, and what is no terminal, get coloured half blocks; \
-            without colours if NO_COLOR is set. Stored bytes are decoded by a sandboxed cameo-renderer, which must stand \
-            beside this program.
+            Terminals that can, show the picture itself: by kitty's graphics protocol (kitty, Ghostty, Konsole), by \
+            iTerm2's inline images (iTerm2, WezTerm, mintty), or by sixels (foot, mlterm, contour, and whichever says so \
+            when it is asked: xterm -ti vt340, Windows Terminal). Others, tmux, screen, and what is no terminal, get \
+            coloured half blocks; without colours if NO_COLOR is set. Stored bytes are decoded by a sandboxed \
+            cameo-renderer, which must stand beside this program.
 
             EXAMPLES
               cameo-status preview 17
@@ -33,18 +34,22 @@ struct PreviewCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("How: kitty, iterm or blocks. (default: what the terminal can show)", valueName: "way")
+        help: ArgumentHelp(
+            "How: kitty, iterm, sixel or blocks. (default: what the terminal can show)",
+            valueName: "way"
+        )
     )
     var way: TerminalPictures?
 
     func run() async throws {
         let store = try storeOptions.openReading()
         let pictures = try await pictures(in: store)
+        let (way, colors) = try choice()
         let renderer = try PreviewRenderer()
         do {
             for (title, data) in pictures {
                 if pictures.count > 1 { Output.line(title) }
-                try await show(data, title, by: renderer)
+                try await show(data, title, way, colors, by: renderer)
             }
         } catch {
             await renderer.end()
@@ -69,12 +74,23 @@ struct PreviewCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ data: Data, _ title: String, by renderer: PreviewRenderer) async throws {
+    /// How pictures are shown, and how many colours sixels may have.
+    private func choice() throws -> (way: TerminalPictures, colors: Int) {
         let environment = ProcessInfo.processInfo.environment
-        let isTerminal = OutputTerminal.obeysEscapes
-        let way = way ?? (isTerminal ? TerminalPictures(environment: environment) : .blocks)
-        let terminal = OutputTerminal.current ?? OutputTerminal(columns: 80, rows: 24)
-        let box = way == .blocks ? terminal.halfBlocks : terminal.pixels
+        guard way == nil, OutputTerminal.obeysEscapes else { return (way ?? .blocks, Sixel.colors) }
+        if let known = TerminalPictures(environment: environment) { return (known, Sixel.colors) }
+        let answer = try TerminalAnswer.ofTerminal()
+        return (answer.showsSixels ? .sixel : .blocks, answer.colors)
+    }
+
+    private func show(
+        _ data: Data,
+        _ title: String,
+        _ way: TerminalPictures,
+        _ colors: Int,
+        by renderer: PreviewRenderer
+    ) async throws {
+        let box = box(for: way)
         let png = try await renderer.png(
             of: data,
             named: title,
@@ -83,13 +99,30 @@ struct PreviewCommand: AsyncParsableCommand {
         if let sequence = way.sequence(png: png) {
             Output.bytes(Data(sequence.utf8))
         } else if let pixels = Pixels(png: png) {
-            let hasAllColors = ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
-            let colors: HalfBlocks.Colors =
-                OutputTerminal.allowsColor ? (hasAllColors ? .all : .palette) : .none
-            Output.lines(HalfBlocks.lines(pixels, colors))
+            if way == .sixel {
+                Output.bytes(Sixel.sequence(pixels, colors: colors))
+            } else {
+                Output.lines(HalfBlocks.lines(pixels, blockColors))
+            }
         } else {
             throw CommandFailure("\(title) cannot be shown: the renderer's answer is not understood", .failed)
         }
+    }
+
+    private func box(for way: TerminalPictures) -> (width: Int, height: Int) {
+        let terminal = OutputTerminal.current ?? OutputTerminal(columns: 80, rows: 24)
+        let (width, height) = terminal.pixels
+        return switch way {
+        case .kitty, .iterm: (width, height)
+        case .sixel: (min(width, Sixel.edge), min(height, Sixel.edge))
+        case .blocks: terminal.halfBlocks
+        }
+    }
+
+    private var blockColors: HalfBlocks.Colors {
+        guard OutputTerminal.allowsColor else { return .none }
+        let hasAll = ["truecolor", "24bit"].contains(ProcessInfo.processInfo.environment["COLORTERM"] ?? "")
+        return hasAll ? .all : .palette
     }
 }
 
