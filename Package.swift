@@ -55,8 +55,12 @@ let package = Package(
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
+            name: "CameoChild",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CLinux", "CSandbox"]
+        ),
+        .target(
             name: "CameoRenderService",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
         ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(name: "CameoHooks", dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]),
