@@ -55,7 +55,9 @@ static bool has_no_index(const struct video *video) {
 // Goes to the keyframe that is nearest to a time, as far as the file's index tells; else to the last one before.
 static int seek(struct video *video, int64_t time) {
     AVStream *stream = video->stream;
-    int error = av_seek_frame(video->format, stream->index, time, AVSEEK_FLAG_BACKWARD);
+    int error = has_no_index(video) && time <= video->start
+                    ? av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE)
+                    : av_seek_frame(video->format, stream->index, time, AVSEEK_FLAG_BACKWARD);
     if (error < 0) error = av_seek_frame(video->format, stream->index, time, 0);
     // Files without an index are read from their beginning.
     if (error < 0) error = av_seek_frame(video->format, stream->index, video->start, AVSEEK_FLAG_ANY);
