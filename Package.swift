@@ -55,8 +55,12 @@ let package = Package(
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
+            name: "CameoChild",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CLinux", "CSandbox"]
+        ),
+        .target(
             name: "CameoRenderService",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CLinux", "CSandbox"]
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
         ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(name: "CameoHooks", dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]),
@@ -236,6 +240,23 @@ let package = Package(
         ),
     ]
 )
+
+// Frames of videos are made by a program of its own, which is in the package only if it is asked for: nothing else needs
+// the libraries of FFmpeg or their headers.
+if Context.environment["CAMEO_VIDEO"] == "1" {
+    package.products.append(.executable(name: "cameo-frames", targets: ["cameo-frames"]))
+    package.targets += [
+        .target(
+            name: "CVideo",
+            linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }
+        ),
+        .target(
+            name: "CameoVideo",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CameoChild", "CVideo"]
+        ),
+        .executableTarget(name: "cameo-frames", dependencies: ["CameoVideo"]),
+    ]
+}
 
 // One strictness for every target of ours. Warnings are errors in debug builds, for whoever builds, so that builds by
 // hand and by deploy/test have the same flags and share what is built. A release build has to succeed with compilers of

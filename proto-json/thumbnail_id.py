@@ -16,7 +16,7 @@ METADATA = ["copyright", "exif", "gps", "icc", "xmp"]
 
 # Version 1, frozen.
 DEFAULTS = {
-    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "rotate": 0,
+    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "time": "auto", "rotate": 0,
     "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1, "grayscale": False, "format": "auto",
     "lossless": False, "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
 }

@@ -18,6 +18,8 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case imageTooManyFrames = "image.tooManyFrames"
         case imageNoSuchPage = "image.noSuchPage"
         case imageCropOutside = "image.cropOutside"
+        case videoNoPicture = "video.noPicture"
+        case videoUnsupportedCodec = "video.unsupportedCodec"
         case renderFailed = "render.failed"
         case renderCrashed = "render.crashed"
         case renderTimedOut = "render.timedOut"
@@ -95,6 +97,7 @@ extension JobFailure.Code {
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
+        case .videoNoPicture, .videoUnsupportedCodec: false
         case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .workerLost, .unknown: false
         }
     }

@@ -32,7 +32,7 @@ extension PictureFormat {
         case .jxl: "image/jxl"
         case .pdf: "application/pdf"
         // Initials are drawn from a URI; stored bytes never have this format.
-        case .initials: MediaType.unknown
+        case .initials, .video: MediaType.unknown
         }
     }
 }

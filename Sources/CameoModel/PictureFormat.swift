@@ -5,6 +5,8 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     case jxl, pdf
     /// Not a file format: letters that the renderer draws (``Initials``).
     case initials
+    /// Not a file format of pictures: a frame of a ``VideoContainer``.
+    case video
 
     package var name: String {
         switch self {
@@ -19,6 +21,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         case .jxl: "JPEG XL"
         case .pdf: "PDF"
         case .initials: "initials"
+        case .video: "video"
         }
     }
 
@@ -39,7 +42,7 @@ extension Rendition.Format {
         case .auto: return .webp
         case .source:
             switch source {
-            case .jpeg: return .jpeg
+            case .jpeg, .video: return .jpeg
             case .png, .svg, .pdf, .initials: return .png
             case .tiff: return .png
             case .gif: return .gif

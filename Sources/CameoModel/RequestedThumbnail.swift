@@ -14,6 +14,8 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
         public let hasAlpha: Bool
         /// Whether the pages are frames in time and there is more than one.
         public let isAnimated: Bool
+        /// What is known of a video; nil for pictures.
+        public let video: VideoFacts?
 
         init(_ facts: PictureFacts) {
             format = facts.format.rawValue
@@ -22,6 +24,7 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
             pages = facts.pages
             hasAlpha = facts.hasAlpha
             isAnimated = facts.isAnimated
+            video = facts.video
         }
     }
 

@@ -45,6 +45,8 @@ struct MessageReader {
         return values
     }
 
+    func optional(_ key: String) -> JSONValue? { members[key] }
+
     func value(_ key: String) throws(MalformedMessage) -> JSONValue {
         guard let value = members[key] else { throw MalformedMessage("\(key) is missing") }
         return value

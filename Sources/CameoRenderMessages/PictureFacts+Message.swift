@@ -8,17 +8,44 @@ extension PictureFacts {
             width: try reader.integer("width", in: 1...10_000_000),
             height: try reader.integer("height", in: 1...10_000_000),
             pages: try reader.integer("pages", in: 1...10_000_000),
-            hasAlpha: try reader.bool("hasAlpha")
+            hasAlpha: try reader.bool("hasAlpha"),
+            video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) }
         )
     }
 
     var json: JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "format": .string(format.rawValue),
             "width": .integer(Int64(width)),
             "height": .integer(Int64(height)),
             "pages": .integer(Int64(pages)),
             "hasAlpha": .bool(hasAlpha),
+        ]
+        if let video { members["video"] = video.json }
+        return .object(members)
+    }
+}
+
+extension VideoFacts {
+    init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
+        let milliseconds = try reader.integer("milliseconds", in: 0...Int(Int64.max >> 12))
+        let rotation = try reader.integer("rotation", in: 0...270)
+        guard Self.rotations.contains(rotation) else { throw MalformedMessage("rotation must be a quarter turn") }
+        self.init(
+            duration: milliseconds == 0 ? nil : Double(milliseconds) / 1_000,
+            codec: try reader.choice("codec", Codec.self),
+            rotation: rotation,
+            hasAudio: try reader.bool("hasAudio")
+        )
+    }
+
+    var json: JSONValue {
+        .object([
+            "milliseconds": .integer(Int64(((duration ?? 0) * 1_000).rounded())),
+            "codec": .string(codec.rawValue),
+            "rotation": .integer(Int64(rotation)),
+            "hasAudio": .bool(hasAudio),
         ])
     }
 }

@@ -1,7 +1,7 @@
+internal import CameoChild
 internal import CameoImaging
 package import CameoModel
 package import CameoRenderMessages
-internal import Glibc
 
 /// Serves one job after another until the worker hangs up.
 package struct RenderService {
@@ -14,16 +14,14 @@ package struct RenderService {
 
     /// Runs the whole program.
     package static func main(hook: @escaping (OpenFile) -> RefusalMessage? = { _ in nil }) {
-        if CommandLine.arguments.dropFirst() == ["--version"] {
-            print(CameoVersion.current)
-            exit(0)
-        }
-        guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
-            Refusal.end("cameo-renderer must be started by cameo-worker")
-        }
-        let sandbox = Startup.run(arguments)
-        let channel = WorkerChannel(socket: RendererProtocol.socketDescriptor)
-        RenderService(channel: channel, allowedFormats: arguments.allowedFormats, hook: hook).run(sandbox)
+        let startup = ChildStartup("cameo-renderer")
+        let sandbox = startup.run { Startup.load(startup.arguments) }
+        let service = RenderService(
+            channel: WorkerChannel(),
+            allowedFormats: startup.arguments.allowedFormats,
+            hook: hook
+        )
+        service.run(sandbox)
     }
 
     /// - Parameter sandbox: the report that the hello message carries.

@@ -50,6 +50,8 @@ enum RenderFailure {
         case .tooManyFrames: return JobFailure(.imageTooManyFrames, at: .render, message)
         case .noSuchPage: return JobFailure(.imageNoSuchPage, at: .render, message)
         case .cropOutside: return JobFailure(.imageCropOutside, at: .render, message)
+        case .noPicture: return JobFailure(.videoNoPicture, at: .render, message)
+        case .unsupportedCodec: return JobFailure(.videoUnsupportedCodec, at: .render, message)
         case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
         case .unsupportedFormat, .corrupt, .failed:

@@ -13,6 +13,8 @@ struct JobRunner: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
     let fetchers: CurrentFetcher
     let renderer: RendererPool
+    /// Nil if videos are not pictures to this worker.
+    var frames: VideoFrames?
     let fetchLimiter: Limiter
     let configuration: WorkerConfiguration
     let logger: Logger
@@ -118,7 +120,8 @@ struct JobRunner: Sendable {
                 overlays: fetched.overlays.map(\.forRenderer),
                 named: SourceName.of(request.source),
                 scopes: Self.scopes(of: request),
-                clock: progress.clock
+                clock: progress.clock,
+                frames: frames
             )
         }
         if let change = fetched.changeSinceOpened() { throw change }

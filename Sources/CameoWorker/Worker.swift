@@ -19,6 +19,7 @@ package final class Worker: Service {
     let store: any WorkerStore & OperatorStore & SourceStore
     private let runner: JobRunner
     let renderer: RendererPool
+    private let frames: VideoFrames?
     private let fetchers: CurrentFetcher
     let hooks: HookDeliverer?
     let logger: Logger
@@ -37,6 +38,7 @@ package final class Worker: Service {
         store: any Store,
         fetcher: Fetcher,
         renderer: RendererPool,
+        frames: VideoFrames? = nil,
         hooks: HookDeliverer? = nil,
         logger: Logger,
         observe: @escaping @Sendable (JobOutcome) -> Void = { _ in }
@@ -45,6 +47,7 @@ package final class Worker: Service {
         self.configuration = configuration
         self.store = store
         self.renderer = renderer
+        self.frames = frames
         fetchers = CurrentFetcher(fetcher)
         self.hooks = hooks
         self.logger = logger
@@ -57,6 +60,7 @@ package final class Worker: Service {
             store: store,
             fetchers: fetchers,
             renderer: renderer,
+            frames: frames,
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
             configuration: configuration,
             logger: logger,
@@ -107,6 +111,7 @@ package final class Worker: Service {
     private func stop() {
         phase.stop(grace: configuration.grace)
         renderer.expectEnd()
+        frames?.expectEnd()
         hooks?.end(draining: false, within: configuration.grace)
         wake.yield()
     }

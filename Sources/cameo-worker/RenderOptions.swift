@@ -36,6 +36,15 @@ struct RenderOptions: ParsableArguments {
     )
     var renderer: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The program that makes frames of videos. (default: cameo-frames beside this program)",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var frames: String?
+
     @Flag(help: "Refuse to start, instead of warning, if the kernel lacks a layer of the renderers' sandbox.")
     var requireSandbox = false
 
@@ -49,6 +58,8 @@ struct RenderOptions: ParsableArguments {
     }
 
     var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }
+
+    var framesExecutable: String { frames ?? RendererConfiguration.sibling("cameo-frames") }
 
     func configuration() -> RendererConfiguration {
         var configuration = RendererConfiguration(

@@ -50,6 +50,7 @@ struct WorkerApp {
         defer { fetcher.shutdown() }
         let hooks = try makeDeliverer(store, logger)
         let renderer = try makeRenderer()
+        let frames = try makeFrames()
         try await probe(renderer)
         warnOfMissingLayers(renderer, logger)
         let tally = DrainTally(showsProgress: Self.showsProgress(command))
@@ -60,6 +61,7 @@ struct WorkerApp {
             store: store,
             fetcher: fetcher,
             renderer: renderer,
+            frames: frames,
             hooks: hooks,
             logger: logger,
             observe: { outcome in if drains { tally.note(outcome) } }
@@ -76,9 +78,11 @@ struct WorkerApp {
         do {
             try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
         } catch {
+            await frames.shutdown()
             await renderer.shutdown()
             throw error
         }
+        await frames.shutdown()
         await renderer.shutdown()
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
         guard drains else { return }
@@ -198,11 +202,21 @@ struct WorkerApp {
         )
     }
 
+    private func makeFrames() throws -> VideoFrames {
+        var configuration = try rendererConfiguration()
+        configuration.executable = command.render.framesExecutable
+        return VideoFrames(configuration)
+    }
+
+    private func rendererConfiguration() throws -> RendererConfiguration {
+        var configuration = command.render.configuration()
+        try command.pictures.configure(&configuration)
+        return configuration
+    }
+
     private func makeRenderer() throws -> RendererPool {
         do {
-            var configuration = command.render.configuration()
-            try command.pictures.configure(&configuration)
-            return try RendererPool(configuration)
+            return try RendererPool(rendererConfiguration())
         } catch let error as RendererUnavailable {
             throw CommandFailure("\(error)", .failed)
         }

@@ -34,7 +34,7 @@ struct SourceDecoder {
     }
 
     private func preparation(_ size: PixelSize?) -> Preparation {
-        let color = reader.format == .png ? PNGColor.named(in: reader.bytes) : nil
+        let color = reader.format == .png || reader.format == .video ? PNGColor.named(in: reader.bytes) : nil
         return Preparation(format: reader.format, sharedSize: size, codedColor: color)
     }
 

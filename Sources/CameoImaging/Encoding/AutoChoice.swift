@@ -22,7 +22,7 @@ enum AutoChoice {
         else { return false }
         switch plan.sourceFormat {
         case .png, .gif, .svg, .pdf, .initials: return hasFewColors(picture)
-        case .jpeg, .webp, .tiff, .heif, .avif, .jxl: return false
+        case .jpeg, .webp, .tiff, .heif, .avif, .jxl, .video: return false
         }
     }
 

@@ -26,6 +26,10 @@ struct SourceReader {
             }
             format = sniffed
             drawing = nil
+        case .video:
+            guard PictureFormat(sniffing: bytes) == .png else { throw .unsupportedFormat(looksLike: nil) }
+            format = .video
+            drawing = nil
         case .initials:
             format = .initials
             drawing = try InitialsDrawing(bytes)

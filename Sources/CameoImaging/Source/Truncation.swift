@@ -17,7 +17,7 @@ enum Truncation {
             let length = bytes.dropFirst(4).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
             return bytes.count < length + 8
         // Their parts are located by offsets: a truncated file usually has no pixels at all.
-        case .tiff, .heif, .avif, .svg, .jxl, .pdf, .initials: return false
+        case .tiff, .heif, .avif, .svg, .jxl, .pdf, .initials, .video: return false
         }
     }
 

@@ -25,7 +25,7 @@ enum ShrinkOnLoad: Hashable {
         case .jpeg where common >= 4: self = .divisor(2)
         case .webp where common > 1: self = .scale(1 / common)
         case .svg where common != 1, .pdf where common != 1, .initials where common != 1: self = .scale(1 / common)
-        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .svg, .pdf, .jxl, .initials: self = .none
+        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .svg, .pdf, .jxl, .initials, .video: self = .none
         }
     }
 }

@@ -39,7 +39,7 @@ package enum VipsLibrary {
         case .svg: "VipsForeignLoadSvg"
         case .pdf: "VipsForeignLoadPdf"
         case .jxl: "VipsForeignLoadJxl"
-        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif, .initials: nil
+        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif, .initials, .video: nil
         }
     }
 

@@ -26,7 +26,7 @@ extension VipsPicture {
             switch format {
             case .jpeg: cameo_vips_jpegload(source, out, failOn, options.shrink.divisor)
             case .webp: cameo_vips_webpload(source, out, failOn, page, count, scale)
-            case .png: cameo_vips_pngload(source, out, failOn)
+            case .png, .video: cameo_vips_pngload(source, out, failOn)
             case .gif: cameo_vips_gifload(source, out, failOn, page, count)
             case .tiff: cameo_vips_tiffload(source, out, failOn, page)
             case .heif, .avif: cameo_vips_heifload(source, out, failOn, page)

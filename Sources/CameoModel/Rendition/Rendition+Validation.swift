@@ -39,6 +39,7 @@ extension Rendition {
             throw Self.refusal(path, "dpr", "makes a \(field) of \(box) pixels, more than \(Self.edgeRange.upperBound)")
         }
         try Self.check(page, in: Self.pageRange, path, "page")
+        try time.validate(at: path)
         try Self.check(trim, in: Self.trimRange, path, "trim")
         try crop?.validate(at: "\(path).crop")
         try gravity.validate(at: "\(path).gravity")

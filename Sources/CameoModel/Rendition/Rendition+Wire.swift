@@ -1,7 +1,7 @@
 extension Rendition {
     package static let fields =
         ["name", "width", "height", "fit", "withoutEnlargement", "gravity"]
-        + ["dpr", "page", "trim", "crop", "rotate", "flip", "background"]
+        + ["dpr", "page", "time", "trim", "crop", "rotate", "flip", "background"]
         + Look.fields + ["format", "quality"] + Encoding.fields
 
     package init(json: JSONValue, at path: String) throws(InvalidRequest) {
@@ -19,6 +19,7 @@ extension Rendition {
         )
         dpr = try reader.number("dpr", in: Self.densityRange) ?? 1
         page = try reader.integer("page", in: Self.pageRange) ?? 0
+        time = try FrameTime(reader, "time") ?? .auto
         trim = try reader.integer("trim", in: Self.trimRange)
         if let area = reader.value("crop") { crop = try CropArea(json: area, at: reader.path(of: "crop")) }
         if let degrees = try reader.integer("rotate", in: -Int(Int32.max)...Int(Int32.max)) {
@@ -53,6 +54,7 @@ extension Rendition {
         if gravity != .center { members["gravity"] = gravity.json }
         if dpr != 1 { members["dpr"] = .number(dpr) }
         if page != 0 { members["page"] = .integer(Int64(page)) }
+        if time != .auto { members["time"] = time.json }
         if let trim { members["trim"] = .integer(Int64(trim)) }
         if let crop { members["crop"] = crop.json }
         if rotate != .none { members["rotate"] = .integer(Int64(rotate.rawValue)) }

@@ -46,6 +46,8 @@ public struct Rendition: Hashable, Sendable {
     public var dpr = 1.0
     /// The page or frame of a source that has several, counted from 0.
     public var page = 0
+    /// The moment of a video that is shown; it has no effect on pictures.
+    public var time = FrameTime.auto
     /// Trims uniform borders first: how much, of 255, a pixel may differ from the top left one and still be border.
     public var trim: Int?
     /// The part of the upright, trimmed picture to use.

@@ -45,7 +45,9 @@ extension Schema {
           source_has_alpha INTEGER NOT NULL CHECK (source_has_alpha IN (0, 1)),
           -- Derived from format and pages; stored for the view.
           source_is_animated INTEGER NOT NULL CHECK (source_is_animated IN (0, 1)),
-          is_truncated INTEGER NOT NULL CHECK (is_truncated IN (0, 1))
+          is_truncated INTEGER NOT NULL CHECK (is_truncated IN (0, 1)),
+          -- What is known of a video beyond the size of its frames; NULL for pictures.
+          source_video TEXT CHECK (source_video IS NULL OR json_valid(source_video))
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX thumbnail_blob ON thumbnail(blob);
         CREATE INDEX thumbnail_source ON thumbnail(source);

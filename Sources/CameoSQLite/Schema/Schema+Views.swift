@@ -37,13 +37,14 @@ extension Schema {
                 'thumbHash', thumbnail.thumb_hash,
                 'blurHash', thumbnail.blur_hash,
                 'dominantColor', thumbnail.dominant_color,
-                'source', json(CASE WHEN thumbnail.source_format IS NOT NULL THEN json_object(
+                'source', json(CASE WHEN thumbnail.source_format IS NOT NULL THEN json_patch(json_object(
                   'format', thumbnail.source_format,
                   'width', thumbnail.source_width,
                   'height', thumbnail.source_height,
                   'pages', thumbnail.source_pages,
                   'hasAlpha', json(iif(thumbnail.source_has_alpha, 'true', 'false')),
-                  'isAnimated', json(iif(thumbnail.source_is_animated, 'true', 'false'))) END),
+                  'isAnimated', json(iif(thumbnail.source_is_animated, 'true', 'false'))),
+                  iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))) END),
                 'truncated', json(CASE thumbnail.is_truncated WHEN 1 THEN 'true' END)))
               FROM json_each(accepted.thumbnails) AS wanted
               LEFT JOIN thumbnail ON thumbnail.id = json_extract(wanted.value, '$.id')

@@ -27,8 +27,8 @@ extension SQLiteStore {
                 INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
                   source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
                   dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
-                  source_is_animated, is_truncated)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  source_is_animated, is_truncated, source_video)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT(id) DO UPDATE SET
                   \(replacement)
                 WHERE excluded.source_seen >= thumbnail.source_seen
@@ -44,6 +44,7 @@ extension SQLiteStore {
             encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
             encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
             source.hasAlpha, source.isAnimated, provenance.isTruncated,
+            try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
         ]
         try upsert.execute(arguments: StatementArguments(own) + StatementArguments(facts))
         // A newer fetch's thumbnail is kept, so these bytes are orphaned.
@@ -55,6 +56,7 @@ extension SQLiteStore {
         "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
         "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
         "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
+        "source_video",
     ]
     .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
@@ -102,7 +104,7 @@ extension SQLiteStore {
             sql: """
                 SELECT thumbnail.blob, thumbnail.source_digest, format, width, height, updated_at, has_alpha, frames,
                   thumb_hash, blur_hash, dominant_color, source_format, source_width, source_height, source_pages,
-                  source_has_alpha, source_is_animated, is_truncated, blob.size
+                  source_has_alpha, source_is_animated, is_truncated, source_video, blob.size
                 FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
                 WHERE thumbnail.id = ?
                 """
@@ -142,7 +144,10 @@ extension SQLiteStore {
                 width: row["source_width"],
                 height: row["source_height"],
                 pages: row["source_pages"],
-                hasAlpha: row["source_has_alpha"]
+                hasAlpha: row["source_has_alpha"],
+                video: try (row["source_video"] as String?).map {
+                    try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
+                }
             ),
             isTruncated: row["is_truncated"]
         )

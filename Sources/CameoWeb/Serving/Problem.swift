@@ -52,7 +52,8 @@ struct Problem: Error {
             case .storeFull: .outOfSpace
             case .storeFailed, .workerLost, .jobTimedOut: .serviceUnavailable
             case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
-                .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside, .renderFailed,
+                .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
+                .videoNoPicture, .videoUnsupportedCodec, .renderFailed,
                 .renderCrashed, .renderTimedOut, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .unknown:
                 .unprocessableContent
             }

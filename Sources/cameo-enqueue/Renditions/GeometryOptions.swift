@@ -51,6 +51,19 @@ struct GeometryOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
+            """
+            The moment of a video: seconds (15.5), a share of its duration (50%) or auto, which avoids black, blank and \
+            faded frames. (default: auto)
+            """,
+            valueName: "time"
+        ),
+        transform: RenditionArgument.time
+    )
+    var time: Rendition.FrameTime?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
             "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.",
             valueName: "threshold"
         )
@@ -82,7 +95,8 @@ struct GeometryOptions: ParsableArguments {
     var given: [String] {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
-            ("--page", page != nil), ("--trim", trim != nil), ("--crop", crop != nil), ("--rotate", rotate != nil),
+            ("--page", page != nil), ("--time", time != nil), ("--trim", trim != nil), ("--crop", crop != nil),
+            ("--rotate", rotate != nil),
             ("--flip", flip != nil),
         ]
         .filter(\.1).map(\.0)
@@ -93,6 +107,7 @@ struct GeometryOptions: ParsableArguments {
         rendition.withoutEnlargement = !enlarge
         rendition.dpr = dpr ?? 1
         rendition.page = page ?? 0
+        rendition.time = time ?? .auto
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none

@@ -26,6 +26,14 @@ enum RenditionArgument {
         return .focus(Rendition.FocalPoint(x: x, y: y))
     }
 
+    /// Parses seconds, a percentage or `auto`.
+    static func time(_ text: String) throws -> Rendition.FrameTime {
+        guard let time = Rendition.FrameTime(text) else {
+            throw ValidationError("must be seconds such as 15.5, a percentage such as 50%, or auto")
+        }
+        return time
+    }
+
     /// Parses `10,20,300x200` in pixels or `10%,5%,50%x100%` in fractions.
     static func crop(_ text: String) throws -> Rendition.CropArea {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)

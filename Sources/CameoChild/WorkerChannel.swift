@@ -1,16 +1,18 @@
 internal import CLinux
-internal import CameoModel
-internal import CameoRenderMessages
-internal import Foundation
+package import CameoModel
+package import CameoRenderMessages
+package import Foundation
 internal import Glibc
 
-/// The renderer's end of the socket. Its calls block, because the renderer has nothing else to do.
-struct WorkerChannel {
-    let socket: Int32
+/// A child's end of the socket. Its calls block, because the child has nothing else to do.
+package struct WorkerChannel: Sendable {
+    private let socket = RendererProtocol.socketDescriptor
+
+    package init() {}
 
     /// Waits for a job with the files of its source and, in the job's order, of its overlays. Nil if the worker has
     /// closed the socket.
-    func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
+    package func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
         var start = [UInt8](repeating: 0, count: FrameHeader.byteCount)
         var descriptors = [Int32](repeating: -1, count: CAMEO_MAXIMUM_DESCRIPTORS)
         var descriptorCount = 0
@@ -31,11 +33,11 @@ struct WorkerChannel {
         return (job, source, Array(files.dropFirst()))
     }
 
-    func send(_ message: some RenderMessage) throws(Errno) {
+    package func send(_ message: some RenderMessage) throws(Errno) {
         try send(Data(message.frame))
     }
 
-    func send(_ data: Data) throws(Errno) {
+    package func send(_ data: Data) throws(Errno) {
         // Data's own withUnsafeBytes rethrows untyped errors only, so the error travels as a value.
         let failure = data.withUnsafeBytes { bytes -> Errno? in
             do throws(Errno) { try send(bytes) } catch { return error }

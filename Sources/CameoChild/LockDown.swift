@@ -1,32 +1,26 @@
 internal import CSandbox
-internal import CameoImaging
 internal import CameoRenderMessages
 internal import Glibc
 
-/// Locks a renderer down from the inside. This cannot be undone.
+/// Locks a child down from the inside. This cannot be undone.
 ///
-/// DESIGN: the lock-down runs after libvips has loaded its libraries, which needs files and executable memory, and
+/// DESIGN: the lock-down runs after the child has loaded its libraries, which needs files and executable memory, and
 /// before the first source arrives. All layers bind the calling thread and threads that it starts later, so there must
 /// be no other thread yet.
 enum LockDown {
-    /// The folders that stay readable: fonts and fontconfig's data, because drawings contain text.
-    private static let readableFolders = [
-        "/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
-    ]
-
     /// Applies all layers. A layer that the kernel does not support is skipped and missing in the report; the worker
     /// decides what follows. The limits are set after file access is restricted and before system calls are.
-    static func begin(setLimits: () -> Void) -> SandboxReport {
+    static func begin(_ program: String, _ needs: ChildNeeds, setLimits: () -> Void) -> SandboxReport {
         let threads = cameo_thread_count()
         guard threads == 1 else {
-            Refusal.end("cameo-renderer has \(threads) threads before its lock-down, which would bind only one of them")
+            Refusal.end("\(program) has \(threads) threads before its lock-down, which would bind only one of them")
         }
         let hasNoNewPrivileges = !isLeftOut("no_new_privs") && cameo_give_up_privileges() == 0
-        let landlockVersion = isLeftOut("Landlock") ? 0 : max(0, restrictFiles())
+        let landlockVersion = isLeftOut("Landlock") ? 0 : max(0, restrictFiles(to: needs.readableFolders))
         setLimits()
         // After the limits, some of which need a capability, and before the filter, which forbids capset.
         let hasNoCapabilities = !isLeftOut("capset") && cameo_drop_capabilities() == 0
-        let hasSystemCallFilter = !isLeftOut("seccomp") && cameo_restrict_calls(generatesCode) == 0
+        let hasSystemCallFilter = !isLeftOut("seccomp") && cameo_restrict_calls(needs.generatesCode) == 0
         return SandboxReport(
             hasNoNewPrivileges: hasNoNewPrivileges,
             landlockVersion: landlockVersion,
@@ -35,12 +29,7 @@ enum LockDown {
         )
     }
 
-    /// Whether libvips compiles its vector loops at run time: up to 8.14 with ORC; from 8.15 on it uses Highway.
-    private static var generatesCode: Bool {
-        VipsLibrary.version.split(separator: ".").compactMap { Int($0) }.lexicographicallyPrecedes([8, 15])
-    }
-
-    private static func restrictFiles() -> Int {
+    private static func restrictFiles(to readableFolders: [String]) -> Int {
         let folders = (readableFolders + oddFolders).map { UnsafePointer(strdup($0)) }
         defer { for folder in folders { free(UnsafeMutablePointer(mutating: folder)) } }
         return Int(cameo_restrict_files(folders, folders.count))

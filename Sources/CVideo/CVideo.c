@@ -1,0 +1,200 @@
+#include "video.h"
+
+#include <errno.h>
+#include <libavutil/display.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// DESIGN: the file is read through a descriptor only, by functions of ours. libavformat gets no name and no protocol,
+// the demuxer is chosen by Cameo's own look at the first bytes, and every request for a second file is refused: no
+// playlist, no data reference and no nested format can reach another file or an address.
+
+static const struct {
+    enum AVCodecID id;
+    const char *decoder;
+} decoders[] = {
+    {AV_CODEC_ID_H264, "h264"},   {AV_CODEC_ID_HEVC, "hevc"},         {AV_CODEC_ID_VP8, "vp8"},
+    {AV_CODEC_ID_VP9, "vp9"},     {AV_CODEC_ID_AV1, "libdav1d"},      {AV_CODEC_ID_MPEG4, "mpeg4"},
+    {AV_CODEC_ID_MJPEG, "mjpeg"}, {AV_CODEC_ID_MPEG2VIDEO, "mpeg2video"}, {AV_CODEC_ID_PRORES, "prores"},
+};
+#define WHITELIST "h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,mpeg2video,prores"
+enum { BUFFER = 1 << 15 };
+
+void cameo_video_start(void) {
+    av_log_set_level(AV_LOG_QUIET);
+}
+
+const char *cameo_video_version(void) {
+    static char text[32];
+    unsigned version = avcodec_version();
+    snprintf(text, sizeof text, "%u.%u.%u", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version),
+             AV_VERSION_MICRO(version));
+    return text;
+}
+
+enum cameo_video_result video_failure(int error, struct cameo_video_frame *out) {
+    if (error == AVERROR(ENOMEM)) return VIDEO_OUT_OF_MEMORY;
+    av_strerror(error, out->detail, sizeof out->detail);
+    return VIDEO_CORRUPT;
+}
+
+static int read_source(void *opaque, uint8_t *bytes, int count) {
+    struct video *video = opaque;
+    ssize_t result;
+    do result = pread(video->fd, bytes, (size_t)count, video->position);
+    while (result < 0 && errno == EINTR);
+    if (result <= 0) return result == 0 ? AVERROR_EOF : AVERROR(errno);
+    video->position += result;
+    return (int)result;
+}
+
+static int64_t seek_source(void *opaque, int64_t offset, int whence) {
+    struct video *video = opaque;
+    if (whence & AVSEEK_SIZE) return video->size;
+    switch (whence & ~AVSEEK_FORCE) {
+    case SEEK_SET: break;
+    case SEEK_CUR: offset += video->position; break;
+    case SEEK_END: offset += video->size; break;
+    default: return AVERROR(EINVAL);
+    }
+    if (offset < 0) return AVERROR(EINVAL);
+    return video->position = offset;
+}
+
+static int open_nothing(AVFormatContext *format, AVIOContext **io, const char *url, int flags, AVDictionary **options) {
+    (void)format, (void)io, (void)url, (void)flags, (void)options;
+    return AVERROR(EPERM);
+}
+
+static int open_format(struct video *video, const char *name) {
+    const AVInputFormat *demuxer = av_find_input_format(name);
+    if (!demuxer) return AVERROR_DEMUXER_NOT_FOUND;
+    uint8_t *buffer = av_malloc(BUFFER);
+    if (!buffer) return AVERROR(ENOMEM);
+    AVIOContext *io = avio_alloc_context(buffer, BUFFER, 0, video, read_source, NULL, seek_source);
+    if (!io) {
+        av_free(buffer);
+        return AVERROR(ENOMEM);
+    }
+    AVFormatContext *format = avformat_alloc_context();
+    if (format) {
+        format->pb = io;
+        format->flags |= AVFMT_FLAG_CUSTOM_IO;
+        format->io_open = open_nothing;
+        format->format_whitelist = av_strdup(demuxer->name);
+        format->codec_whitelist = av_strdup(WHITELIST);
+        format->protocol_whitelist = av_strdup("");
+    }
+    // Frees the context, but not our reader, if it fails.
+    int error = format ? avformat_open_input(&format, NULL, demuxer, NULL) : AVERROR(ENOMEM);
+    if (error < 0) {
+        av_freep(&io->buffer);
+        avio_context_free(&io);
+        return error;
+    }
+    video->format = format;
+    return 0;
+}
+
+static const char *decoder_of(enum AVCodecID id) {
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
+        if (decoders[i].id == id) return decoders[i].decoder;
+    return NULL;
+}
+
+// The first stream that is a video and can be decoded; others are skipped by the demuxer.
+static enum cameo_video_result find_stream(struct video *video, struct cameo_video_frame *out) {
+    enum AVCodecID refused = AV_CODEC_ID_NONE;
+    int stills = AV_DISPOSITION_ATTACHED_PIC | AV_DISPOSITION_TIMED_THUMBNAILS;
+    for (unsigned i = 0; i < video->format->nb_streams; i++) {
+        AVStream *stream = video->format->streams[i];
+        enum AVMediaType type = stream->codecpar->codec_type;
+        if (type == AVMEDIA_TYPE_AUDIO) out->has_audio = true;
+        bool is_wanted = type == AVMEDIA_TYPE_VIDEO && !(stream->disposition & stills) && !video->stream;
+        if (is_wanted && decoder_of(stream->codecpar->codec_id)) video->stream = stream;
+        else stream->discard = AVDISCARD_ALL;
+        if (is_wanted && !video->stream) refused = stream->codecpar->codec_id;
+    }
+    if (video->stream) return VIDEO_FRAME;
+    if (refused == AV_CODEC_ID_NONE) return VIDEO_NO_PICTURE;
+    snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(refused));
+    return VIDEO_UNSUPPORTED_CODEC;
+}
+
+static int open_decoder(struct video *video, int64_t maximum_pixels) {
+    const AVCodec *decoder = avcodec_find_decoder_by_name(decoder_of(video->stream->codecpar->codec_id));
+    if (!decoder) return AVERROR_DECODER_NOT_FOUND;
+    video->codec = avcodec_alloc_context3(decoder);
+    video->packet = av_packet_alloc();
+    video->frame = av_frame_alloc();
+    if (!video->codec || !video->packet || !video->frame) return AVERROR(ENOMEM);
+    int error = avcodec_parameters_to_context(video->codec, video->stream->codecpar);
+    if (error < 0) return error;
+    video->codec->pkt_timebase = video->stream->time_base;
+    video->codec->thread_count = 1;
+    video->codec->max_pixels = maximum_pixels;
+    return avcodec_open2(video->codec, decoder, NULL);
+}
+
+// The quarter turn that the display matrix comes closest to. Its mirrorings are applied to the pixels.
+static int rotation_of(const AVStream *stream) {
+    const uint8_t *matrix = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    if (!matrix) return 0;
+    double angle = av_display_rotation_get((const int32_t *)matrix);
+    if (angle != angle) return 0;
+    int turns = (int)(-angle / 90 + (angle < 0 ? 0.5 : -0.5));
+    return (turns % 4 + 4) % 4 * 90;
+}
+
+enum cameo_video_result video_open(struct video *video, const struct cameo_video_wish *wish,
+                                   struct cameo_video_frame *out) {
+    struct stat status;
+    if (fstat(video->fd, &status) != 0) return video_failure(AVERROR(errno), out);
+    video->size = status.st_size;
+    int error = open_format(video, wish->demuxer);
+    if (error < 0) return video_failure(error, out);
+    // Only a transport stream's headers leave out what is needed: duration and shape. To find it, frames are decoded.
+    if (strcmp(wish->demuxer, "mpegts") == 0 && (error = avformat_find_stream_info(video->format, NULL)) < 0)
+        return video_failure(error, out);
+    enum cameo_video_result result = find_stream(video, out);
+    if (result != VIDEO_FRAME) return result;
+    AVStream *stream = video->stream;
+    snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(stream->codecpar->codec_id));
+    out->rotation = rotation_of(stream);
+    if (stream->start_time != AV_NOPTS_VALUE) video->start = stream->start_time;
+    if (stream->duration != AV_NOPTS_VALUE && stream->duration > 0) video->duration = stream->duration;
+    else if (video->format->duration != AV_NOPTS_VALUE && video->format->duration > 0)
+        video->duration = av_rescale_q(video->format->duration, AV_TIME_BASE_Q, stream->time_base);
+    out->duration = (double)video->duration * av_q2d(stream->time_base);
+    int64_t pixels = (int64_t)stream->codecpar->width * stream->codecpar->height;
+    if (pixels > wish->maximum_pixels) {
+        out->width = stream->codecpar->width;
+        out->height = stream->codecpar->height;
+        return VIDEO_TOO_LARGE;
+    }
+    error = open_decoder(video, wish->maximum_pixels);
+    if (error == AVERROR_DECODER_NOT_FOUND) return VIDEO_UNSUPPORTED_CODEC;
+    return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
+}
+
+void video_close(struct video *video) {
+    av_frame_free(&video->frame);
+    av_packet_free(&video->packet);
+    avcodec_free_context(&video->codec);
+    if (!video->format) return;
+    AVIOContext *io = video->format->pb;
+    avformat_close_input(&video->format);
+    av_freep(&io->buffer);
+    avio_context_free(&io);
+}
+
+enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish *wish, struct cameo_video_frame *frame) {
+    struct video video = {.fd = fd};
+    memset(frame, 0, sizeof *frame);
+    enum cameo_video_result result = video_open(&video, wish, frame);
+    if (result == VIDEO_FRAME) result = video_choose(&video, wish, frame);
+    if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
+    video_close(&video);
+    return result;
+}

@@ -1,0 +1,58 @@
+// One frame of a video, by libavformat, libavcodec and libswscale. These are C because the libraries' interfaces are
+// structures of pointers and macros, which Swift sees only in part.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a frame may be, and which one is wanted.
+struct cameo_video_wish {
+    /// The demuxer by libavformat's name: mov, matroska, mpegts or avi. No other is tried.
+    const char *demuxer;
+    enum { VIDEO_AUTO, VIDEO_SECONDS, VIDEO_SHARE } place;
+    /// Seconds from the beginning, or a share of the duration from 0 to 1.
+    double position;
+    int64_t maximum_pixels;
+    int maximum_edge;
+    /// A frame whose picture would have more bytes is halved until it has fewer.
+    size_t maximum_bytes;
+};
+
+/// What became of it.
+enum cameo_video_result {
+    VIDEO_FRAME,
+    /// The file is damaged or truncated.
+    VIDEO_CORRUPT,
+    /// There is no video in the file.
+    VIDEO_NO_PICTURE,
+    /// There is one, in a codec that is not decoded.
+    VIDEO_UNSUPPORTED_CODEC,
+    VIDEO_TOO_LARGE,
+    VIDEO_OUT_OF_MEMORY,
+};
+
+struct cameo_video_frame {
+    /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it.
+    uint8_t *png;
+    size_t byte_count;
+    /// Of the picture: upright, with square pixels.
+    int width, height;
+    /// Of the video in seconds; 0 if it is unknown.
+    double duration;
+    /// How it is turned to be shown, clockwise in degrees: 0, 90, 180 or 270.
+    int rotation;
+    bool has_audio;
+    /// The codec by libavcodec's name.
+    char codec[32];
+    /// An explanation by libavcodec, possibly empty.
+    char detail[128];
+};
+
+/// Decodes one frame of the file. `frame` is filled in as far as it is known even if there is none.
+enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish *wish, struct cameo_video_frame *frame);
+
+/// The version of libavcodec, such as 59.37.100.
+const char *cameo_video_version(void);
+
+/// Silences the libraries' log. Called once.
+void cameo_video_start(void);

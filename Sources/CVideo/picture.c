@@ -1,0 +1,198 @@
+#include "video.h"
+
+#include <libavutil/adler32.h>
+#include <libavutil/crc.h>
+#include <libavutil/intreadwrite.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The picture of a frame: in RGB, with square pixels, turned upright, as a PNG of stored blocks (RFC 1951, 3.2.4). HDR
+// stays as it is coded, at 16 bits, and is named in a cICP chunk: the renderer maps its tones.
+
+enum { BLOCK = 65535, EDGE = 16383 };
+
+struct layout {
+    // Of the frame as it is coded, with square pixels.
+    int width, height;
+    // Whether rows become columns; then, what is reversed in the result.
+    bool is_transposed, flips_x, flips_y;
+    bool is_deep;
+    // As in ITU-T H.273.
+    int primaries, transfer;
+};
+
+// The display matrix takes (x, y) to (ax + cy, bx + dy); the nearest of the eight orientations is used.
+static void orient(const AVStream *stream, struct layout *layout) {
+    const int32_t *m = (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    if (!m) return;
+    int64_t a = m[0], b = m[1], c = m[3], d = m[4];
+    layout->is_transposed = llabs(b) + llabs(c) > llabs(a) + llabs(d);
+    layout->flips_x = (layout->is_transposed ? c : a) < 0;
+    layout->flips_y = (layout->is_transposed ? b : d) < 0;
+}
+
+static size_t row_bytes(const struct layout *layout, int width) {
+    return (size_t)width * (layout->is_deep ? 6 : 3);
+}
+
+// Square pixels: the edge whose pixels are longer is stretched.
+static void shape(const struct video *video, struct layout *layout) {
+    AVFrame *frame = video->frame;
+    AVRational ratio = av_guess_sample_aspect_ratio(video->format, video->stream, frame);
+    double stretch = ratio.num > 0 && ratio.den > 0 ? av_q2d(ratio) : 1;
+    if (stretch < 0.05 || stretch > 20) stretch = 1;
+    layout->width = stretch > 1 ? (int)(frame->width * stretch + 0.5) : frame->width;
+    layout->height = stretch < 1 ? (int)(frame->height / stretch + 0.5) : frame->height;
+}
+
+static void color(const AVFrame *frame, struct layout *layout) {
+    layout->primaries = frame->color_primaries == AVCOL_PRI_BT2020    ? 9
+                        : frame->color_primaries == AVCOL_PRI_SMPTE432 ? 12
+                                                                       : 1;
+    layout->transfer = frame->color_trc == AVCOL_TRC_SMPTE2084      ? 16
+                       : frame->color_trc == AVCOL_TRC_ARIB_STD_B67 ? 18
+                                                                    : 1;
+    layout->is_deep = layout->transfer != 1;
+}
+
+static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *pixels, size_t stride) {
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    if (!format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return AVERROR_INVALIDDATA;
+    // Of an interlaced frame one field is used, because the other is of another moment.
+    bool is_interlaced = frame->interlaced_frame && frame->height >= 4;
+    int height = is_interlaced ? frame->height / 2 : frame->height;
+    const uint8_t *planes[4] = {frame->data[0], frame->data[1], frame->data[2], frame->data[3]};
+    int strides[4];
+    for (int i = 0; i < 4; i++) strides[i] = frame->linesize[i] * (is_interlaced ? 2 : 1);
+
+    bool is_smaller = layout->width < frame->width;
+    struct SwsContext *scaler =
+        sws_getContext(frame->width, height, frame->format, layout->width, layout->height,
+                       layout->is_deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24,
+                       (is_smaller ? SWS_AREA : SWS_BICUBIC) | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
+    if (!scaler) return AVERROR(ENOMEM);
+    // What is not named is as players guess it: HD by BT.709, the rest by BT.601.
+    int matrix = frame->colorspace;
+    if (matrix == AVCOL_SPC_UNSPECIFIED || matrix == AVCOL_SPC_RESERVED || matrix == AVCOL_SPC_RGB)
+        matrix = frame->width >= 1280 || frame->height >= 720 ? SWS_CS_ITU709 : SWS_CS_ITU601;
+    bool is_full = frame->color_range == AVCOL_RANGE_JPEG || strncmp(format->name, "yuvj", 4) == 0;
+    sws_setColorspaceDetails(scaler, sws_getCoefficients(matrix), is_full, sws_getCoefficients(SWS_CS_ITU709), 1, 0,
+                             1 << 16, 1 << 16);
+    uint8_t *rows[4] = {pixels};
+    int row_strides[4] = {(int)stride};
+    int result = sws_scale(scaler, planes, strides, 0, height, rows, row_strides);
+    sws_freeContext(scaler);
+    return result == layout->height ? 0 : AVERROR_INVALIDDATA;
+}
+
+// The rows of a PNG: a zero, for no prediction, and the pixels. `from` has the frame as it is coded.
+static void turn(const struct layout *layout, const uint8_t *from, uint8_t *to) {
+    size_t pixel = layout->is_deep ? 6 : 3, stride = row_bytes(layout, layout->width);
+    int width = layout->is_transposed ? layout->height : layout->width;
+    int height = layout->is_transposed ? layout->width : layout->height;
+    for (int y = 0; y < height; y++) {
+        int row = layout->flips_y ? height - 1 - y : y;
+        *to++ = 0;
+        for (int x = 0; x < width; x++, to += pixel) {
+            int column = layout->flips_x ? width - 1 - x : x;
+            const uint8_t *at = layout->is_transposed ? from + (size_t)column * stride + (size_t)row * pixel
+                                                      : from + (size_t)row * stride + (size_t)column * pixel;
+            memcpy(to, at, pixel);
+        }
+    }
+}
+
+static uint8_t *begin_chunk(uint8_t *at, const char *name, size_t length) {
+    AV_WB32(at, (uint32_t)length);
+    memcpy(at + 4, name, 4);
+    return at + 8;
+}
+
+static uint8_t *end_chunk(uint8_t *start, size_t length) {
+    uint32_t sum = ~av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), ~0u, start + 4, length + 4);
+    AV_WB32(start + 8 + length, sum);
+    return start + 12 + length;
+}
+
+static size_t stored_bytes(size_t count) {
+    return 2 + (count + BLOCK - 1) / BLOCK * 5 + count + 4;
+}
+
+static uint8_t *write_png(const struct layout *layout, int width, int height, const uint8_t *rows, size_t count,
+                          uint8_t *at) {
+    memcpy(at, "\x89PNG\r\n\x1a\n", 8);
+    uint8_t *chunk = at + 8, *into = begin_chunk(chunk, "IHDR", 13);
+    AV_WB32(into, (uint32_t)width);
+    AV_WB32(into + 4, (uint32_t)height);
+    memcpy(into + 8, layout->is_deep ? "\x10\x02\0\0\0" : "\x08\x02\0\0\0", 5);
+    chunk = end_chunk(chunk, 13);
+    if (layout->primaries != 1 || layout->transfer != 1) {
+        into = begin_chunk(chunk, "cICP", 4);
+        into[0] = (uint8_t)layout->primaries;
+        into[1] = (uint8_t)layout->transfer;
+        into[2] = 0;
+        into[3] = 1;
+        chunk = end_chunk(chunk, 4);
+    }
+    into = begin_chunk(chunk, "IDAT", stored_bytes(count));
+    *into++ = 0x78;
+    *into++ = 0x01;
+    for (size_t done = 0; done < count;) {
+        size_t block = count - done < BLOCK ? count - done : BLOCK;
+        *into = done + block == count;
+        AV_WL16(into + 1, block);
+        AV_WL16(into + 3, ~block);
+        memcpy(into + 5, rows + done, block);
+        into += 5 + block;
+        done += block;
+    }
+    AV_WB32(into, av_adler32_update(1, rows, count));
+    chunk = end_chunk(chunk, stored_bytes(count));
+    begin_chunk(chunk, "IEND", 0);
+    return end_chunk(chunk, 0);
+}
+
+enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
+                                      struct cameo_video_frame *out) {
+    struct layout layout = {0};
+    orient(video->stream, &layout);
+    color(video->frame, &layout);
+    shape(video, &layout);
+    out->width = layout.is_transposed ? layout.height : layout.width;
+    out->height = layout.is_transposed ? layout.width : layout.height;
+    if ((int64_t)layout.width * layout.height > wish->maximum_pixels || out->width > wish->maximum_edge ||
+        out->height > wish->maximum_edge)
+        return VIDEO_TOO_LARGE;
+    while (out->width > EDGE || out->height > EDGE ||
+           (row_bytes(&layout, out->width) + 1) * (size_t)out->height * 10 / 9 > wish->maximum_bytes) {
+        layout.width = (layout.width + 1) / 2;
+        layout.height = (layout.height + 1) / 2;
+        out->width = layout.is_transposed ? layout.height : layout.width;
+        out->height = layout.is_transposed ? layout.width : layout.height;
+    }
+    bool is_turned = layout.is_transposed || layout.flips_x || layout.flips_y;
+    size_t row = row_bytes(&layout, out->width) + 1, count = row * (size_t)out->height;
+    // libswscale may write a little beyond the last pixel of a row, and of the picture.
+    enum { MARGIN = 64 };
+    uint8_t *rows = malloc(count + MARGIN);
+    uint8_t *coded = is_turned ? malloc(count + MARGIN) : NULL;
+    uint8_t *png = malloc(count + count / BLOCK * 5 + 128);
+    int error = rows && png && (coded || !is_turned) ? 0 : AVERROR(ENOMEM);
+    if (error >= 0)
+        error = is_turned ? convert(video->frame, &layout, coded, row_bytes(&layout, layout.width))
+                          : convert(video->frame, &layout, rows + 1, row);
+    if (error >= 0 && is_turned) turn(&layout, coded, rows);
+    if (error >= 0 && !is_turned)
+        for (int y = 0; y < out->height; y++) rows[(size_t)y * row] = 0;
+    if (error >= 0) {
+        out->byte_count = (size_t)(write_png(&layout, out->width, out->height, rows, count, png) - png);
+        out->png = png;
+    } else {
+        free(png);
+    }
+    free(rows);
+    free(coded);
+    return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
+}

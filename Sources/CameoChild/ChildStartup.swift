@@ -1,0 +1,77 @@
+internal import CLinux
+internal import CameoModel
+package import CameoRenderMessages
+internal import Glibc
+
+/// What a child process of a worker does before it reads a byte of any source. The order matters.
+package struct ChildStartup {
+    /// The program's name, for messages.
+    private let program: String
+    /// The command line.
+    package let arguments: RendererArguments
+
+    /// Reads the command line; answers `--version` and ends the program if that is what it says.
+    package init(_ program: String) {
+        if CommandLine.arguments.dropFirst() == ["--version"] {
+            print(CameoVersion.current)
+            exit(0)
+        }
+        guard let arguments = RendererArguments(CommandLine.arguments.dropFirst()) else {
+            Refusal.end("\(program) must be started by cameo-worker")
+        }
+        self.program = program
+        self.arguments = arguments
+    }
+
+    /// Locks the process down and reports which layers are in force.
+    ///
+    /// - Parameter load: loads the libraries, of which only the calling thread remains, and says what they need.
+    /// - Returns: the report for the hello message.
+    package func run(load: () -> ChildNeeds) -> SandboxReport {
+        guard arguments.protocolVersion == RendererProtocol.version else {
+            Refusal.end(
+                "\(program) speaks protocol version \(RendererProtocol.version), "
+                    + "its worker \(arguments.protocolVersion): install both from the same release"
+            )
+        }
+        var type: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(RendererProtocol.socketDescriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 else {
+            Refusal.end("\(program) must be started by cameo-worker")
+        }
+        guard cameo_die_with_parent(arguments.parent) == 0 else { Refusal.end("\(program) lost its worker") }
+        volunteerForTheOOMKiller()
+        // Opens /proc/self/status, which no later step allows.
+        guard cameo_report_crashes() == 0 else { Refusal.end("\(program) cannot open /proc/self/status") }
+        let needs = load()
+        return LockDown.begin(program, needs) { limit() }
+    }
+
+    /// If memory runs out, the kernel kills a child before its worker, which costs one attempt (proc(5),
+    /// oom_score_adj). Without /proc the renderer is as likely a victim as any process.
+    private func volunteerForTheOOMKiller() {
+        guard let file = fopen("/proc/self/oom_score_adj", "we") else { return }
+        defer { fclose(file) }
+        fputs("1000", file)
+    }
+
+    private func limit() {
+        // A child writes no files: a write to one fails instead of ending the process.
+        signal(SIGXFSZ, SIG_IGN)
+        // No core dump. If core_pattern is a pipe, Linux ignores every limit but 1 (fs/coredump.c), and a dump of this
+        // address space takes seconds. Under a hard limit of 0 this limit cannot be set, and 0 stays.
+        var core = rlimit(rlim_cur: 1, rlim_max: 1)
+        setrlimit(Int32(RLIMIT_CORE.rawValue), &core)
+        // RLIMIT_NPROC is left alone: it counts all processes of the user, including the worker and its other children.
+        // The system call filter allows new threads only, and the worker kills a child that has too many (threads
+        // that share one stack take no address space).
+        let limits: [(resource: __rlimit_resource, value: UInt64)] = [
+            (RLIMIT_AS, UInt64(arguments.memoryLimitBytes)), (RLIMIT_FSIZE, 0), (RLIMIT_NOFILE, 32),
+        ]
+        for limit in limits {
+            guard cameo_lower_limit(Int32(limit.resource.rawValue), limit.value) == 0 else {
+                Refusal.end("\(program) cannot set its limits")
+            }
+        }
+    }
+}

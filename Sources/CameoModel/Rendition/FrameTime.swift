@@ -1,0 +1,75 @@
+extension Rendition {
+    /// The moment of a video that a rendition shows.
+    public enum FrameTime: Hashable, Sendable {
+        /// The first frame found that shows something: not black, blank or half faded.
+        case auto
+        /// Seconds from the beginning; the keyframe that is nearest is shown, at the end the last one.
+        case seconds(Double)
+        /// A share of the duration, in per cent.
+        case percent(Double)
+    }
+
+    package static let secondsRange = 0.0...1_000_000
+    package static let percentRange = 0.0...100
+}
+
+extension Rendition.FrameTime {
+    /// Reads `auto`, `15.5` or `50%`, as it is typed.
+    package init?(_ text: String) {
+        if let seconds = Double(text), Rendition.secondsRange.contains(seconds) {
+            self = .seconds(seconds)
+        } else if let time = Self(word: text) {
+            self = time
+        } else {
+            return nil
+        }
+    }
+
+    /// Reads `auto` or a percentage, whose number must be as JSON would have it, with at most three decimals: each has
+    /// one spelling, so each moment has one id.
+    private init?(word: String) {
+        if word == "auto" {
+            self = .auto
+        } else if word.hasSuffix("%"), let number = Double(word.dropLast()), Rendition.percentRange.contains(number),
+            word.drop(while: { $0 != "." }).count <= ".999%".count, Self.percent(number).word == word
+        {
+            self = .percent(number)
+        } else {
+            return nil
+        }
+    }
+
+    private var word: String {
+        switch self {
+        case .auto: "auto"
+        case .seconds(let seconds): JSONValue.number(seconds).canonicalText
+        case .percent(let share): "\(JSONValue.number(share).canonicalText)%"
+        }
+    }
+
+    /// Nil if the field is absent.
+    init?(_ reader: JSONObjectReader, _ key: String) throws(InvalidRequest) {
+        switch reader.value(key) {
+        case nil: return nil
+        case .string(let text)?:
+            guard let time = Self(word: text) else {
+                let reason = "must be seconds, a percentage such as \"50%\", or \"auto\", not \"\(text)\""
+                throw InvalidRequest(path: reader.path(of: key), reason: reason)
+            }
+            self = time
+        default:
+            guard let seconds = try reader.number(key, in: Rendition.secondsRange) else { return nil }
+            self = .seconds(seconds)
+        }
+    }
+
+    var json: JSONValue { if case .seconds(let seconds) = self { .number(seconds) } else { .string(word) } }
+
+    func validate(at path: String) throws(InvalidRequest) {
+        switch self {
+        case .auto: break
+        case .seconds(let seconds): try Rendition.check(seconds, in: Rendition.secondsRange, path, "time")
+        case .percent(let share): try Rendition.check(share, in: Rendition.percentRange, path, "time")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import CVideo
+internal import CameoChild
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+
+/// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
+/// with one rendition: the frame as an uncompressed PNG.
+package enum FrameService {
+    /// Runs the whole program.
+    package static func main() {
+        let startup = ChildStartup("cameo-frames")
+        let sandbox = startup.run {
+            cameo_video_start()
+            return ChildNeeds()
+        }
+        let channel = WorkerChannel()
+        let version = "libavcodec-\(String(cString: cameo_video_version()))"
+        do {
+            try channel.send(HelloMessage(rendererVersion: version, sandbox: sandbox))
+            while let (job, source, _) = try channel.receiveJob() {
+                try answer(job, source, channel)
+            }
+        } catch {
+            Refusal.end("cameo-frames: \(error)")
+        }
+    }
+
+    private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
+        guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
+            job.renditions.count == 1, job.kinds == [.video]
+        else { return try channel.send(RefusalMessage(.failed, predicate: "is not a job for cameo-frames")) }
+        let frame = VideoFrame(
+            of: source,
+            in: container,
+            at: wanted.time,
+            job.limits,
+            maximumBytes: job.maximumOutputBytes
+        )
+        if let refusal = frame.refusal { return try channel.send(refusal) }
+        guard let codec = frame.codec else {
+            return try channel.send(RefusalMessage(.failed, predicate: "has a codec without a name"))
+        }
+        let (width, height) = (Int(frame.made.width), Int(frame.made.height))
+        let png = frame.takePNG()
+        let rendition = EncodedRendition(
+            bytes: png,
+            width: width,
+            height: height,
+            format: .png,
+            hasAlpha: false,
+            frames: 1,
+            // Never shown: the renderer makes that of the thumbnail.
+            placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .transparent)
+        )
+        let facts = PictureFacts(
+            format: .video,
+            width: width,
+            height: height,
+            pages: 1,
+            hasAlpha: false,
+            video: VideoFacts(
+                duration: frame.made.duration > 0 ? frame.made.duration : nil,
+                codec: codec,
+                rotation: Int(frame.made.rotation),
+                hasAudio: frame.made.has_audio
+            )
+        )
+        try channel.send(PictureMessage(source: facts, isTruncated: false, renditions: [.init(rendition)]))
+        try channel.send(png)
+    }
+}

@@ -1,0 +1,94 @@
+internal import CVideo
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+
+/// One decoded frame, or the reason why there is none.
+struct VideoFrame {
+    let container: VideoContainer
+    let limits: RenderLimits
+    let result: cameo_video_result
+    /// The facts, as far as they are known; the PNG is ``takePNG()``'s.
+    let made: cameo_video_frame
+
+    init(
+        of source: OpenFile,
+        in container: VideoContainer,
+        at time: Rendition.FrameTime,
+        _ limits: RenderLimits,
+        maximumBytes: Int
+    ) {
+        var frame = cameo_video_frame()
+        result = container.demuxer.withCString { demuxer in
+            var wish = cameo_video_wish()
+            wish.demuxer = demuxer
+            switch time {
+            case .auto: wish.place = VIDEO_AUTO
+            case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
+            case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
+            }
+            wish.maximum_pixels = Int64(limits.pixels)
+            wish.maximum_edge = Int32(clamping: limits.edge)
+            wish.maximum_bytes = maximumBytes
+            return cameo_video_frame(source.descriptor, &wish, &frame)
+        }
+        made = frame
+        self.container = container
+        self.limits = limits
+    }
+
+    /// The picture, which is this frame's no longer.
+    func takePNG() -> Data {
+        made.png.map { Data(bytesNoCopy: $0, count: made.byte_count, deallocator: .free) } ?? Data()
+    }
+
+    var codec: VideoFacts.Codec? {
+        switch codecName {
+        case "mpeg2video": .mpeg2
+        case let name: VideoFacts.Codec(rawValue: name)
+        }
+    }
+
+    private var codecName: String { Self.text(made.codec) }
+
+    /// What to answer if there is no frame.
+    var refusal: RefusalMessage? {
+        let detail = Self.text(made.detail)
+        let explained = detail.isEmpty ? "" : ": \(detail)"
+        switch result {
+        case VIDEO_FRAME: return nil
+        case VIDEO_NO_PICTURE:
+            return RefusalMessage(.noPicture, predicate: "has no video: it is audio or empty (\(container.name))")
+        case VIDEO_UNSUPPORTED_CODEC:
+            let codecs = VideoFacts.Codec.allCases.map(\.rawValue).joined(separator: ", ")
+            return RefusalMessage(
+                .unsupportedCodec,
+                predicate: "is a video in the codec \(codecName), which is none of \(codecs)"
+            )
+        case VIDEO_TOO_LARGE:
+            let limit = "more than the limits of \(limits.edge) per edge and \(limits.pixels) in total"
+            return RefusalMessage(.tooManyPixels, predicate: "is \(made.width) × \(made.height) pixels, \(limit)")
+        case VIDEO_OUT_OF_MEMORY:
+            return RefusalMessage(.outOfMemory, predicate: "needs more memory to decode than is available")
+        default:
+            return RefusalMessage(.corrupt, predicate: "is damaged or truncated (\(container.name)\(explained))")
+        }
+    }
+
+    /// The text in an array of C, which Swift sees as a tuple.
+    private static func text<Characters>(_ characters: Characters) -> String {
+        withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+extension VideoContainer {
+    /// libavformat's name.
+    fileprivate var demuxer: String {
+        switch self {
+        case .mp4: "mov"
+        case .matroska: "matroska"
+        case .mpegTS: "mpegts"
+        case .avi: "avi"
+        }
+    }
+}

@@ -1,0 +1,3 @@
+internal import CameoVideo
+
+FrameService.main()

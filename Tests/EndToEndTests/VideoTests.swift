@@ -1,0 +1,66 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Videos through the queue.
+    @Suite(.timeLimit(.minutes(10)))
+    struct VideoTests {
+        private static var canBeTested: Bool {
+            FileManager.default.isExecutableFile(atPath: Repository.builtProduct("cameo-frames"))
+                && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
+        }
+
+        @Test func aVideoNamesTheProgramThatIsMissing() async throws {
+            let deployment = try Deployment()
+            let start = Data([0, 0, 0, 24] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("isomavc1".utf8))
+            try deployment.folder.write(start, to: "pictures/clip.mp4")
+            let receipt = try #require(try await deployment.enqueue("pictures/clip.mp4").first)
+            let drained = try await deployment.drain("--frames", deployment.folder.path("no-frames"))
+            #expect(drained.exitStatus != 0)
+            let failure = try #require(try await deployment.job(receipt.jobID).failure)
+            #expect(failure.code == .imageUnsupportedFormat)
+            #expect(failure.message.contains("is a video") && failure.message.contains("/no-frames"), "\(failure)")
+        }
+
+        @Test(.enabled(if: canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        func aVideoGoesThroughTheQueueLikeAnyPicture() async throws {
+            let deployment = try Deployment()
+            let made = try await run(
+                "/usr/bin/ffmpeg",
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=4", "-f", "lavfi", "-i", "sine=d=4",
+                    "-c:v",
+                    "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac", "\(deployment.pictures)/clip.mp4",
+                ]
+            )
+            #expect(made.exitStatus == 0, "\(made.errorText)")
+            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let receipts = try await deployment.enqueue(
+                "pictures/clip.mp4",
+                "--size",
+                "96x54:cover:webp",
+                "--size",
+                "64x:jpeg",
+                "--time",
+                "50%"
+            )
+            let drained = try await deployment.drain("--frames", frames, "--require-sandbox")
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let job = try await deployment.job(receipts[0].jobID)
+            #expect(job.state == .completed, "\(String(describing: job.failure))")
+            #expect(job.thumbnails.map(\.width) == [96, 64])
+            let source = try #require(job.thumbnails[0].source)
+            #expect(source.format == "video")
+            #expect(source.width == 320 && source.height == 180)
+            #expect(source.video == VideoFacts(duration: 4, codec: .h264, rotation: 0, hasAudio: true))
+            let text = try await deployment.command("cameo-status", ["job", "1"]).outputText
+            #expect(text.contains("320x180 video"), "\(text)")
+            let view = try await deployment.sql(
+                "SELECT json_extract(thumbnails, '$[0].source.video.codec') FROM job_status WHERE id = 1;"
+            )
+            #expect(view == "h264")
+        }
+    }
+}
