@@ -2,7 +2,7 @@
 
 - loads of a thumbnail of about 20 KiB over kept connections, whole and with `If-None-Match`, by wrk;
 - the server's memory after each round, and under load for `--minutes`;
-- the worker's time for a job while 100 event streams and `cameo-status events --follow` read along."""
+- the worker's time for a job while 100 event streams, `cameo-status events --follow` and `--watch` read along."""
 import contextlib
 import os
 import pathlib
@@ -132,7 +132,8 @@ class Bench(queue.Bench):
             if with_readers:
                 stack.enter_context(self.server(store, port))
                 streams = [["curl", "-sSN", f"http://127.0.0.1:{port}/events"]] * 100
-                for command in streams + [[self.bin / "cameo-status", "--store", store, "events", "--follow"]]:
+                status = [self.bin / "cameo-status", "--store", store]
+                for command in streams + [[*status, "events", "--follow"], [*status, "--watch"]]:
                     reader = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                     stack.callback(lambda reader=reader: (reader.kill(), reader.wait()))
                 time.sleep(1)
