@@ -9,7 +9,7 @@ internal import Logging
 extension Worker {
     /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
     func listen() async {
-        for await _ in store.wakeUps() {
+        for await _ in store.wakeUps(pause: .milliseconds(2)) {
             hooks?.wake()
             if running.count < configuration.concurrency { wake.yield() }
         }

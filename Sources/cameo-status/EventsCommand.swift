@@ -56,7 +56,7 @@ struct EventsCommand: AsyncParsableCommand {
                 for change in changes where state.isEmpty || state.contains(change.state) { try Output.message(change) }
             }
             guard follow else { return }
-            while try await store.version() == version { try await Task.sleep(for: .milliseconds(20)) }
+            repeat { try await Task.sleep(for: Self.pause) } while try await store.version() == version
         }
     }
 
@@ -69,6 +69,8 @@ struct EventsCommand: AsyncParsableCommand {
         return since
     }
 
+    /// The time between two looks, so that a busy store costs at most ten a second.
+    private static let pause = Duration.milliseconds(100)
     /// Changes read at once.
     private static let page = 1_000
 }

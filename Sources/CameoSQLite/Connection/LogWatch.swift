@@ -3,20 +3,21 @@ internal import GRDB
 
 // DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
 // writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
-// data_version` follow at doubling intervals. After an event the watch pauses briefly, so that a busy store costs at
-// most one check every two milliseconds. Measured: polling every 10 ms took 3.6 % of a core; this takes 0.1 % and sees
-// most commits within a millisecond. Callers also poll occasionally, because events may be missing where the kernel has
-// no watches left.
+// data_version` follow at doubling intervals. After an event the watch pauses, so that a busy store costs few
+// checks: a worker's pause is two milliseconds, that of the web's events a quarter of a second. Measured: polling every
+// 10 ms took 3.6 % of a core; this takes 0.1 % and sees most commits within a millisecond. Callers also poll
+// occasionally, because events may be missing where the kernel has no watches left.
 //
 // @unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
 final class LogWatch: @unchecked Sendable {
-    private static let rest = DispatchTimeInterval.milliseconds(2)
     /// The number of checks after an event, at doubling intervals; the last one comes half a second later.
     private static let looks = 9
 
     private let queue = DispatchQueue(label: "cameo.log-watch", qos: .userInitiated)
     private let watcher: DatabaseQueue
     private let files: [String]
+    /// The time between an event and the next one that is noticed.
+    private let pause: DispatchTimeInterval
     private let notify: @Sendable () -> Void
     private let descriptor: Int32
     private let source: any DispatchSourceProtocol
@@ -25,8 +26,14 @@ final class LogWatch: @unchecked Sendable {
     private var event = 0
 
     /// Calls `notify` on its own queue after commits, until it is stopped.
-    init(of directory: StoreDirectory, by watcher: DatabaseQueue, notify: @escaping @Sendable () -> Void) {
+    init(
+        of directory: StoreDirectory,
+        by watcher: DatabaseQueue,
+        pause: Duration,
+        notify: @escaping @Sendable () -> Void
+    ) {
         self.watcher = watcher
+        self.pause = .milliseconds(Int(pause / .milliseconds(1)))
         self.notify = notify
         files = [directory.path, directory.writeAheadLog]
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
@@ -70,7 +77,7 @@ final class LogWatch: @unchecked Sendable {
             while read(descriptor, &bytes, bytes.count) > 0 {}
             watchFiles()
             source.suspend()
-            queue.asyncAfter(deadline: .now() + Self.rest) { self.source.resume() }
+            queue.asyncAfter(deadline: .now() + pause) { self.source.resume() }
         }
         event += 1
         look(0, after: event)

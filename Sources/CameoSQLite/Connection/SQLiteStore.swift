@@ -238,9 +238,9 @@ package final class SQLiteStore: Store {
         return try value(of: result)
     }
 
-    package func wakeUps() -> AsyncStream<Void> {
+    package func wakeUps(pause: Duration) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let watch = LogWatch(of: directory, by: watcher) { continuation.yield() }
+        let watch = LogWatch(of: directory, by: watcher, pause: pause) { continuation.yield() }
         continuation.onTermination = { _ in watch.stop() }
         watch.start()
         continuation.yield()

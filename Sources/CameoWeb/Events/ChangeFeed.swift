@@ -37,8 +37,9 @@ final class ChangeFeed: Sendable {
     static let page = 500
     /// The number of events that stay in memory.
     private static let window = 2_000
-    /// The pause after a look: a busy store costs at most ten looks per second, and a client as many writes.
-    private static let rest = Duration.milliseconds(100)
+    /// The pause after a look: a busy store costs at most four looks per second, and a client as many writes. The first
+    /// change after a pause is sent at once.
+    private static let rest = Duration.milliseconds(250)
     /// The longest pause between two looks, as the store may miss the signal of a commit.
     private static let patience = Duration.seconds(1)
 
@@ -102,7 +103,7 @@ final class ChangeFeed: Sendable {
         await withTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { [store] in
-                for await _ in store.wakeUps() { wake.yield() }
+                for await _ in store.wakeUps(pause: Self.rest) { wake.yield() }
             }
             group.addTask { [patience = min(Self.patience, beat)] in
                 while (try? await Task.sleep(for: patience)) != nil { wake.yield() }
