@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 
 // DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
 // writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
@@ -14,7 +13,8 @@ final class LogWatch: @unchecked Sendable {
     private static let looks = 9
 
     private let queue = DispatchQueue(label: "cameo.log-watch", qos: .userInitiated)
-    private let watcher: DatabaseQueue
+    /// The value of `PRAGMA data_version` on a connection of its own; nil if it cannot be read now.
+    private let currentVersion: @Sendable () -> Int?
     private let files: [String]
     /// The time between an event and the next one that is noticed.
     private let pause: DispatchTimeInterval
@@ -28,11 +28,11 @@ final class LogWatch: @unchecked Sendable {
     /// Calls `notify` on its own queue after commits, until it is stopped.
     init(
         of directory: StoreDirectory,
-        by watcher: DatabaseQueue,
         pause: Duration,
+        version: @escaping @Sendable () -> Int?,
         notify: @escaping @Sendable () -> Void
     ) {
-        self.watcher = watcher
+        currentVersion = version
         self.pause = .milliseconds(Int(pause / .milliseconds(1)))
         self.notify = notify
         files = [directory.path, directory.writeAheadLog]
@@ -85,10 +85,7 @@ final class LogWatch: @unchecked Sendable {
 
     private func look(_ number: Int, after event: Int) {
         guard event == self.event else { return }
-        let found = try? watcher.unsafeRead { db in
-            try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-        }
-        if let found, found != version {
+        if let found = currentVersion(), found != version {
             if version != nil { notify() }
             version = found
         }

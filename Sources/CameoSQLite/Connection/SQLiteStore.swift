@@ -19,7 +19,8 @@ package final class SQLiteStore: Store {
     let refused = Mutex<[LostJob]>([])
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
-    private let watcher: DatabaseQueue
+    /// The connection that sees other processes' commits, opened for its first use: most commands need none.
+    private let watcher = Mutex<DatabaseQueue?>(nil)
     let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
@@ -85,7 +86,6 @@ package final class SQLiteStore: Store {
         self.checkpointer = checkpointer
         self.readAccess = readAccess
         reader = try Connection.open(directory.database, readAccess)
-        watcher = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
         inode = Self.inode(of: directory.database)
         writes = writer.flatMap { writer in
@@ -240,7 +240,12 @@ package final class SQLiteStore: Store {
 
     package func wakeUps(pause: Duration) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let watch = LogWatch(of: directory, by: watcher, pause: pause) { continuation.yield() }
+        let watch = LogWatch(
+            of: directory,
+            pause: pause,
+            version: { try? self.watching().unsafeRead(Self.dataVersion) },
+            notify: { continuation.yield() }
+        )
         continuation.onTermination = { _ in watch.stop() }
         watch.start()
         continuation.yield()
@@ -249,16 +254,29 @@ package final class SQLiteStore: Store {
 
     package func version() async throws(StoreError) -> Int {
         let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
-            // Outside a transaction: inside one the value would never change.
-            watcher.asyncUnsafeRead { database in
-                continuation.resume(
-                    returning: Result {
-                        try Int.fetchOne(database.get().cachedStatement(sql: "PRAGMA data_version")) ?? 0
-                    }
-                )
+            do {
+                // Outside a transaction: inside one the value would never change.
+                try watching().asyncUnsafeRead { database in
+                    continuation.resume(returning: Result { try Self.dataVersion(database.get()) })
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
             }
         }
         return try value(of: result)
+    }
+
+    private func watching() throws -> DatabaseQueue {
+        try watcher.withLock { watcher in
+            if let watcher { return watcher }
+            let opened = try Connection.open(directory.database, readAccess)
+            watcher = opened
+            return opened
+        }
+    }
+
+    private static func dataVersion(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
     }
 
     private func value<Value>(of result: Result<Value, any Error>) throws(StoreError) -> Value {
