@@ -81,12 +81,12 @@ struct CommandTests {
         )
         // It listens before the server runs, and the first connection starts it.
         let target = kind == "unix" ? ["--unix-socket", path, "http://x"] : ["http://127.0.0.1:\(port)"]
-        func get(_ path: String) async throws -> String {
+        func get(_ path: String, _ options: String...) async throws -> String {
             let words = Array(target.dropLast()) + [target[target.count - 1] + path]
-            return try await run("curl", ["-sS", "--retry", "100", "--retry-delay", "0", "--retry-all-errors"] + words)
-                .outputText
+            return try await run("curl", ["-sS"] + options + words).outputText
         }
-        #expect(try await get("/health/live") == "{\"status\":\"ok\"}\n")
+        let answer = try await get("/health/live", "--retry", "100", "--retry-delay", "0", "--retry-all-errors")
+        #expect(answer == "{\"status\":\"ok\"}\n")
         let printed = String(decoding: process.standardOutput, as: UTF8.self)
         #expect(printed == (kind == "unix" ? "unix:\(path)\n" : "http://127.0.0.1:\(port)/\n"))
         async let waiting = get("/thumb/00000000000000000000000000000000?wait=30s")
