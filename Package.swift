@@ -219,6 +219,11 @@ let package = Package(
             dependencies: ["CameoModel", "CameoStore", "CameoSQLite"],
             path: "Tests/QueueBench"
         ),
+        .executableTarget(
+            name: "cameo-library-bench",
+            dependencies: ["Cameo", "CameoModel", "CameoStore", "CameoSQLite"],
+            path: "Tests/LibraryBench"
+        ),
         // The program of the README.
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
         .testTarget(

@@ -83,7 +83,8 @@ extension Client {
     }
 
     /// Removes a source from the cache, for all credentials: what workers and sessions have loaded from the URL, or the bytes
-    /// that were enqueued under the key. A job that still needs the source fetches it again, or fails.
+    /// that were enqueued under the key. A job that still needs the source fetches it again, or fails. The client's memory is
+    /// emptied.
     ///
     /// - Parameters:
     ///   - source: the requested URL, or a cache key.
@@ -95,6 +96,7 @@ extension Client {
         _ source: String,
         _ extent: ForgottenExtent = .originals
     ) async throws(CameoError) -> ForgottenSource {
-        try await asking { () throws(StoreError) in try await store.forgetSource(source, extent) }
+        defer { memory.empty() }
+        return try await asking { () throws(StoreError) in try await store.forgetSource(source, extent) }
     }
 }

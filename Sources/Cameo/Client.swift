@@ -10,14 +10,18 @@ public import Foundation
 public final class Client: Sendable {
     let store: any Store
     let changes: StoreChanges
+    /// Recently read bytes, shared by all sessions of the client.
+    let memory: BlobMemory
 
     /// Opens the store in this folder, or creates it.
     ///
-    /// - Parameter path: a folder on a local disk.
+    /// - Parameters:
+    ///   - path: a folder on a local disk.
+    ///   - memoryCapacity: the maximum size in bytes of recently read pictures that are held in memory; 0 holds none.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
-    public convenience init(store path: String) throws(CameoError) {
+    public convenience init(store path: String, memoryCapacity: Int = 33_554_432) throws(CameoError) {
         do throws(StoreError) {
-            try self.init(Engine.open(path))
+            try self.init(Engine.open(path), BlobMemory(capacity: memoryCapacity))
         } catch {
             throw CameoError(error)
         }
@@ -25,22 +29,29 @@ public final class Client: Sendable {
 
     /// Opens a store for reading only. It is never changed, and may be on a read-only disk.
     ///
+    /// - Parameters:
+    ///   - path: the store's folder.
+    ///   - memoryCapacity: as for ``init(store:memoryCapacity:)``.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
-    public convenience init(reading path: String) throws(CameoError) {
+    public convenience init(reading path: String, memoryCapacity: Int = 33_554_432) throws(CameoError) {
         do throws(StoreError) {
-            try self.init(Engine.open(reading: path))
+            try self.init(Engine.open(reading: path), BlobMemory(capacity: memoryCapacity))
         } catch {
             throw CameoError(error)
         }
     }
 
-    private init(_ store: any Store) {
+    private init(_ store: any Store, _ memory: BlobMemory) {
         self.store = store
+        self.memory = memory
         changes = StoreChanges(store: store)
     }
 
     /// The absolute path of the store's folder, without links.
     public var path: String { store.location }
+
+    /// What is held in memory, and how often it was what a read asked for.
+    public var memoryUse: MemoryUse { memory.use }
 
     /// Stores bytes under a URL. Up to 100 KiB are stored in the database, more in a file beside it.
     ///
@@ -65,9 +76,7 @@ public final class Client: Sendable {
     /// The bytes that currently have this name, verified against their digest.
     public func data(for uri: CameoURI) async throws(CameoURLError) -> Data {
         do throws(StoreError) {
-            let data = try await store.data(of: uri)
-            store.noteReading(of: uri)
-            return data
+            return try await store.data(of: try await store.content(of: uri).digest, through: memory).data
         } catch {
             throw CameoURLError(error, url: uri.description)
         }

@@ -8,6 +8,7 @@
 @_exported public import enum CameoStore.ForgottenExtent
 @_exported public import struct CameoStore.ForgottenSource
 @_exported public import struct CameoStore.JobFilter
+@_exported public import struct CameoStore.MemoryUse
 @_exported public import struct CameoStore.StartRate
 
 #if canImport(FoundationNetworking)

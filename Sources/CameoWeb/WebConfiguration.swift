@@ -32,6 +32,8 @@ package struct WebConfiguration: Sendable {
     package var maximumUploadsInFlight = 1_073_741_824
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
+    /// The maximum size in bytes of recently read thumbnails that are held in memory; 0 holds none.
+    package var memoryCapacity = 33_554_432
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// The time between two entries of `/history`.

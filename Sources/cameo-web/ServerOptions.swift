@@ -36,6 +36,11 @@ struct ServerOptions: ParsableArguments {
     var maxUpload = ByteCount(104_857_600)
 
     @Option(
+        help: ArgumentHelp("Hold so much of the recently read thumbnails in memory; 0 for none.", valueName: "size")
+    )
+    var memoryCapacity = ByteCount(33_554_432)
+
+    @Option(
         help: ArgumentHelp(
             "Fail /health/ready when a job has waited longer than this. (default: no limit)",
             valueName: "time"

@@ -52,6 +52,7 @@ struct WebApp {
             configuration.basePath = command.server.basePath
             configuration.thumbnailAge = command.server.maxAge.duration
             configuration.maximumUpload = command.server.maxUpload.bytes
+            configuration.memoryCapacity = command.server.memoryCapacity.bytes
             configuration.maximumLag = command.server.maxLag?.duration
             try command.access.apply(to: &configuration)
             return configuration

@@ -120,6 +120,11 @@ func end(_ client: Client) async {
     await client.finish()
 }
 
+func openWithMemory(_ path: String) throws -> Int {
+    let client = try Client(store: path, memoryCapacity: 100_000_000)
+    return client.memoryUse.capacity
+}
+
 enum PictureStore {
     static func open() -> Client? { try? Client(store: "/srv/pictures") }
 }

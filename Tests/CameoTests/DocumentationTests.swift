@@ -60,6 +60,7 @@ struct DocumentationTests {
         #expect(try await loadBytes(client, uri) == picture)
         #expect(try await loadToFile(client, uri, folder: bench.folder.url) == picture)
         #expect(try await loadCount(client, uri) == picture.count)
+        #expect(try openWithMemory(bench.path) == 100_000_000)
         let origin = try await Origin.start()
         let page = try #require(URL(string: origin.url("/bytes?count=77")))
         #expect(try await loadThrough(client, page).count == 77)

@@ -69,7 +69,8 @@ struct URLLoadingTests {
         let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))
         try await bench.damage(picture)
         #expect(try await get(uri.url, ["If-None-Match": tag]).1.statusCode == 304)
-        await #expect(throws: CameoURLError.self) { try await get(uri.url) }
+        let other = try Client(store: bench.path)
+        await #expect(throws: CameoURLError.self) { try await other.data(for: uri) }
     }
 
     @Test func whoHasTheBytesGets304() async throws {

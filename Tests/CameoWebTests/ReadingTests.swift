@@ -112,8 +112,38 @@ struct ReadingTests {
         #expect(answer["Cache-Control"] == "public, max-age=31536000, immutable")
     }
 
+    @Test func aSecondReadingComesFromMemoryAndIsNotedToo() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        #expect(try await bench.get("/thumb/\(id)").body == picture)
+        // It was made long ago, and readings have been noted ever since.
+        try await bench.sql("UPDATE thumbnail SET updated_at = 1, read_at = 1; UPDATE epoch SET since = 1;")
+        #expect(try await bench.get("/thumb/\(id)").body == picture)
+        await bench.store.finish()
+        var retention = Retention.forever
+        retention.thumbnails = .seconds(86_400)
+        #expect(try await bench.store.prunable(retention).thumbnails == 0)
+        let accept = ["Accept": "application/openmetrics-text"]
+        let metrics = try MetricsDocument(try await bench.get("/metrics", accept).text)
+        #expect(metrics["cameo_web_memory_reads_total{result=\"hit\"}"] == 1)
+        #expect(metrics["cameo_web_memory_reads_total{result=\"miss\"}"] == 1)
+        #expect(metrics["cameo_web_memory_bytes"] ?? 0 > Double(picture.count))
+    }
+
+    @Test func whatIsForgottenOrRemovedIsNotServedFromMemory() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        try await bench.keep("https://example.com/a", picture, freshFor: 600)
+        for path in ["/thumb/\(id)", "/source/https%3A%2F%2Fexample.com%2Fa"] {
+            #expect(try await bench.get(path).body == picture)
+        }
+        _ = try await bench.store.forgetSource("https://example.com/a", .originals)
+        #expect(try await bench.get("/source/https%3A%2F%2Fexample.com%2Fa").status == 404)
+        try await bench.sql("DELETE FROM thumbnail;")
+        #expect(try await bench.get("/thumb/\(id)").status == 202)
+    }
+
     @Test(arguments: [300, 900_000])
     func aDamagedBlobIsNeverServed(size: Int) async throws {
+        let bench = try await WebBench { $0.memoryCapacity = 0 }
         let data = WebBench.picture(bytes: size)
         let digest = try await bench.store.store(data, mediaType: nil)
         #expect(try await bench.get("/blob/\(digest)").status == 200)

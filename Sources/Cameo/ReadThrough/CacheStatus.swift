@@ -16,16 +16,19 @@ enum CacheStatus: Hashable, Sendable {
         case partial
     }
 
-    /// - ttl: the remaining freshness in seconds; negative for a stale response.
-    case hit(ttl: Int, detail: String?)
+    /// - ttl: the remaining freshness in seconds; negative for a stale response, nil for a `cameo:` URL.
+    case hit(ttl: Int?, detail: String?)
     /// - status: the server's status, if the response has another.
     case forwarded(Reason, status: Int?, isStored: Bool, detail: String?)
     /// Nothing is stored, and the server was not asked.
     case refused(detail: String)
 
+    /// The detail of a hit whose body was in memory.
+    static let memory = "memory"
+
     var text: String {
         switch self {
-        case .hit(let ttl, let detail): "Cameo; hit; ttl=\(ttl)" + Self.text(of: detail)
+        case .hit(let ttl, let detail): "Cameo; hit" + (ttl.map { "; ttl=\($0)" } ?? "") + Self.text(of: detail)
         case .forwarded(let reason, let status, let isStored, let detail):
             "Cameo; fwd=\(reason.rawValue)" + (status.map { "; fwd-status=\($0)" } ?? "") + (isStored ? "; stored" : "")
                 + Self.text(of: detail)
@@ -33,9 +36,10 @@ enum CacheStatus: Hashable, Sendable {
         }
     }
 
-    /// The detail as a string of RFC 8941: printable ASCII, with quotes and backslashes escaped.
+    /// The detail as a token or a string of RFC 8941: printable ASCII, with quotes and backslashes escaped.
     private static func text(of detail: String?) -> String {
         guard let detail else { return "" }
+        if detail == memory { return "; detail=\(detail)" }
         let text = detail.unicodeScalars.map { scalar in
             switch scalar.value {
             case 0x22, 0x5C: "\\\(scalar)"

@@ -11,8 +11,9 @@ struct ReadThroughLoad {
     /// Why no stored response can be used.
     private var reason: CacheStatus.Reason
     private var detail: String?
-    /// The body of the stored response.
+    /// The body of the stored response, and whether it was in memory.
     private var body: Data?
+    private var isFromMemory = false
     /// The last response, or why there is none.
     private var exchange: HTTPExchange?
     private var error: URLError?
@@ -32,7 +33,7 @@ struct ReadThroughLoad {
             switch action {
             case .read(let source):
                 let bytes = await loader.cache.bytes(of: source)
-                (body, detail) = (bytes.data, bytes.detail ?? detail)
+                (body, isFromMemory, detail) = (bytes.data, bytes.isFromMemory, bytes.detail ?? detail)
                 if body == nil { reason = .missing }
                 action = conversation.read(body == nil ? .gone : .whole)
             case .goOnline:
@@ -80,7 +81,7 @@ struct ReadThroughLoad {
     private func answer(_ outcome: CacheOutcome, _ result: SessionCache.Result) throws -> Answer {
         switch outcome {
         case .stored(let source, .fresh(let age)):
-            return try answer(out: source, age, detail)
+            return try answer(out: source, age, detail ?? (isFromMemory ? CacheStatus.memory : nil))
         case .stored(let source, .stale(let age)):
             let trouble = error?.code.rawValue ?? exchange?.head.status
             return try answer(out: source, age, trouble.map { "\($0)" })

@@ -10,11 +10,12 @@ final class ReadThroughLoader: Sendable {
 
     init(
         store: any Store,
+        memory: BlobMemory,
         rules: ReadThrough,
         settings: TransferSettings,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        cache = SessionCache(store: store, rules: rules)
+        cache = SessionCache(store: store, memory: memory, rules: rules)
         self.settings = settings
         self.now = now
         transfers = HTTPTransfers(settings.transferConfiguration, now: now)

@@ -14,6 +14,7 @@ struct SessionCache: Sendable {
     }
 
     let store: any Store
+    let memory: BlobMemory
     let rules: ReadThrough
 
     /// The responses stored for a request, of all variants, the newest first.
@@ -24,19 +25,19 @@ struct SessionCache: Sendable {
 
     /// Reads a stored body and records its use. A damaged one is dropped.
     ///
-    /// - Returns: the body, if it can be read, and the store's error. The body is also returned if its use could not be
-    ///   recorded; it is then only evicted sooner.
-    func bytes(of source: CachedSource) async -> (data: Data?, detail: String?) {
-        var data: Data?
+    /// - Returns: the body, if it can be read, whether it was in memory, and the store's error. The body is also returned
+    ///   if its use could not be recorded; it is then only evicted sooner.
+    func bytes(of source: CachedSource) async -> (data: Data?, isFromMemory: Bool, detail: String?) {
+        var (data, isFromMemory): (Data?, Bool) = (nil, false)
         do throws(StoreError) {
-            data = try await store.data(of: source.blob)
+            (data, isFromMemory) = try await store.data(of: source.blob, through: memory)
             try await store.touch(source)
-            return (data, nil)
+            return (data, isFromMemory, nil)
         } catch {
             switch error {
-            case .notFound where data == nil: return (nil, nil)  // evicted or forgotten meanwhile
-            case .damagedBlob: return (nil, await drop([source]) ?? error.description)
-            default: return (data, error.description)
+            case .notFound where data == nil: return (nil, false, nil)  // evicted or forgotten meanwhile
+            case .damagedBlob: return (nil, false, await drop([source]) ?? error.description)
+            default: return (data, isFromMemory, error.description)
             }
         }
     }
@@ -67,7 +68,9 @@ struct SessionCache: Sendable {
     ) async throws(StoreError) -> Result {
         if body.count <= rules.maximumBytes {
             switch try await store.keep(source, data: body, budget: rules.budget) {
-            case .kept: return Result(isStored: true)
+            case .kept:
+                memory.hold(body, as: source.blob)
+                return Result(isStored: true)
             case .superseded: return Result(detail: "a newer response is stored")
             case .tooLarge: break
             }

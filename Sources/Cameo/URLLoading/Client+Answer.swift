@@ -26,8 +26,9 @@ extension Client {
             guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: nil) else {
                 return try Answer(url, 304, headers)
             }
-            let data = try await store.data(of: content.digest)
+            let (data, isFromMemory) = try await store.data(of: content.digest, through: memory)
             try Task.checkCancellation()
+            if isFromMemory { headers["Cache-Status"] = CacheStatus.hit(ttl: nil, detail: CacheStatus.memory).text }
             headers["Content-Type"] = content.contentType(of: data)
             return try Representation(url: url, headers: headers, data: data).answer(to: request)
         } catch let error as StoreError {

@@ -64,7 +64,12 @@ enum ProtocolClasses {
         let settings = subject(of: type)?.readThrough?.settings ?? TransferSettings(.default)
         return state.withLock { state in
             if let loader = state.loaders[ObjectIdentifier(type)] { return loader }
-            let loader = ReadThroughLoader(store: client.store, rules: rules, settings: settings)
+            let loader = ReadThroughLoader(
+                store: client.store,
+                memory: client.memory,
+                rules: rules,
+                settings: settings
+            )
             state.loaders[ObjectIdentifier(type)] = loader
             return loader
         }

@@ -91,6 +91,7 @@ extension ReaderStore where Self: BlobStore & SourceStore {
         within patience: Duration,
         by changes: StoreChanges
     ) async throws -> StoredContent {
+        guard patience > .zero else { return try await content(of: uri) }
         let found = try await changes.first(within: patience) { () async throws(StoreError) -> StoredContent? in
             do throws(StoreError) {
                 return try await content(of: uri)

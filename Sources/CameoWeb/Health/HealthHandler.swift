@@ -57,6 +57,20 @@ struct HealthHandler {
             "Bytes of response bodies that this server has sent.",
             counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
         )
+        let memory = site.memory.use
+        metrics.add(
+            "cameo_web_memory_reads",
+            .counter,
+            "Reads of thumbnails and other bytes, by whether this server had them in memory.",
+            [.init(memory.hits, ["result": "hit"]), .init(memory.misses, ["result": "miss"])]
+        )
+        metrics.add(
+            "cameo_web_memory_bytes",
+            .gauge,
+            unit: "bytes",
+            "The size of the recently read bytes that this server holds in memory.",
+            [.init(memory.bytes)]
+        )
         metrics.add(
             "process_start_time_seconds",
             .gauge,

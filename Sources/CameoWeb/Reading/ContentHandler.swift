@@ -112,7 +112,7 @@ struct ContentHandler {
         guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: modified) else {
             return Response(status: .notModified, headers: headers)
         }
-        let bytes = try await site.store.bytes(of: content.digest)
+        let bytes = try await site.store.bytes(of: content.digest, through: site.memory)
         if case .file(let file, let count) = bytes {
             try await site.files.verify(file, count: count, as: content.digest)
         }

@@ -14,6 +14,7 @@ struct Site: Sendable {
     let feed: ChangeFeed
     let history: History
     let files = VerifiedFiles()
+    let memory: BlobMemory
     let uploads: UploadBudget
     let counters = RequestCounters()
     let making = MakingJobs()
@@ -28,6 +29,7 @@ struct Site: Sendable {
         self.configuration = configuration
         self.logger = logger
         changes = StoreChanges(store: store)
+        memory = BlobMemory(capacity: configuration.memoryCapacity)
         uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
         api = APIText(basePath: configuration.basePath)
         feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)

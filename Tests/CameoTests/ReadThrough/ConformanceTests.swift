@@ -34,6 +34,7 @@ private struct SessionSubject: CacheSubject {
         let time = StoreClock(now: now, uptime: { Int64(now().timeIntervalSince1970 * 1_000) })
         loader = ReadThroughLoader(
             store: try SQLiteStore(at: folder.path("store"), clock: time),
+            memory: BlobMemory(),
             rules: ReadThrough(
                 defaultLifetime: rules.lifetime(for: "127.0.0.1"),
                 staleIfError: rules.staleIfError
@@ -63,7 +64,7 @@ private struct SessionSubject: CacheSubject {
         let status = try #require(answer.response.value(forHTTPHeaderField: "Cache-Status"))
         let body = String(decoding: answer.body, as: UTF8.self)
         switch answer.response.statusCode {
-        case 200 where status.contains("; hit"): return "\(status.contains("detail") ? "stale" : "cached") \(body)"
+        case 200 where status.contains("; hit"): return "\(status.contains("detail=\"") ? "stale" : "cached") \(body)"
         case 200: return "\(status.contains("fwd-status=304") ? "revalidated" : "fetched") \(body)"
         case 404: return "source.notFound"
         default: return "source.httpStatus"

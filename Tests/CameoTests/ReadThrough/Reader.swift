@@ -11,14 +11,24 @@ struct Reader {
     let client: Client
     let session: URLSession
 
-    init(_ rules: ReadThrough = ReadThrough(), basedOn base: URLSessionConfiguration = .ephemeral) throws {
-        try self.init(rules, basedOn: base, at: try #require(OriginScope.current))
+    init(
+        _ rules: ReadThrough = ReadThrough(),
+        basedOn base: URLSessionConfiguration = .ephemeral,
+        memoryCapacity: Int = 33_554_432
+    ) throws {
+        let origin = try #require(OriginScope.current)
+        try self.init(rules, basedOn: base, at: origin, memoryCapacity: memoryCapacity)
     }
 
-    init(_ rules: ReadThrough, basedOn base: URLSessionConfiguration = .ephemeral, at origin: Origin) throws {
+    init(
+        _ rules: ReadThrough,
+        basedOn base: URLSessionConfiguration = .ephemeral,
+        at origin: Origin,
+        memoryCapacity: Int = 33_554_432
+    ) throws {
         self.origin = origin
         bench = try Workbench()
-        client = try Client(store: bench.path)
+        client = try Client(store: bench.path, memoryCapacity: memoryCapacity)
         session = URLSession(configuration: .cameo(client, readThrough: rules, basedOn: base))
     }
 

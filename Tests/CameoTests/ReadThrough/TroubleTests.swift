@@ -128,7 +128,7 @@ struct TroubleTests {
     /// Small blobs stand in the database, large ones in files.
     @Test(arguments: [200, 200_000])
     func damagedBytesAreLoadedAnew(bytes: Int) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
+        let (reader, path) = (try Reader(memoryCapacity: 0), Reader.path())
         let body = String(repeating: "0123456789", count: bytes / 10)
         let fields = ["Cache-Control: max-age=600", "Content-Type: image/png"]
         try await reader.origin.script(path, ScriptedAnswer(200, fields, body: body))
@@ -145,7 +145,7 @@ struct TroubleTests {
     /// Nothing comes to take its place, and it is gone all the same.
     @Test func aDamagedAnswerIsDroppedAlsoWhenItsServerIsAway() async throws {
         let (origin, path) = (try await Origin.start(), Reader.path())
-        let reader = try Reader(ReadThrough(), at: origin)
+        let reader = try Reader(ReadThrough(), at: origin, memoryCapacity: 0)
         try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
         _ = try await reader.get(path)
         try await reader.bench.damage(Data("picture".utf8))

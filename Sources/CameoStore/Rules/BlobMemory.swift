@@ -1,0 +1,123 @@
+package import CameoModel
+package import Foundation
+internal import Synchronization
+
+// DESIGN. What a name refers to is looked up in the store for every read, which costs one row; only the bytes behind it
+// may come from memory. So nothing is served that the store has forgotten, replaced or removed, whichever process did it,
+// and nothing has to be invalidated: a digest never names other bytes.
+
+/// The bytes of recently read blobs, the least recently read of which give way to others.
+package final class BlobMemory: Sendable {
+    package static let standardCapacity = 33_554_432
+    /// A blob larger than this share of the capacity is not held: it would displace many small ones.
+    private static let largestShare = 16
+
+    private let state: Mutex<BlobMemoryState>
+
+    /// - Parameter capacity: the maximum size in bytes; 0 holds nothing.
+    package init(capacity: Int = standardCapacity) {
+        state = Mutex(BlobMemoryState(capacity: max(0, capacity)))
+    }
+
+    package var use: MemoryUse { state.withLock { $0.use } }
+
+    /// The bytes, if they are in memory. Counts a hit or a miss.
+    package func bytes(of digest: BlobDigest) -> Data? { state.withLock { $0.bytes(of: digest) } }
+
+    /// Holds bytes that have been verified against their digest.
+    package func hold(_ data: Data, as digest: BlobDigest) {
+        state.withLock { state in
+            guard data.count <= state.use.capacity / Self.largestShare else { return }
+            state.hold(data, as: digest)
+        }
+    }
+
+    package func empty() { state.withLock { $0 = $0.emptied } }
+}
+
+extension BlobStore {
+    /// A blob's bytes from memory, else from the store, which verifies them. Look up first whether a name still refers to
+    /// the blob.
+    ///
+    /// - Throws: as ``data(of:)-(BlobDigest)``
+    package func data(
+        of digest: BlobDigest,
+        through memory: BlobMemory
+    ) async throws(StoreError) -> (data: Data, isFromMemory: Bool) {
+        if let data = memory.bytes(of: digest) { return (data, true) }
+        let data = try await data(of: digest)
+        memory.hold(data, as: digest)
+        return (data, false)
+    }
+
+    /// Does the same for a reader that takes the bytes piece by piece. A blob in a file is never held.
+    package func bytes(of digest: BlobDigest, through memory: BlobMemory) async throws(StoreError) -> BlobBytes {
+        if let data = memory.bytes(of: digest) { return .inMemory(data) }
+        let bytes = try await bytes(of: digest)
+        if case .inMemory(let data) = bytes { memory.hold(data, as: digest) }
+        return bytes
+    }
+}
+
+/// The blobs as a list from the most to the least recently read. A value under the lock of ``BlobMemory``.
+struct BlobMemoryState {
+    private struct Entry {
+        let data: Data
+        var newer: BlobDigest?
+        var older: BlobDigest?
+    }
+
+    /// What an entry takes beside its bytes, about.
+    private static let surcharge = 256
+
+    private(set) var use: MemoryUse
+    private var entries: [BlobDigest: Entry] = [:]
+    private var newest: BlobDigest?
+    private var oldest: BlobDigest?
+
+    init(capacity: Int) {
+        use = MemoryUse(capacity: capacity)
+    }
+
+    /// Without blobs, and with the same counts.
+    var emptied: BlobMemoryState {
+        var state = BlobMemoryState(capacity: use.capacity)
+        (state.use.hits, state.use.misses) = (use.hits, use.misses)
+        return state
+    }
+
+    mutating func bytes(of digest: BlobDigest) -> Data? {
+        guard let entry = entries[digest] else {
+            use.misses += 1
+            return nil
+        }
+        use.hits += 1
+        if newest != digest {
+            remove(digest)
+            insert(entry.data, as: digest)
+        }
+        return entry.data
+    }
+
+    mutating func hold(_ data: Data, as digest: BlobDigest) {
+        remove(digest)
+        insert(data, as: digest)
+        while use.bytes > use.capacity, let oldest { remove(oldest) }
+    }
+
+    private mutating func insert(_ data: Data, as digest: BlobDigest) {
+        entries[digest] = Entry(data: data, newer: nil, older: newest)
+        if let newest { entries[newest]?.newer = digest } else { oldest = digest }
+        newest = digest
+        use.blobs += 1
+        use.bytes += data.count + Self.surcharge
+    }
+
+    private mutating func remove(_ digest: BlobDigest) {
+        guard let entry = entries.removeValue(forKey: digest) else { return }
+        if let newer = entry.newer { entries[newer]?.older = entry.older } else { newest = entry.older }
+        if let older = entry.older { entries[older]?.newer = entry.newer } else { oldest = entry.newer }
+        use.blobs -= 1
+        use.bytes -= entry.data.count + Self.surcharge
+    }
+}
