@@ -21,6 +21,7 @@ struct CacheDirectives {
         case `public`
         case sMaxAge = "s-maxage"
         case staleIfError = "stale-if-error"
+        case staleWhileRevalidate = "stale-while-revalidate"
     }
 
     /// The arguments of each directive, one for each occurrence.

@@ -25,6 +25,19 @@ extension CachePolicy {
         return chain.lazy.map { reuse(of: $0, for: request, at: now) }.first { $0 != .fresh } ?? .fresh
     }
 
+    /// Each member must be fresh or allow it.
+    package func mayServeWhileRevalidating(
+        _ chain: [CacheableResponse],
+        for request: HTTPFields,
+        at now: Date
+    ) -> Bool {
+        !chain.isEmpty
+            && chain.allSatisfy { member in
+                reuse(of: member, for: request, at: now) == .fresh
+                    || mayServeWhileRevalidating(member, for: request, at: now)
+            }
+    }
+
     package func mayServeStale(
         _ chain: [CacheableResponse],
         for request: HTTPFields,

@@ -15,6 +15,24 @@ extension CachePolicy {
         }
     }
 
+    /// Whether a response that is no longer fresh may be served while it is revalidated (RFC 5861, section 3).
+    ///
+    /// Only the response itself can allow it, and only for the age that it has reached. A request that says how fresh or stale
+    /// a response may be accepts no more than it says (section 5.2.1), and one with `only-if-cached` wants no request sent.
+    package func mayServeWhileRevalidating(
+        _ response: CacheableResponse,
+        for request: HTTPFields,
+        at now: Date
+    ) -> Bool {
+        let said = CacheDirectives(of: response.fields)
+        let asked = CacheDirectives(of: request)
+        let limits: [CacheDirectives.Name] = [.maxAge, .minFresh, .maxStale, .onlyIfCached]
+        guard let window = said.least(.staleWhileRevalidate), !forbidsStale(said),
+            !limits.contains(where: asked.contains), reuse(of: response, for: request, at: now) == .stale(.expired)
+        else { return false }
+        return now.duration(since: freshUntil(response)) < window
+    }
+
     /// Whether a stale response may be served because the origin gave none (section 4.2.4; RFC 5861, section 4).
     ///
     /// A disconnected cache may serve a response of any age. After a server error, the response, the operator or the request

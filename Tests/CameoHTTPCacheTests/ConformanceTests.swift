@@ -102,6 +102,7 @@ private actor ModelCache: CacheSubject {
             let body = bodies[source.blob] ?? ""
             return switch use {
             case .fresh: "cached \(body)"
+            case .refreshing: "refreshing \(body)"
             case .validated: "revalidated \(body)"
             case .stale: "stale \(body)"
             }

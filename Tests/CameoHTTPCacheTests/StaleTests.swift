@@ -70,6 +70,59 @@ struct StaleTests {
         #expect(!serves("x", asked: "max-age=600, max-stale=10", trouble, stale: 11))
     }
 
+    private func refreshes(
+        _ said: String,
+        asked: String = "x",
+        stale seconds: Double,
+        in audience: CachePolicy.Audience = .shared
+    ) -> Bool {
+        let policy = CachePolicy(audience: audience, staleIfError: .seconds(600))
+        let response = answer("Cache-Control: \(said)", "Expires: \(after(noon: 60))")
+        let request = fields(["Cache-Control: \(asked)"])
+        let now = noon + 60 + seconds
+        let isAlone = policy.mayServeWhileRevalidating(response, for: request, at: now)
+        let fresh = answer("Cache-Control: max-age=2147483648")
+        #expect(policy.mayServeWhileRevalidating([fresh, response], for: request, at: now) == (isAlone || seconds < 0))
+        return isAlone
+    }
+
+    private static let windows: [(String, String, Double, Bool)] = [
+        ("stale-while-revalidate=30", "x", 0, true), ("stale-while-revalidate=30", "x", 29, true),
+        ("stale-while-revalidate=30", "x", 30, false), ("stale-while-revalidate=30", "x", -1, false),
+        ("x", "x", 1, false), ("stale-if-error=600", "x", 1, false), ("stale-while-revalidate", "x", 0, false),
+        ("stale-while-revalidate=soon", "x", 1, false), ("stale-while-revalidate=0", "x", 0, false),
+        ("stale-while-revalidate=30, stale-while-revalidate=5", "x", 10, false),
+        ("stale-while-revalidate=30, immutable", "x", 1, true),
+        ("stale-while-revalidate=99999999999999999999", "x", 1e9, true),
+        ("stale-while-revalidate=30", "no-cache", 1, false), ("stale-while-revalidate=30", "max-age=600", 1, false),
+        ("stale-while-revalidate=30", "min-fresh=1", 1, false), ("stale-while-revalidate=30", "max-stale=5", 10, false),
+        ("stale-while-revalidate=30", "only-if-cached", 1, false), ("x", "stale-while-revalidate=30", 1, false),
+    ]
+
+    @Test(arguments: windows)
+    func aResponseMayAllowItsUseWhileItIsRefreshed(said: String, asked: String, stale: Double, isServed: Bool) {
+        #expect(refreshes(said, asked: asked, stale: stale) == isServed)
+    }
+
+    @Test(
+        arguments: [
+            ("no-cache", false, false), ("must-revalidate", false, false), ("proxy-revalidate", false, true),
+            ("s-maxage=60", false, true),
+        ]
+    )
+    func whatForbidsStalenessForbidsItWhileRefreshingToo(said: String, inShared: Bool, forOneTenant: Bool) {
+        let said = "\(said), stale-while-revalidate=600"
+        #expect(refreshes(said, stale: 10) == inShared)
+        #expect(refreshes(said, stale: 10, in: .oneTenant) == forOneTenant)
+    }
+
+    @Test func aClockThatWasSetBackAllowsNothing() {
+        let response = answer("Cache-Control: max-age=0, stale-while-revalidate=600")
+        #expect(shared.mayServeWhileRevalidating(response, for: fields([]), at: noon + 1))
+        #expect(!shared.mayServeWhileRevalidating(response, for: fields([]), at: noon - 100))
+        #expect(!shared.mayServeWhileRevalidating([], for: fields([]), at: noon))
+    }
+
     @Test func onlyThese500sAreTrouble() {
         #expect((100...599).filter { CachePolicy.Trouble(status: $0) != nil } == [500, 502, 503, 504])
     }

@@ -25,6 +25,8 @@ enum CacheStatus: Hashable, Sendable {
 
     /// The detail of a hit whose body was in memory.
     static let memory = "memory"
+    /// The detail of a hit that is stale and being refreshed (RFC 5861).
+    static let refreshing = "stale-while-revalidate"
 
     var text: String {
         switch self {
@@ -39,7 +41,7 @@ enum CacheStatus: Hashable, Sendable {
     /// The detail as a token or a string of RFC 8941: printable ASCII, with quotes and backslashes escaped.
     private static func text(of detail: String?) -> String {
         guard let detail else { return "" }
-        if detail == memory { return "; detail=\(detail)" }
+        if [memory, refreshing].contains(detail) { return "; detail=\(detail)" }
         let text = detail.unicodeScalars.map { scalar in
             switch scalar.value {
             case 0x22, 0x5C: "\\\(scalar)"

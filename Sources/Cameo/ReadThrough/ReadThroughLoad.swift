@@ -82,6 +82,9 @@ struct ReadThroughLoad {
         switch outcome {
         case .stored(let source, .fresh(let age)):
             return try answer(out: source, age, detail ?? (isFromMemory ? CacheStatus.memory : nil))
+        case .stored(let source, .refreshing(let age)):
+            loader.refresh(request.request, source.key)
+            return try answer(out: source, age, detail ?? CacheStatus.refreshing)
         case .stored(let source, .stale(let age)):
             let trouble = error?.code.rawValue ?? exchange?.head.status
             return try answer(out: source, age, trouble.map { "\($0)" })

@@ -1,3 +1,4 @@
+internal import CameoHTTPCache
 internal import CameoStore
 internal import Foundation
 
@@ -6,6 +7,7 @@ final class ReadThroughLoader: Sendable {
     let cache: SessionCache
     let settings: TransferSettings
     let transfers: HTTPTransfers
+    private let refreshes = Refreshes()
     let now: @Sendable () -> Date
 
     init(
@@ -31,5 +33,16 @@ final class ReadThroughLoader: Sendable {
             load = ReadThroughLoad(request, by: self, stored: [], trouble: error)
         }
         return try await load.run()
+    }
+
+    /// Loads a response again whose stored version, possibly a part of it, is served meanwhile.
+    func refresh(_ request: URLRequest, _ key: SourceKey) {
+        var request = request
+        request.httpMethod = "GET"
+        request.cachePolicy = .reloadRevalidatingCacheData
+        for name in ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"] {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+        refreshes.begin(key) { [request] in _ = try? await self.answer(to: request) }
     }
 }

@@ -117,6 +117,9 @@ struct HTTPFetch {
         switch outcome {
         case .stored(let stored, .fresh(let age)):
             return try fetched(stored).seen(stored.sourceSeen, .cached(age: age))
+        case .stored(let stored, .refreshing(let age)):
+            source.refresh(request, stored.key)
+            return try fetched(stored).seen(stored.sourceSeen, .cached(age: age))
         case .stored(let stored, .validated): return try fetched(stored).seen(stored.sourceSeen, .revalidated)
         case .stored(let stored, .stale(let age)):
             let trouble = failure ?? answer?.failure(at: conversation.route)

@@ -15,6 +15,7 @@ final class HTTPSource: SourceProvider {
     let memory: FailureMemory
     let configuration: FetchConfiguration
     private let policies: CachePolicies
+    private let refreshes = Refreshes()
 
     init(_ configuration: FetchConfiguration, _ cache: (any SourceCache)?) throws(FetchConfigurationError) {
         transport = try HTTPTransport(configuration)
@@ -25,8 +26,27 @@ final class HTTPSource: SourceProvider {
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
+        try await open(request, .fresh)
+    }
+
+    /// Fetches again a response whose stored version serves the request meanwhile. Like a job, it asks no server that has just
+    /// failed.
+    func refresh(_ request: SourceRequest, _ key: SourceKey) {
+        let again = SourceRequest(
+            uri: request.uri,
+            target: request.target,
+            headers: request.headers,
+            ticket: request.ticket,
+            purpose: .source,
+            clock: WorkClock()
+        )
+        refreshes.begin(key) { _ = try? await self.open(again, .validated) }
+    }
+
+    /// `use` is that of a request whose ticket does not ask for more.
+    private func open(_ request: SourceRequest, _ use: CacheUse) async throws -> FetchedSource {
         let key = SourceKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
-        let question = try question(request, key)
+        let question = try question(request, key, use)
         // A response without a number cannot be stored (invariant I4).
         guard let cache, let ticket = request.ticket else {
             var fetch = HTTPFetch(request, by: self, question, stored: [])
@@ -40,13 +60,17 @@ final class HTTPSource: SourceProvider {
     func shutdown() { transport.shutdown() }
 
     /// - Throws: `source.invalid` for a malformed URL or header.
-    private func question(_ request: SourceRequest, _ key: SourceKey) throws(JobFailure) -> CacheRequest<HTTPURL> {
+    private func question(
+        _ request: SourceRequest,
+        _ key: SourceKey,
+        _ use: CacheUse
+    ) throws(JobFailure) -> CacheRequest<HTTPURL> {
         let target = try HTTPURL(target: request.target)
         let use: CacheUse =
             if cache == nil || request.ticket == nil {
                 .bypass
             } else {
-                request.ticket?.asksServer == true ? .validated : .fresh
+                request.ticket?.asksServer == true ? .validated : use
             }
         return CacheRequest(
             key: key,

@@ -10,7 +10,7 @@ package import Foundation
 /// allowed. ``CachePolicy`` decides what a single response allows, ``Route`` where redirects lead and which fields go
 /// there.
 ///
-///     begin ── read ─────────────────────────────────────────► end: serve (fresh)
+///     begin ── read ─────────────────────────────────────────► end: serve (fresh, or stale and being refreshed)
 ///       │       │ gone
 ///       ├───────┴────────────────────────────────────────────► end: fail (only stored responses were wanted)
 ///       ▼
@@ -109,8 +109,13 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
     // MARK: - Without the network
 
     package mutating func begin(at now: Date) -> Action {
-        guard let chosen, mayServe(chosen, at: now) else { return leaveCache() }
-        return read(chosen, for: .serving(.fresh(age: age(of: chosen, at: now))))
+        guard let chosen else { return leaveCache() }
+        let age = age(of: chosen, at: now)
+        if mayServe(chosen, at: now) { return read(chosen, for: .serving(.fresh(age: age))) }
+        guard request.use == .fresh,
+            request.policy.mayServeWhileRevalidating(chosen.response.chain, for: chosen.sent, at: now)
+        else { return leaveCache() }
+        return read(chosen, for: .serving(.refreshing(age: age)))
     }
 
     private func mayServe(_ candidate: Candidate, at now: Date) -> Bool {

@@ -15,6 +15,9 @@ package enum StoredResponseUse: Hashable, Sendable {
     case fresh(age: Duration)
     /// The server responded with 304. The head is the updated one for this requester; less of it may be stored.
     case validated(CacheableResponse)
+    /// It is stale, and may be served if the driver refreshes it behind the request's back: by a request of its own that
+    /// uses only what is ``CacheUse/validated``.
+    case refreshing(age: Duration)
     /// It is stale, and the server is unreachable or reported an error.
     case stale(age: Duration)
 }
