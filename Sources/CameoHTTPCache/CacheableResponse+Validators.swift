@@ -22,5 +22,5 @@ extension CacheableResponse {
         return notModified.lastModified == nil || lastModified == notModified.lastModified
     }
 
-    private var entityTag: EntityTag? { fields["ETag"].flatMap(EntityTag.init(parsing:)) }
+    var entityTag: EntityTag? { fields["ETag"].flatMap(EntityTag.init(parsing:)) }
 }

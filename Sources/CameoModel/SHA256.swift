@@ -2,7 +2,8 @@ internal import CCrypto
 package import Foundation
 
 /// An incremental SHA-256, computed by OpenSSL's libcrypto.
-package struct SHA256: ~Copyable {
+// Sendable: the value is the sole owner of its context, and moves with it.
+package struct SHA256: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
 
     package init() {

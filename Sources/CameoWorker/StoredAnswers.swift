@@ -69,6 +69,24 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
+    package func keepPartial(_ partial: PartialResponse, bytes: Data, of key: SourceKey) async {
+        await reported("cannot keep the beginning of a source", key) { () throws(StoreError) in
+            try await store.keepPartial(partial, bytes: bytes, of: key)
+        }
+    }
+
+    package func partial(of key: SourceKey) async -> (PartialResponse, OpenFile)? {
+        await reported("cannot read the beginning of a source", key) { () throws(StoreError) in
+            try await store.partial(of: key)
+        } ?? nil
+    }
+
+    package func dropPartial(of key: SourceKey) async {
+        await reported("cannot remove the beginning of a source", key) { () throws(StoreError) in
+            try await store.dropPartial(of: key)
+        }
+    }
+
     package func remember(
         _ failure: JobFailure,
         of key: SourceKey,

@@ -8,6 +8,8 @@ package struct ScriptedAnswer: Encodable, Sendable {
     package var body: String
     /// Closes the connection instead of answering.
     package var hangup = false
+    /// Closes the connection after so many bytes of the body.
+    package var cut: Int?
     /// Waits for ``Origin/release()``.
     package var held = false
 

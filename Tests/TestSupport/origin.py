@@ -10,7 +10,8 @@ JSON; at the end of its input it exits, so it never outlives the test process.
     await aborts PATH N         returns when N clients have hung up in the middle of an answer from PATH
     script PATH STEPS           what /scripted/… answers from now on, one step a request, the last one for ever: a JSON
                                 list of {"status", "headers": [[NAME, VALUE], …], "body"}; nothing is added but the
-                                length. {"hangup": true} gives no answer, {"held": true} gives it after `release`
+                                length, unless there is a Transfer-Encoding. {"hangup": true} gives no answer, {"held": true} gives it
+                                after `release`, {"cut": N} hangs up after N bytes of the body
     requests PATH               the headers, in lower case, of each request for the scripted path so far; of any other
                                 than a GET also its :method and :body
     end                         ends at once, without an answer, as a server does whose power fails
@@ -275,9 +276,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response_only(step["status"])
         for name, value in step["headers"]:
             self.send_header(name, value)
-        if step["status"] != 304:
+        if step["status"] != 304 and "Transfer-Encoding" not in dict(step["headers"]):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if step.get("cut") is not None:
+            body = body[:step["cut"]]
+            self.close_connection = True
         self.wfile.write(body)
 
     def get_http09(self):

@@ -22,6 +22,15 @@ package protocol SourceCache: Sendable {
 
     func drop(_ answer: CachedSource) async
 
+    /// Keeps the beginning of a response whose transfer broke off, in place of an older one.
+    func keepPartial(_ partial: PartialResponse, bytes: Data, of key: SourceKey) async
+
+    /// What is kept of a broken transfer, and a file whose rest, from its offset on, should be its bytes. They are not
+    /// verified.
+    func partial(of key: SourceKey) async -> (PartialResponse, OpenFile)?
+
+    func dropPartial(of key: SourceKey) async
+
     /// `number` is that of the failed fetch, `peers` are the servers that it reached.
     func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64, peers: [Peer]) async
 

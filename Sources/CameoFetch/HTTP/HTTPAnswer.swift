@@ -5,22 +5,23 @@ internal import CameoModel
 /// The response to one request.
 struct HTTPAnswer: Sendable {
     let head: CacheableResponse
-    /// The body of a 200; nil for any other status.
+    /// The body of a 200, for which also a download counts that was resumed to its end; nil for any other status.
     let body: Download.Body?
     let elapsed: Duration
 
-    /// `budget` is the time that the request had.
+    /// `budget` is the time that the request had; `partial` is what the response was to complete.
     ///
     /// - Throws: `JobFailure` if there is no response, or one whose body is not acceptable.
     init(
         _ result: TransferResult,
         of route: HTTPRoute,
+        completing partial: PartialResponse? = nil,
         budget: Duration,
         limits: FetchConfiguration
     ) throws(JobFailure) {
         elapsed = result.elapsed
         // Such a status decides, even if the transfer of its unneeded body failed. 1xx are not final responses.
-        if let head = result.head, head.status != 200 {
+        if let head = result.head, head.status != 200, !result.isRest {
             (self.head, body) = (head, nil)
             return
         }
@@ -34,8 +35,14 @@ struct HTTPAnswer: Sendable {
         guard !result.announcesSeveralLengths else {
             throw .fetch(.sourceInvalid, "\(route.description) announces several lengths of one body")
         }
-        guard let body = result.body else { throw .fetch(.sourceInvalid, "\(route.description) is empty") }
-        (self.head, self.body) = (head, body)
+        guard let body = result.body else {
+            guard !result.isRest else {
+                throw .fetch(.sourceUnreachable, "\(route.description) broke off before its end")
+            }
+            throw .fetch(.sourceInvalid, "\(route.description) is empty")
+        }
+        self.head = result.isRest ? partial?.head(completedBy: head) ?? head : head
+        self.body = body
     }
 
     /// The failure for a status other than 200.
@@ -71,7 +78,7 @@ struct HTTPAnswer: Sendable {
         case .tooLarge:
             .fetch(.sourceTooLarge, "\(route.description) has more than the allowed \(limits.maximumBytes) bytes")
         case .memory(let errno): .fetch(route.description, lacking: errno)
-        case .unneededBody: .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
+        case .unneededBody, .longerRest: .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
         }
     }
 }

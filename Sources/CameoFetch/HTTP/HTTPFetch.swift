@@ -20,6 +20,8 @@ struct HTTPFetch {
     private var failure: JobFailure?
     /// What is left of the total time.
     private var budget: Duration
+    /// Whether a server has refused to send the rest of a broken download.
+    private var beginsAnew = false
 
     init(
         _ request: SourceRequest,
@@ -83,21 +85,63 @@ struct HTTPFetch {
     ) async throws -> CacheConversation<HTTPURL>.Action {
         // The download may wait for the room that a stored body takes.
         if !conversation.holdsBody { bytes = nil }
-        if query.route.redirects.isEmpty { budget = source.configuration.totalTimeout }
-        var peers: [Peer] = []
+        if query.route.redirects.isEmpty, !beginsAnew { budget = source.configuration.totalTimeout }
+        let resumption = try await resumption(for: query)
+        var trace = HTTPTransport.Trace()
         do {
-            let answer = try await source.transport.perform(query, request, within: budget, noting: &peers)
+            let answer = try await source.transport.perform(
+                query,
+                request,
+                resuming: resumption,
+                within: budget,
+                noting: &trace
+            )
             budget -= answer.elapsed
             (self.answer, failure) = (answer, nil)
-            return conversation.answered(answer.head, from: peers, at: now) {
+            if resumption != nil, answer.body != nil { await cache?.dropPartial(of: key) }
+            return conversation.answered(answer.head, from: trace.peers, at: now) {
                 answer.body.map { ReceivedBody(blob: $0.digest, bytes: $0.bytes) }
             }
+        } catch let refusal as HTTPTransport.RestRefused {
+            await cache?.dropPartial(of: key)
+            beginsAnew = true
+            budget -= refusal.elapsed
+            return try await ask(query)
         } catch let failure as JobFailure where failure.isOfTheSource {
-            await remember(failure, answeredBy: nil, from: conversation.peers + peers)
+            await keep(trace.begun)
+            await remember(failure, answeredBy: nil, from: conversation.peers + trace.peers)
             guard failure.isDisconnection else { throw failure }
             self.failure = failure
-            return conversation.failed(from: peers, at: now)
+            return conversation.failed(from: trace.peers, at: now)
         }
+    }
+
+    // MARK: - Downloads that break off
+
+    /// A broken download of the query's URL that may be resumed. Its bytes come into memory after the room for the whole has
+    /// been reserved, and while nothing else is held.
+    private func resumption(for query: CacheConversation<HTTPURL>.Query) async throws -> Resumption? {
+        guard let cache, ticket != nil, !beginsAnew, !conversation.holdsBody, query.validators.lines.isEmpty,
+            let (partial, file) = await cache.partial(of: key), partial.url == query.route.place.text,
+            partial.total <= source.configuration.maximumBytes,
+            source.transport.refusal(of: partial.peers) == nil
+        else { return nil }
+        let memory = source.configuration.budget
+        let reservation = try await memory.reserve(partial.total, for: request.purpose, request.clock)
+        do throws(Errno) {
+            if let resumption = try Resumption(partial, in: file, keeping: reservation) { return resumption }
+            await cache.dropPartial(of: key)
+        } catch {
+            // Without memory for what is kept, the download begins anew, and says so if that fails too.
+        }
+        return nil
+    }
+
+    private func keep(_ begun: (partial: PartialResponse, body: Download.Body)?) async {
+        guard let cache, ticket != nil, let begun, conversation.mayStore(begun.partial.head),
+            let bytes = begun.body.mapped()
+        else { return }
+        await cache.keepPartial(begun.partial, bytes: bytes, of: key)
     }
 
     private func make(_ change: CacheChange) async {

@@ -25,28 +25,69 @@ final class HTTPTransport: Sendable {
 
     func shutdown() { transfers.shutdown() }
 
-    /// Sends one request. `budget` is the rest of the total time. The servers that the request reached are appended to
-    /// `peers`, also if it fails.
+    /// What a request leaves beside its response, also if it fails.
+    struct Trace {
+        /// The servers that it reached.
+        var peers: [Peer] = []
+        /// What has arrived of a response whose transfer broke off, if the rest can be requested.
+        var begun: (partial: PartialResponse, body: Download.Body)?
+    }
+
+    /// The response is not the rest of the download that was to be resumed.
+    struct RestRefused: Error {
+        let elapsed: Duration
+    }
+
+    /// Sends one request. `budget` is the rest of the total time.
     ///
-    /// - Throws: `JobFailure` if there is no acceptable response; ``HostBusy``; `CancellationError`.
+    /// - Throws: `JobFailure` if there is no acceptable response; ``RestRefused``; ``HostBusy``; `CancellationError`.
     func perform(
         _ query: CacheConversation<HTTPURL>.Query,
         _ request: SourceRequest,
+        resuming resumption: Resumption?,
         within budget: Duration,
-        noting peers: inout [Peer]
+        noting trace: inout Trace
     ) async throws -> HTTPAnswer {
         let route = query.route
         guard budget > .zero else { throw HTTPAnswer.tooLong(route, limits: configuration) }
+        let conditions = query.validators.lines + (resumption?.partial.conditions.lines ?? [])
         let transfer = TransferRequest(
             url: route.place,
-            headers: HTTPFields(headers(at: route.stop).lines + query.validators.lines),
+            headers: HTTPFields(headers(at: route.stop).lines + conditions),
             addressGuard: try addressGuard(for: route),
             budget: budget,
-            purpose: request.purpose
+            purpose: request.purpose,
+            resumption: resumption
         )
         let result = try await transfers.perform(transfer, request.clock)
-        peers += self.peers(of: result, at: route.place)
-        return try HTTPAnswer(result, of: route, budget: budget, limits: configuration)
+        if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
+        let peers = peers(of: result, at: route.place)
+        trace.peers += peers
+        trace.begun = result.begun.flatMap { body in
+            let partial =
+                if result.isRest {
+                    resumption?.partial.grown(to: body.bytes, digest: body.digest, from: peers)
+                } else {
+                    result.head.flatMap { head in
+                        PartialResponse(
+                            head,
+                            from: route.place.text,
+                            count: body.bytes,
+                            digest: body.digest,
+                            peers: peers
+                        )
+                    }
+                }
+            return partial.map { ($0, body) }
+        }
+        trace.peers += result.isRest ? resumption?.partial.peers ?? [] : []
+        return try HTTPAnswer(
+            result,
+            of: route,
+            completing: resumption?.partial,
+            budget: budget,
+            limits: configuration
+        )
     }
 
     /// The guard for the connection; nil allows any address.

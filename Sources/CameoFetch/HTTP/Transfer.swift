@@ -22,6 +22,10 @@ final class Transfer: EasyHandleDelegate {
     private let startedAt = ContinuousClock.now
     private let startTime: Date
     private var download: Download?
+    /// Whether the kind of the body was determined, and whether it is the rest of the download to be resumed.
+    private var hasBegun = false
+    private var isRest = false
+    /// The bytes of the body so far, with those that a resumed download began with.
     private var received = 0
     private var reserved = 0
     private var stop: TransferResult.Stop?
@@ -40,10 +44,15 @@ final class Transfer: EasyHandleDelegate {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        guard easy.number(CURLINFO_RESPONSE_CODE) == 200 else {
+        begin()
+        guard isRest || easy.number(CURLINFO_RESPONSE_CODE) == 200 else {
             received += bytes.count
             guard received > Self.unneededBytes else { return .goOn }
             stop = .unneededBody
+            return .stop
+        }
+        if isRest, let total = arrival.request.resumption?.partial.total, received + bytes.count > total {
+            stop = .longerRest
             return .stop
         }
         guard received + bytes.count <= maximumBytes else {
@@ -63,6 +72,16 @@ final class Transfer: EasyHandleDelegate {
             stop = .memory(error)
             return .stop
         }
+    }
+
+    /// Determines at the first bytes, or at the end without any, whether they continue a download. If not, the memory of that one is given back.
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        guard let resumption = arrival.request.resumption else { return }
+        download = resumption.take(for: head(status: easy.number(CURLINFO_RESPONSE_CODE)))
+        guard download != nil else { return }
+        (isRest, received, reserved) = (true, resumption.partial.count, resumption.partial.total)
     }
 
     /// Reserves an announced length at once; a body without a length, or an encoded one, in doubling steps.
@@ -116,7 +135,11 @@ final class Transfer: EasyHandleDelegate {
         endPause()
         var result = TransferResult(code: code)
         let status = easy.number(CURLINFO_RESPONSE_CODE)
-        if status >= 200 { result.head = head(status: status) }
+        if status >= 200 {
+            result.head = head(status: status)
+            // A rest of which nothing has come is a rest all the same.
+            begin()
+        }
         let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
@@ -127,11 +150,18 @@ final class Transfer: EasyHandleDelegate {
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
         result.elapsed = startedAt.duration(to: .now) - pause
         do throws(Errno) {
-            if code == CURLE_OK, let download = download.take() { result.body = try download.finish() }
+            if let download = download.take() {
+                let isWhole = !isRest || received == arrival.request.resumption?.partial.total
+                if code == CURLE_OK, isWhole {
+                    result.body = try download.finish()
+                } else if stop == nil {
+                    result.begun = try download.finish()
+                }
+            }
         } catch {
             stop = .memory(error)
         }
-        result.stop = stop
+        (result.stop, result.isRest) = (stop, isRest)
         return result
     }
 

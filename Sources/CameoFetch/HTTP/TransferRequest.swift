@@ -13,4 +13,6 @@ struct TransferRequest: Sendable {
     let purpose: FetchPurpose
     /// What a POST sends; nil for a GET.
     var body: Data?
+    /// The download whose rest is requested.
+    var resumption: Resumption?
 }

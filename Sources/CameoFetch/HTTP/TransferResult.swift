@@ -10,6 +10,8 @@ struct TransferResult: Sendable {
         case tooLarge
         /// The body is not needed, and enough of it was read.
         case unneededBody
+        /// The rest of a download had more bytes than were missing.
+        case longerRest
         /// The memory file could not store the bytes.
         case memory(Errno)
     }
@@ -21,8 +23,12 @@ struct TransferResult: Sendable {
     var announcedBytes: Int?
     /// Whether there are several different lengths: the end of the body is then ambiguous (RFC 9112, section 6.3).
     var announcesSeveralLengths = false
-    /// The body of a complete 200; nil if it was empty.
+    /// The body of a complete 200, or of a download that was resumed to its end; nil if it was empty.
     var body: Download.Body?
+    /// What has arrived of a body whose transfer broke off.
+    var begun: Download.Body?
+    /// Whether the response is the rest of the download that was to be resumed.
+    var isRest = false
     var stop: Stop?
     /// The addresses that the address guard refused, and those that it allowed.
     var refusals: [AddressGuard.Verdict] = []
@@ -35,5 +41,11 @@ struct TransferResult: Sendable {
 
     init(code: CURLcode) {
         self.code = code
+    }
+
+    /// Whether the server sent a part other than the rest that was requested, or said that there is none (416).
+    var refusesRest: Bool {
+        if case .longerRest = stop { return true }
+        return head.map { $0.status == 416 || ($0.status == 206 && !isRest) } ?? false
     }
 }

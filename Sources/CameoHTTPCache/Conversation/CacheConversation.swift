@@ -275,6 +275,9 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
         return end([.store(response)], .received)
     }
 
+    /// Whether a response at the end of the route may be stored.
+    package func mayStore(_ head: CacheableResponse) -> Bool { variant(endingWith: head) != nil }
+
     /// The variant of the response at the end of the route; nil if it must not be stored.
     private func variant(endingWith head: CacheableResponse) -> String? {
         let (chain, sent) = (route.redirects + [head], request.sent(along: route))

@@ -41,7 +41,9 @@ package struct StoreDirectory: Hashable, Sendable {
     private static let removed = "removed-"
 
     /// Whether a name in `blobs/tmp` is one of Cameo's.
-    static func isUnfinishedBlob(_ name: String) -> Bool { UUID(uuidString: name) != nil || name.hasPrefix(removed) }
+    static func isUnfinishedBlob(_ name: String) -> Bool {
+        UUID(uuidString: name) != nil || name.hasPrefix(removed) || isPartial(name)
+    }
 
     /// - Throws: ``StoreError/missing(path:)`` unless `creating`; ``StoreError/networkFileSystem(path:kind:)``.
     init(at path: String, creating: Bool) throws(StoreError) {

@@ -50,7 +50,7 @@ extension SQLiteStore {
         // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
         // original.
         let identities = [(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]
-        return try await commit { db in
+        let forgotten = try await commit { db in
             let sizes = try Int.fetchAll(db, sql: "DELETE FROM source WHERE uri = ? RETURNING size", arguments: [uri])
             try db.execute(sql: "DELETE FROM source_failure WHERE uri = ?", arguments: [uri])
             let failures = db.changesCount
@@ -69,5 +69,7 @@ extension SQLiteStore {
                 bytes: sizes.reduce(0, +)
             )
         }
+        try await dropPartials(of: uri)
+        return forgotten
     }
 }

@@ -39,6 +39,9 @@ extension SQLiteStore {
         try await removeUnusedThumbnails(retention, now: now, &steps)
         try await removeLeftovers(now: now, &steps)
         try await collect(&steps)
+        let files = files
+        let limit = clock.now().addingTimeInterval(-Self.orphanAge)
+        try await files.perform { _ in files.removeUnfinished(olderThan: limit) }
         return steps.total
     }
 

@@ -30,6 +30,13 @@ package protocol SourceStore: AnyStore {
         async throws(StoreError)
     /// The remembered failure; nil if there is none or it has expired.
     func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure?
+    /// Keeps the beginning of a response whose transfer broke off, in place of an older one. It may be lost at any time, and
+    /// is for an hour at most.
+    func keepPartial(_ partial: PartialResponse, bytes: Data, of key: SourceKey) async throws(StoreError)
+    /// What is kept of a broken transfer, and a file whose rest, from its offset on, should be its bytes: the reader has to
+    /// verify them.
+    func partial(of key: SourceKey) async throws(StoreError) -> (PartialResponse, OpenFile)?
+    func dropPartial(of key: SourceKey) async throws(StoreError)
     /// Evicts up to `limit` least recently used answers while the cache exceeds its budget.
     func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources
     /// Removes everything cached for a source, for all credentials, and its remembered failures.

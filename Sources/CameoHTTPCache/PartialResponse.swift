@@ -1,0 +1,135 @@
+package import CameoModel
+
+/// The beginning of a response whose transfer broke off. A later request for the rest may complete it (RFC 9110, section 14;
+/// RFC 9111, section 3.3).
+///
+/// DESIGN: the rest is believed only if the server says, by a strong validator, that it belongs to the same representation,
+/// and if it is exactly the missing part of the same whole. Anything else costs a download from the beginning.
+package struct PartialResponse: Codable, Hashable, Sendable {
+    /// Fewer bytes than these are not worth keeping.
+    package static let leastBytes = 65_536
+
+    /// The URL that the bytes came from, at the end of any redirects.
+    package let url: String
+    /// The head of the response with status 200, as it is stored (``CacheableResponse/kept``).
+    package let head: CacheableResponse
+    /// The size of the whole body.
+    package let total: Int
+    /// The number of bytes that arrived.
+    package let count: Int
+    /// Their SHA-256 in hexadecimal digits.
+    package let sha256: String
+    /// The servers that sent them.
+    package let peers: [Peer]
+
+    /// Returns nil if the rest cannot be requested, or if too little has arrived.
+    ///
+    /// - Parameters:
+    ///   - head: the head of the response, as it arrived.
+    ///   - url: the URL that it came from.
+    ///   - count: the number of bytes that arrived.
+    ///   - digest: their digest.
+    ///   - peers: the servers that sent them.
+    package init?(
+        _ head: CacheableResponse,
+        from url: String,
+        count: Int,
+        digest: BlobDigest,
+        peers: [Peer]
+    ) {
+        guard head.status == 200, head.rangeValidator != nil, head.isUnencoded,
+            head.fields["Accept-Ranges"]?.asciiLowercased != "none",
+            let total = head.contentLength, count >= Self.leastBytes, count < total
+        else { return nil }
+        self.init(url: url, head: head.kept, total: total, count: count, digest: digest, peers: peers)
+    }
+
+    private init(url: String, head: CacheableResponse, total: Int, count: Int, digest: BlobDigest, peers: [Peer]) {
+        (self.url, self.head, self.total) = (url, head, total)
+        (self.count, sha256, self.peers) = (count, digest.hex, peers)
+    }
+
+    /// The same response after more of it has arrived, but not all.
+    package func grown(to count: Int, digest: BlobDigest, from peers: [Peer]) -> PartialResponse {
+        let known = Set(self.peers)
+        let all = self.peers + peers.filter { !known.contains($0) }
+        return PartialResponse(url: url, head: head, total: total, count: count, digest: digest, peers: all)
+    }
+
+    /// The fields that request the rest (RFC 9110, sections 13.1.5 and 14.2). A content coding would make it a part of
+    /// something else.
+    package var conditions: HTTPFields {
+        var fields = HTTPFields()
+        fields.append("Range", "bytes=\(count)-")
+        fields.set("If-Range", head.rangeValidator)
+        fields.append("Accept-Encoding", "identity")
+        return fields
+    }
+
+    /// The head of the whole, after its rest has arrived (RFC 9111, section 3.4).
+    package func head(completedBy rest: CacheableResponse) -> CacheableResponse {
+        CachePolicy(audience: .shared).freshened(head, by: rest)
+    }
+
+    /// Whether a response is the rest of this one.
+    package func isCompleted(by response: CacheableResponse) -> Bool {
+        guard response.status == 206, response.isUnencoded,
+            response.contentRange == ContentRange(first: count, last: total - 1, total: total),
+            response.fields["Content-Length"] == nil || response.contentLength == total - count
+        else { return false }
+        // A server must repeat an entity tag (section 15.3.7), but not a date.
+        if head.rangeValidator?.hasPrefix("\"") == true { return response.rangeValidator == head.rangeValidator }
+        return response.fields["Last-Modified"] == nil
+            || response.fields["Last-Modified"] == head.fields["Last-Modified"]
+    }
+}
+
+/// A `Content-Range` of one part with a known total (RFC 9110, section 14.4).
+struct ContentRange: Hashable {
+    let first: Int
+    let last: Int
+    let total: Int
+}
+
+extension CacheableResponse {
+    /// The validator for `If-Range`: a strong entity tag or, without any tag, a strong date (RFC 9110, sections 8.8.2.2 and
+    /// 13.1.5). A date is strong if the response is a minute younger, so that it cannot have changed twice in its second.
+    var rangeValidator: String? {
+        if fields["ETag"] != nil {
+            guard let tag = entityTag, !tag.isWeak else { return nil }
+            return tag.text
+        }
+        guard fields["Date"] != nil, let lastModified, date.duration(since: lastModified) >= .seconds(60) else {
+            return nil
+        }
+        return fields["Last-Modified"]
+    }
+
+    /// Whether the body has no content coding.
+    var isUnencoded: Bool {
+        let coding = fields["Content-Encoding"]?.asciiLowercased ?? "identity"
+        return coding == "identity"
+    }
+
+    /// The length of the body; nil unless one line states it.
+    var contentLength: Int? {
+        let lines = fields.values(of: "Content-Length")
+        return lines.count == 1 ? Self.number(lines[0]) : nil
+    }
+
+    var contentRange: ContentRange? {
+        let lines = fields.values(of: "Content-Range")
+        guard lines.count == 1, lines[0].asciiLowercased.hasPrefix("bytes ") else { return nil }
+        let parts = lines[0].dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false) ?? []
+        guard parts.count == 2, ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            let total = Self.number(parts[1])
+        else { return nil }
+        return ContentRange(first: first, last: last, total: total)
+    }
+
+    /// Digits alone, no more than fit.
+    private static func number(_ text: some StringProtocol) -> Int? {
+        (1...18).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+}
