@@ -1,7 +1,7 @@
 internal import CameoStore
 internal import Foundation
 
-/// The status of a job, now and after every change of its state or attempt, until a final state. If another job that waits
+/// The status of a job, now and after every change of its state, attempt or transfer, until a final state. If another job that waits
 /// for the same thumbnails replaces it, the sequence continues with that job, which has its own ``Job/id``.
 ///
 /// Nothing is buffered: a slow consumer gets the newest status and misses intermediate ones. The iteration throws a
@@ -37,7 +37,9 @@ public struct JobEvents: AsyncSequence, Sendable {
                 // Read before the status, so that a commit in between is seen twice rather than missed.
                 version = try await nextVersion()
                 let status = try await client.statusInPlace(of: id)
-                if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt {
+                if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt
+                    || status.attempts?.last?.transfer != last?.attempts?.last?.transfer
+                {
                     last = status
                     return status
                 }

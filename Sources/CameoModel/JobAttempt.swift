@@ -18,6 +18,19 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         }
     }
 
+    /// How far a download has come.
+    public struct Transfer: Hashable, Codable, Sendable {
+        /// Bytes received, with those of an earlier attempt that were kept.
+        public let receivedBytes: Int
+        /// The size of the whole; nil if the server has not said it.
+        public let totalBytes: Int?
+
+        package init(receivedBytes: Int, totalBytes: Int?) {
+            self.receivedBytes = receivedBytes
+            self.totalBytes = totalBytes
+        }
+    }
+
     /// 1 for the first attempt; released and interrupted attempts have numbers too.
     public let number: Int
     /// The id of the worker that ran the job.
@@ -40,6 +53,8 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     public let renderMilliseconds, storeMilliseconds: Int?
     /// Bytes fetched, and bytes of thumbnails stored.
     public let sourceBytes, outputBytes: Int?
+    /// The download of a running attempt at its worker's last heartbeat, which comes every 10 seconds.
+    public let transfer: Transfer?
 
     package init(
         number: Int,
@@ -48,7 +63,8 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         finishedAt: Date?,
         outcome: Outcome,
         failure: JobFailure?,
-        timings: AttemptTimings
+        timings: AttemptTimings,
+        transfer: Transfer? = nil
     ) {
         self.number = number
         self.worker = worker
@@ -63,6 +79,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         storeMilliseconds = timings.storeMilliseconds
         sourceBytes = timings.sourceBytes
         outputBytes = timings.outputBytes
+        self.transfer = transfer
     }
 }
 

@@ -12,6 +12,7 @@ package final class WorkClock: Sendable {
         var waitingSince = ContinuousClock.now
         /// The total of finished waits.
         var waited = Duration.zero
+        var transfer: JobAttempt.Transfer?
         /// A clock whose waiting counts here too, and how long it had waited when following began.
         var followed: (clock: WorkClock, from: Duration)?
 
@@ -50,6 +51,13 @@ package final class WorkClock: Sendable {
             if state.waits == 0 { state.waited += state.waitingSince.duration(to: .now) }
         }
     }
+
+    /// How far the attempt's download has come, or the one that it shares; nil while there is none.
+    package var transfer: JobAttempt.Transfer? {
+        state.withLock { $0.transfer ?? $0.followed?.clock.transfer }
+    }
+
+    package func note(_ transfer: JobAttempt.Transfer?) { state.withLock { $0.transfer = transfer } }
 
     /// Counts another clock's waiting as its own from now on; nil stops following.
     package func follow(_ other: WorkClock?) {

@@ -51,6 +51,10 @@ package enum JobText {
         ]
         let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }
         if !times.isEmpty { line += "  " + times.joined(separator: ", ") }
+        if let transfer = attempt.transfer {
+            let total = transfer.totalBytes.map { " of \(AmountText.bytes($0))" } ?? ""
+            line += "  received \(AmountText.bytes(transfer.receivedBytes))\(total)"
+        }
         if let failure = attempt.failure { line += "  \(failure.code.rawValue): \(escape(failure.message))" }
         return line
     }

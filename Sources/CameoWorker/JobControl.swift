@@ -15,6 +15,7 @@ final class JobControl: Sendable {
 
     let job: ClaimedJob
     let claimedAt: ContinuousClock.Instant
+    let progress = AttemptProgress()
     private let reason = Mutex<StopReason?>(nil)
     private let stops: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -27,7 +27,7 @@ struct JobRunner: Sendable {
 
     func run(_ control: JobControl) async -> JobOutcome {
         let job = control.job
-        let progress = AttemptProgress()
+        let progress = control.progress
         let result = await attempt(control, progress)
         progress.noteWaiting()
         let settler = Settler(

@@ -20,6 +20,14 @@ final class RunningJobs: Sendable {
         _ = jobs.withLock { $0.removeValue(forKey: control.job.claim.token) }
     }
 
+    /// How far the downloads of these jobs have come.
+    var transfers: [RunningTransfer] {
+        let controls = jobs.withLock { Array($0.values) }
+        return controls.compactMap { control in
+            control.progress.clock.transfer.map { RunningTransfer(token: control.job.claim.token, transfer: $0) }
+        }
+    }
+
     func stopAll(_ reason: JobControl.StopReason) {
         for control in jobs.withLock({ Array($0.values) }) { control.stop(reason) }
     }

@@ -51,7 +51,7 @@ extension Worker {
     private func extendLease() async throws(StoreError) {
         let counted = tally.take(renderer.statistics)
         do throws(StoreError) {
-            try await store.extendLease(of: id, adding: counted)
+            try await store.extendLease(of: id, adding: counted, transfers: running.transfers)
         } catch {
             tally.putBack(counted)
             throw error

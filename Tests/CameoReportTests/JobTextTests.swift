@@ -19,7 +19,8 @@ struct JobTextTests {
             finishedAt: failure == nil ? nil : Date(timeIntervalSince1970: 60.5),
             outcome: failure == nil ? .running : .discarded,
             failure: failure,
-            timings: failure == nil ? AttemptTimings() : timings
+            timings: failure == nil ? AttemptTimings() : timings,
+            transfer: failure == nil ? JobAttempt.Transfer(receivedBytes: 4_194_304, totalBytes: 73_400_320) : nil
         )
     }
 
@@ -51,7 +52,7 @@ struct JobTextTests {
                   thumbnail   128x  \(uri)  64x48 webp, alpha, 1234 bytes, #a1b2c3
                   try 1       1970-01-01T00:01:00.000Z  discarded after 500 ms  wait 1 ms, fetch 20 ms, queue 7 ms, render 300 ms  \
                 source.notFound: HTTP 404
-                  try 2       1970-01-01T00:01:00.000Z  running
+                  try 2       1970-01-01T00:01:00.000Z  running  received 4.0 MiB of 70.0 MiB
                 """
         )
     }

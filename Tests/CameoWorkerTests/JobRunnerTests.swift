@@ -93,6 +93,23 @@ struct JobRunnerTests {
         }
     }
 
+    @Test func aRunningTransferTellsHowFarItHasCome() async throws {
+        try await withRenderer { renderer in
+            let job = try await bench.claim { $0.source = origin.url("/stall") }
+            let (control, jobs) = (JobControl(job, claimedAt: .now), RunningJobs())
+            jobs.insert(control)
+            #expect(jobs.transfers == [])
+            let runner = makeRunner(renderer)
+            let running = Task { await runner.run(control) }
+            // The server sends the beginning, and nothing more.
+            while jobs.transfers.isEmpty { await Task.yield() }
+            let transfer = JobAttempt.Transfer(receivedBytes: 100, totalBytes: 1_000)
+            #expect(jobs.transfers == [RunningTransfer(token: job.claim.token, transfer: transfer)])
+            control.stop(.shutdown)
+            #expect(await running.value.kind.summary == "released")
+        }
+    }
+
     /// The settlement is not part of the cancelled task.
     @Test func aCancelledAttemptIsGivenBack() async throws {
         try await withRenderer { renderer in

@@ -56,6 +56,32 @@ extension ConformanceCase {
             _ = try await fixture.rescue("w1")
             #expect(try await fixture.counters() == all)
         },
+        ConformanceCase("a running attempt has the transfer that its worker reported last") { fixture in
+            try await fixture.register("w1")
+            try await fixture.enqueue(2)
+            let jobs = try await fixture.claim(2)
+            let (job, other) = (try #require(jobs.first), try #require(jobs.last))
+            func transfer() async throws -> JobAttempt.Transfer? {
+                try await fixture.another().job(job.claim.jobID).attempts?.last?.transfer
+            }
+            func report(_ transfers: [RunningTransfer]) async throws {
+                try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), transfers: transfers)
+            }
+            #expect(try await transfer() == nil)
+            let half = JobAttempt.Transfer(receivedBytes: 5, totalBytes: 10)
+            let unknown = JobAttempt.Transfer(receivedBytes: 7, totalBytes: nil)
+            try await report([
+                RunningTransfer(token: other.claim.token, transfer: unknown),
+                RunningTransfer(token: job.claim.token, transfer: half),
+            ])
+            #expect(try await transfer() == half)
+            #expect(try await fixture.store.job(other.claim.jobID).attempts?.last?.transfer == unknown)
+            try await report([RunningTransfer(token: other.claim.token, transfer: unknown)])
+            #expect(try await transfer() == nil)
+            try await report([RunningTransfer(token: job.claim.token, transfer: half)])
+            try await fixture.complete(job)
+            #expect(try await transfer() == nil)
+        },
         ConformanceCase("the renderers of live workers are counted") { fixture in
             let worker = WorkerDescription(
                 id: "w1",

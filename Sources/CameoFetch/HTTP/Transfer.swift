@@ -28,6 +28,8 @@ final class Transfer: EasyHandleDelegate {
     /// The bytes of the body so far, with those that a resumed download began with.
     private var received = 0
     private var reserved = 0
+    /// The size of the whole body; nil if it is unknown.
+    private var total: Int?
     private var stop: TransferResult.Stop?
     private var refusals: [AddressGuard.Verdict] = []
     private var attempted: [IPAddress] = []
@@ -67,6 +69,7 @@ final class Transfer: EasyHandleDelegate {
         do throws(Errno) {
             if download == nil { download = try Download(keeping: reservation) }
             try download?.append(bytes)
+            arrival.clock.note(JobAttempt.Transfer(receivedBytes: received, totalBytes: total))
             return .goOn
         } catch {
             stop = .memory(error)
@@ -78,10 +81,14 @@ final class Transfer: EasyHandleDelegate {
     private func begin() {
         guard !hasBegun else { return }
         hasBegun = true
+        // A coded body has the length of its code.
+        let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        total = announced > 0 && easy.responseHeader("Content-Encoding") == nil ? announced : nil
         guard let resumption = arrival.request.resumption else { return }
         download = resumption.take(for: head(status: easy.number(CURLINFO_RESPONSE_CODE)))
         guard download != nil else { return }
         (isRest, received, reserved) = (true, resumption.partial.count, resumption.partial.total)
+        total = reserved
     }
 
     /// Reserves an announced length at once; a body without a length, or an encoded one, in doubling steps.
@@ -133,6 +140,7 @@ final class Transfer: EasyHandleDelegate {
     /// The result. Call once, after the transfer has ended.
     func result(code: CURLcode) -> TransferResult {
         endPause()
+        arrival.clock.note(nil)
         var result = TransferResult(code: code)
         let status = easy.number(CURLINFO_RESPONSE_CODE)
         if status >= 200 {

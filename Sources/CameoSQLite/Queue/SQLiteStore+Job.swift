@@ -83,9 +83,17 @@ extension SQLiteStore {
             finishedAt: nil,
             outcome: .running,
             failure: nil,
-            timings: AttemptTimings()
+            timings: AttemptTimings(),
+            transfer: try transfer(of: task, db)
         )
         return ended + [running]
+    }
+
+    /// What the worker of a running job has said last of its download; nil if it has not said anything in this attempt.
+    private static func transfer(of task: TaskRow, _ db: Database) throws -> JobAttempt.Transfer? {
+        let find = try db.cachedStatement(sql: "SELECT transfers FROM worker WHERE id = ?")
+        guard let text = try String.fetchOne(find, arguments: [task.worker]) else { return nil }
+        return try [RunningTransfer].from(stored: text).first { $0.token == task.token }?.transfer
     }
 }
 

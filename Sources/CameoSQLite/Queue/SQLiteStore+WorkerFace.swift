@@ -18,8 +18,10 @@ extension SQLiteStore {
         registrations.withLock { $0[worker.id] = registration }
     }
 
-    package func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError) {
-        try await extendLease(try registration(of: worker), adding: counted)
+    package func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+        async throws(StoreError)
+    {
+        try await extendLease(try registration(of: worker), adding: counted, transfers: transfers)
     }
 
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {

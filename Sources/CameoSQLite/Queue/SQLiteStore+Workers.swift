@@ -33,19 +33,22 @@ extension SQLiteStore {
 
     package func extendLease(
         _ registration: WorkerRegistration,
-        adding counted: StoreCounters = StoreCounters()
+        adding counted: StoreCounters = StoreCounters(),
+        transfers: [RunningTransfer] = []
     ) async throws(StoreError) {
         let (row, lease) = (registration.row, clock.uptime() + Lease.milliseconds)
         try await commit(.begun) { db in
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
                 sql: """
-                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, started_at, boot_id, lease_until)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until
+                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, started_at, boot_id, lease_until,
+                      transfers)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
                     """,
                 arguments: [
                     row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.startedAt,
-                    BootIdentity.current, lease,
+                    BootIdentity.current, lease, transfers.isEmpty ? nil : try transfers.stored,
                 ]
             )
             try Self.add(counted, db)

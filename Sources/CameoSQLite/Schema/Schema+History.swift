@@ -103,6 +103,8 @@ extension Schema {
           started_at INTEGER NOT NULL,
           boot_id TEXT NOT NULL,
           lease_until INTEGER NOT NULL,
+          -- How far its downloads had come when it last extended its lease.
+          transfers TEXT CHECK (transfers IS NULL OR json_valid(transfers)),
           -- Set by an operator; the worker reads it at every sweep.
           stop_requested_at INTEGER,
           stop_mode TEXT CHECK (stop_mode IN ('drain', 'stop'))

@@ -23,6 +23,10 @@ extension WorkerStore {
         try await extendLease(of: worker, adding: StoreCounters())
     }
 
+    package func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await extendLease(of: worker, adding: counted, transfers: [])
+    }
+
     package func deregister(_ worker: String) async throws(StoreError) {
         try await deregister(worker, adding: StoreCounters())
     }

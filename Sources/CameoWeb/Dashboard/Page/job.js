@@ -101,6 +101,8 @@ function attemptEntry(attempt, job) {
   const facts = [
     duration(took(attempt)), attempt.sourceBytes && `read ${bytes(attempt.sourceBytes)}`,
     attempt.outputBytes && `wrote ${bytes(attempt.outputBytes)}`,
+    attempt.transfer && `received ${bytes(attempt.transfer.receivedBytes)}`
+      + (attempt.transfer.totalBytes ? ` of ${bytes(attempt.transfer.totalBytes)}` : ""),
   ].filter(Boolean).join(" · ");
   return element("li", { key: attempt.number },
     element("div", { className: "line" }, title(`${attempt.number}. ${attempt.outcome}`),
