@@ -1,8 +1,8 @@
 internal import CameoStore
 internal import Foundation
 
-/// The status of a job, now and after every change of its state, attempt or transfer, until a final state. If another job that waits
-/// for the same thumbnails replaces it, the sequence continues with that job, which has its own ``Job/id``.
+/// The status of a job, now and after every change of its state, attempt or transfer, until a final state. If another job
+/// that waits for the same thumbnails replaces it, the sequence continues with that job, which has its own ``Job/id``.
 ///
 /// Nothing is buffered: a slow consumer gets the newest status and misses intermediate ones. The iteration throws a
 /// ``CameoError``, or `CancellationError` if its task is cancelled.

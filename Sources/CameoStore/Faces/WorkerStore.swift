@@ -9,8 +9,8 @@ package protocol WorkerStore: AnyStore {
     /// its downloads have come.
     func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
         async throws(StoreError)
-    /// Removes a worker, and adds what it has counted since the last time. Jobs whose settlement the store refused to record are released to run again; their attempts
-    /// are not counted.
+    /// Removes a worker, and adds what it has counted since the last time. Jobs whose settlement the store refused to
+    /// record are released to run again; their attempts are not counted.
     func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError)
     /// The information that a worker polls several times a second.
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep
