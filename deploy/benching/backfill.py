@@ -29,7 +29,7 @@ class Backfill(Bench):
         """A store whose thumbnails are copies of one that a worker made, each of its own source."""
         store = self.store()
         self.run("cameo-enqueue", "--store", store, "initials:K", "--preset", "bench", "--presets", self.presets)
-        self.run("cameo-worker", "--store", store, "--drain", "--log-level", "critical")
+        self.worker(store, "--drain").wait()
         with contextlib.closing(connect(store)) as db:
             cursor = db.execute("SELECT * FROM thumbnail WHERE source = 'initials:K'")
             names = [column[0] for column in cursor.description]
@@ -62,6 +62,9 @@ class Backfill(Bench):
         try:
             while not json.loads(self.run("cameo-status", "--store", store, "--json"))["workers"]:
                 time.sleep(0.05)
+            with Uploads(store) as uploads:
+                time.sleep(5)
+            uploads.show(self, "an upload while nothing else is done")
             answer, took = self.timed(store, "--dry-run")
             self.show("dry run over 100,000 thumbnails", f"{took:.1f} s, {answer['jobs']:,} stale")
             self.run("cameo-admin", "queue", "backfill", "--background", "--create", "--store", store)

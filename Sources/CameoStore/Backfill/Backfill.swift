@@ -8,8 +8,10 @@ internal import CameoModel
 package struct Backfill: Sendable {
     /// The queue of the jobs: a background queue.
     package static let queue = "backfill"
-    /// The sources read at a time, and the most jobs enqueued in a transaction.
+    /// The sources read at a time.
     private static let page = 200
+    /// The most jobs enqueued in a transaction: a claim waits for it.
+    private static let jobs = 100
     /// The most thumbnails removed in a transaction.
     private static let removals = 100
 
@@ -45,7 +47,7 @@ package struct Backfill: Sendable {
         var counts = try await walk(report) { source, verdict in
             if !verdict.renditions.isEmpty { requests.append(Self.request(source, verdict.renditions)) }
             if case .removed = unlisted { removals += verdict.unlisted }
-            if requests.count >= Self.page { try await enqueue(&requests, &done) }
+            if requests.count >= Self.jobs { try await enqueue(&requests, &done) }
             if removals.count >= Self.removals { try await remove(&removals, &done) }
         }
         try await enqueue(&requests, &done)
