@@ -18,7 +18,7 @@ METADATA = ["copyright", "exif", "gps", "icc", "xmp"]
 DEFAULTS = {
     "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "time": "auto", "rotate": 0,
     "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1, "grayscale": False, "format": "auto",
-    "lossless": False, "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
+    "lossless": False, "nearLossless": False, "borderColor": "#000000ff", "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
 }
 CROP_DEFAULTS = {"left": 0, "top": 0, "unit": "pixels"}
 OVERLAY_DEFAULTS = {"gravity": "southeast", "opacity": 1, "margin": 0}
@@ -107,7 +107,7 @@ def definition(rendition):
     for name, order in {"corners": CORNERS, "keep": METADATA}.items():
         if name in fields:
             fields[name] = [word for word in order if word in fields[name]]
-    for name in {"background", "tint"} & fields.keys():
+    for name in {"background", "borderColor", "tint"} & fields.keys():
         fields[name] = color(fields[name])
     if "crop" in fields:
         fields["crop"] = without_defaults(fields["crop"], CROP_DEFAULTS)

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -83,6 +85,42 @@ int cameo_open_directory_path(const char *path) {
 int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard) {
     struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
     return prlimit(pid, RLIMIT_CPU, &limit, NULL);
+}
+
+static int set_nice(pid_t thread, int nice) {
+    return setpriority(PRIO_PROCESS, (id_t)thread, nice);
+}
+
+static int set_io_class(pid_t thread, int class) {
+    return (int)syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, thread, class << 13 /* IOPRIO_CLASS_SHIFT */);
+}
+
+static int each_thread(int (*set)(pid_t, int), int value) {
+    // Twice: a thread may have been started by one that had its turn later.
+    for (int round = 0; round < 2; round++) {
+        DIR *threads = opendir("/proc/self/task");
+        if (!threads) return -1;
+        struct dirent *entry;
+        int failure = 0;
+        while ((entry = readdir(threads))) {
+            pid_t thread = (pid_t)atoi(entry->d_name);
+            if (thread > 0 && set(thread, value) != 0 && errno != ESRCH) failure = errno;
+        }
+        closedir(threads);
+        if (failure) {
+            errno = failure;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int cameo_set_nice(int nice) {
+    return each_thread(set_nice, nice);
+}
+
+int cameo_set_idle_io(void) {
+    return each_thread(set_io_class, 3 /* IOPRIO_CLASS_IDLE */);
 }
 
 int64_t cameo_monotonic_ms(void) {

@@ -40,6 +40,13 @@ static inline int cameo_vips_webpsave_lossless(VipsImage *in, void **buffer, siz
     return vips_webpsave_buffer(in, buffer, length, "lossless", TRUE, "effort", effort, CAMEO_NO_METADATA, NULL);
 }
 
+/// `quality`: of the preprocessing, 100 for none.
+static inline int cameo_vips_webpsave_near_lossless(VipsImage *in, void **buffer, size_t *length, int quality,
+                                                    int effort) {
+    return vips_webpsave_buffer(in, buffer, length, "near_lossless", TRUE, "Q", quality, "effort", effort,
+                                CAMEO_NO_METADATA, NULL);
+}
+
 /// `effort`: libaom's, 0..9. `bitdepth` is explicit, because the saver's default is 12.
 static inline int cameo_vips_avifsave(VipsImage *in, void **buffer, size_t *length, int quality, int lossless,
                                       int effort, VipsForeignSubsample subsampling) {

@@ -43,7 +43,7 @@ enum RenderPipeline {
         toBox + [
             Cut.self,
             Blur.self, Sharpen.self, AdjustColor.self, Grayscale.self, Tint.self,
-            Pad.self, DrawOverlay.self, RoundCorners.self, ShowBackground.self,
+            Pad.self, DrawOverlay.self, DrawBorder.self, RoundCorners.self, ShowBackground.self,
         ]
 
     static func prepare(

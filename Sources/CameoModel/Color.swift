@@ -4,6 +4,8 @@ public struct Color: Hashable, Sendable, CustomStringConvertible {
 
     /// Opaque white.
     public static let white = Color(red: 255, green: 255, blue: 255, alpha: 255)
+    /// Opaque black.
+    public static let black = Color(red: 0, green: 0, blue: 0, alpha: 255)
     /// Transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 

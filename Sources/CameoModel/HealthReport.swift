@@ -6,7 +6,7 @@ public struct HealthReport: Hashable, Codable, Sendable {
         public enum Name: String, CaseIterable, Codable, Sendable {
             /// Whether enough workers are alive.
             case workers
-            /// How long the longest-waiting due job of a queue that is not paused has waited.
+            /// How long the longest-waiting due job of a queue that is neither paused nor a background queue has waited.
             case lag
         }
 

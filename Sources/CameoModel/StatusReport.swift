@@ -27,7 +27,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// The most frequent codes, at most 5, of the newest 500 discarded jobs and the newest 500 unfinished ones that failed
     /// before.
     public let failures: [Failures]
-    /// How long the due jobs of queues that are not paused will take at the throughput of the last 5 minutes, in seconds;
+    /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the last 5 minutes, in seconds;
     /// nil if there are none, or if no job ended or no worker is alive.
     public let etaSeconds: Double?
 
@@ -80,6 +80,10 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let rate: String?
         /// The hook that is told of the end of each of its jobs; nil if an operator has set none.
         public let hook: String?
+        /// Whether its jobs run only when those of other queues are not waiting; nil for false.
+        public let background: Bool?
+        /// When a worker's quiet hours let its jobs start; nil: now, or no worker is alive.
+        public internal(set) var opensAt: Date?
 
         package init(
             name: String,
@@ -88,7 +92,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             paused: Bool,
             maxRunning: Int?,
             rate: String? = nil,
-            hook: String? = nil
+            hook: String? = nil,
+            isBackground: Bool = false
         ) {
             self.name = name
             self.jobs = jobs.complete
@@ -97,7 +102,10 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.maxRunning = maxRunning
             self.rate = rate
             self.hook = hook
+            background = isBackground ? true : nil
         }
+
+        package var isBackground: Bool { background ?? false }
     }
 
     /// Counts of ended jobs.
@@ -129,6 +137,10 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let running: Int
         /// How an operator asked the worker to stop; nil if none did.
         public let stopping: WorkerStop?
+        /// The version of the pictures that the worker makes, as thumbnails carry it; nil: unknown.
+        public let rendererVersion: String?
+        /// When the worker takes jobs of background queues, with its time zone: `22:00-06:00 Europe/Berlin`; nil: always.
+        public let quietHours: String?
         /// The jobs that the worker has run longest, at most 4.
         public let current: [RunningJob]
 
@@ -142,6 +154,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             concurrency: Int,
             running: Int,
             stopping: WorkerStop?,
+            rendererVersion: String? = nil,
+            quietHours: String? = nil,
             current: [RunningJob] = []
         ) {
             self.id = id
@@ -153,6 +167,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.concurrency = concurrency
             self.running = running
             self.stopping = stopping
+            self.rendererVersion = rendererVersion
+            self.quietHours = quietHours
             self.current = current
         }
     }

@@ -49,6 +49,7 @@ package final class RendererPool: Sendable {
     ///   - name: the name of the source in messages.
     ///   - scopes: the scopes of the credentials that opened the source and the overlays. A renderer that has seen a
     ///     picture of one scope never serves another.
+    ///   - isBackground: whether pictures that are not of the background go first.
     ///   - timeout: the wall-clock limit from the time a renderer takes the picture; nil for the configuration's.
     ///   - clock: the clock that is stopped while the picture waits for a renderer.
     /// - Returns: the renditions in the order requested.
@@ -61,6 +62,7 @@ package final class RendererPool: Sendable {
         overlays: [RenderOverlay] = [],
         named name: String,
         scopes: Set<RequestScope> = [],
+        isBackground: Bool = false,
         timeout: Duration? = nil,
         clock: WorkClock = WorkClock()
     ) async throws -> RenderedPicture {
@@ -77,6 +79,7 @@ package final class RendererPool: Sendable {
                     name: name,
                     scopes: scopes,
                     timeout: timeout,
+                    isBackground: isBackground,
                     clock: clock,
                     continuation: continuation
                 )

@@ -2,7 +2,7 @@ package import CameoModel
 
 extension HealthReport {
     /// Judges a store by its status: so many `workers` must be alive and not about to end, and no due job of a queue that is
-    /// not paused may have waited longer than `maxLag`, where there is such a limit.
+    /// neither paused nor a background queue may have waited longer than `maxLag`, where there is such a limit.
     package init(_ status: StatusReport, workers: Int, maxLag: Duration?) {
         var checks = [Self.workers(status, workers)]
         if let maxLag { checks.append(Self.lag(status, maxLag)) }
@@ -19,7 +19,7 @@ extension HealthReport {
     }
 
     private static func lag(_ status: StatusReport, _ limit: Duration) -> Check {
-        let waiting = status.queues.filter { !$0.paused && $0.oldestWaitingSeconds != nil }
+        let waiting = status.queues.filter { !$0.paused && !$0.isBackground && $0.oldestWaitingSeconds != nil }
         let limitText = AmountText.duration(limit / .seconds(1))
         guard let oldest = waiting.max(by: { $0.oldestWaitingSeconds ?? 0 < $1.oldestWaitingSeconds ?? 0 }),
             let seconds = oldest.oldestWaitingSeconds

@@ -118,6 +118,12 @@ extension MetricsText {
             "1 while a queue is paused.",
             report.queues.map { Sample($0.paused ? 1 : 0, ["queue": $0.name]) }
         )
+        add(
+            "cameo_queue_background",
+            .gauge,
+            "1 for a background queue, whose jobs give way to those of other queues.",
+            report.queues.map { Sample($0.isBackground ? 1 : 0, ["queue": $0.name]) }
+        )
         addWorkers(report.workers, renderers: metrics.renderers)
         addBytes(report, metrics)
     }

@@ -94,7 +94,8 @@ package struct StatusText {
             isAll ? report.queues : report.queues.sorted { ($0.jobs[.available] ?? 0) > ($1.jobs[.available] ?? 0) }
         for queue in fullest.prefix(Self.most.queues) {
             let limits = [
-                queue.paused ? "paused" : nil, queue.maxRunning.map { "runs at most \($0)" },
+                queue.paused ? "paused" : nil, queue.isBackground ? "background" : nil,
+                queue.opensAt.map(QueueText.opening), queue.maxRunning.map { "runs at most \($0)" },
                 queue.rate.map { "starts at most \($0)" },
             ]
             table.rows.append(

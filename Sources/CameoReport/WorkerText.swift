@@ -10,10 +10,11 @@ package enum WorkerText {
     /// What the worker does, and how it was asked to end.
     static func state(_ worker: StatusReport.Worker) -> String {
         let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
+        let quiet = worker.quietHours.map { ", background jobs \($0)" } ?? ""
         switch worker.stopping {
         case .drain: return "\(state), was asked to finish and end"
         case .now: return "\(state), was asked to end now"
-        case nil: return state
+        case nil: return state + quiet
         }
     }
 }

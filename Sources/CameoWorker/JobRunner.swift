@@ -120,6 +120,7 @@ struct JobRunner: Sendable {
                 overlays: fetched.overlays.map(\.forRenderer),
                 named: SourceName.of(request.source),
                 scopes: Self.scopes(of: request),
+                isBackground: job.isBackground,
                 clock: progress.clock,
                 frames: frames
             )

@@ -7,6 +7,9 @@ final class RunningJobs: Sendable {
 
     var count: Int { jobs.withLock { $0.count } }
 
+    /// How many of them are jobs of background queues.
+    var backgroundCount: Int { jobs.withLock { $0.values.count { $0.job.isBackground } } }
+
     /// Whether a poison job is running: then no other job is claimed.
     var containsPoisonJob: Bool {
         jobs.withLock { $0.values.contains { $0.job.crashCount >= ClaimKind.poisonAfterCrashes } }

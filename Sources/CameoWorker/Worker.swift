@@ -81,7 +81,9 @@ package final class Worker: Service {
                 pid: Int(ProcessInfo.processInfo.processIdentifier),
                 version: CameoVersion.current,
                 concurrency: configuration.concurrency,
-                renderers: renderer.count
+                renderers: renderer.count,
+                rendererVersion: renderer.rendererVersion,
+                quietHours: configuration.quietHours
             )
         )
         try await rescue()
@@ -179,7 +181,9 @@ package final class Worker: Service {
             guard configuration.drains, running.count == 0 else { return false }
             // The job's row says `running`, and will until this worker is gone: a drain must not wait for that.
             if let reason = phase.unrecorded { throw .failed(reason) }
-            let isDrained = try await store.unfinishedJobs(queues: configuration.queues) == 0
+            // Jobs that wait for quiet hours are left, like those that are scheduled.
+            let isDrained =
+                try await store.unfinishedJobs(queues: configuration.queues, background: backgroundJobs) == 0
             if isDrained { phase.noteDrained() }
             return isDrained
         } catch {
@@ -196,18 +200,37 @@ package final class Worker: Service {
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
         guard !running.containsPoisonJob else { return [] }
-        if try await store.hasOverduePoisonJob(queues: configuration.queues) { return try await claimPoisonJob() }
+        let background = backgroundJobs
+        if try await store.hasOverduePoisonJob(queues: configuration.queues, background: background) {
+            return try await claimPoisonJob()
+        }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
-        let jobs = try await store.claim(limit: room, kind: .usual, queues: configuration.queues, for: id)
+        let jobs = try await store.claim(
+            limit: room,
+            background: background == .included
+                ? max(0, configuration.backgroundConcurrency - running.backgroundCount) : 0,
+            kind: .usual,
+            queues: configuration.queues,
+            for: id
+        )
         return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
+
+    /// Whether jobs of background queues are claimed now.
+    private var backgroundJobs: BackgroundJobs { configuration.backgroundJobs(at: store.clock.now()) }
 
     /// Claims one poison job once every running job has ended, to run it alone: if the worker dies, only that job is blamed.
     /// Other jobs go first: a poison job waits until no other job does, or until it has waited long enough.
     private func claimPoisonJob() async throws(StoreError) -> [ClaimedJob] {
         guard running.count == 0 else { return [] }
-        return try await store.claim(limit: 1, kind: .poison, queues: configuration.queues, for: id)
+        return try await store.claim(
+            limit: 1,
+            background: backgroundJobs == .included ? 1 : 0,
+            kind: .poison,
+            queues: configuration.queues,
+            for: id
+        )
     }
 
     private func start(_ job: ClaimedJob, in group: inout ThrowingDiscardingTaskGroup<any Error>) {

@@ -1,6 +1,7 @@
 package import CameoFetch
 package import CameoModel
 package import CameoStore
+package import Foundation
 
 /// The settings of a worker.
 package struct WorkerConfiguration: Sendable {
@@ -14,6 +15,8 @@ package struct WorkerConfiguration: Sendable {
     package var maximumSourceBytes = 104_857_600
     /// The queues to work on; nil for all.
     package var queues: [String]?
+    /// When jobs of background queues are claimed; nil: always.
+    package var quietHours: QuietHours?
     /// Whether the worker ends by itself once no job is left.
     package var drains = false
     /// The time limit of an attempt, unless its request sets another.
@@ -40,4 +43,12 @@ package struct WorkerConfiguration: Sendable {
     package var time = WorkerTime.system
 
     package init() {}
+
+    /// Whether jobs of background queues are claimed at a time.
+    package func backgroundJobs(at time: Date) -> BackgroundJobs {
+        quietHours?.contains(time) ?? true ? .included : .excluded
+    }
+
+    /// The most jobs of background queues at once. The other half of the worker is left to jobs that arrive meanwhile.
+    var backgroundConcurrency: Int { max(1, concurrency / 2) }
 }

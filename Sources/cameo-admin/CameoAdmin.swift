@@ -18,6 +18,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin pause imports
               cameo-admin worker stop --all
               cameo-admin hooks retry --all
+              cameo-admin backfill --preset gallery --dry-run
               cameo-admin backup /backups/cameo-monday
               cameo-admin check
 
@@ -28,7 +29,7 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackupCommand.self, ForgetCommand.self, HooksCommand.self, CheckCommand.self,
+            BackfillCommand.self, BackupCommand.self, ForgetCommand.self, HooksCommand.self, CheckCommand.self,
         ]
     )
 

@@ -7,11 +7,13 @@ internal import CommandSupport
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "List queues, limit how many jobs of one run at once or start within a time, or set its hook.",
+        abstract:
+            "List queues, limit how many jobs of one run at once or start within a time, set its hook, or move it to the background.",
         discussion: """
             A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m \
             lets 300 jobs start at once, then five per second; retries count too. A hook (`cameo-worker --hooks`) is told of \
-            the end of each job that is enqueued from then on.
+            the end of each job that is enqueued from then on. Jobs of a background queue are claimed only when those of \
+            other queues are not waiting, take up at most half of a worker, and keep to its quiet hours.
 
             EXAMPLES
               cameo-admin queue
@@ -19,6 +21,7 @@ struct QueueCommand: AsyncParsableCommand {
               cameo-admin queue imports --max-running none
               cameo-admin queue imports --rate 10/s
               cameo-admin queue imports --hook site
+              cameo-admin queue imports --background
               cameo-admin queue imports --json
 
             EXIT CODES
@@ -43,6 +46,12 @@ struct QueueCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The name of a hook, or none for no hook.", valueName: "name"))
     var hook: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether it is a background queue."
+    )
+    var background: Bool?
+
     @OptionGroup var naming: QueueNaming
 
     @Flag(help: "Print each queue as JSON, one per line, as in a status-report.")
@@ -53,22 +62,27 @@ struct QueueCommand: AsyncParsableCommand {
             throw ValidationError("--max-running \(limit): must be at least 1, or none")
         }
         guard !changes || name != nil else {
-            throw ValidationError("--max-running, --rate and --hook need a queue's name")
+            throw ValidationError("--max-running, --rate, --hook and --background need a queue's name")
         }
-        guard !naming.create || changes else { throw ValidationError("--create needs --max-running, --rate or --hook") }
+        guard !naming.create || changes else {
+            throw ValidationError("--create needs --max-running, --rate, --hook or --background")
+        }
         if let hook, !ThumbnailRequest.isLabel(hook) {
             throw ValidationError("--hook \(hook): must be 1 to 64 of a-z 0-9 . _ -")
         }
         if let name { try naming.check(name) }
     }
 
-    private var changes: Bool { maxRunning != nil || rate != nil || hook != nil }
+    private var changes: Bool { maxRunning != nil || rate != nil || hook != nil || background != nil }
 
     func run() async throws {
         if let name, changes {
             let store = try storeOptions.open(creating: false)
             if let maxRunning { try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown) }
             if let rate { try await store.limit(queue: name, toRate: rate.rate, unknown: naming.unknown) }
+            if let background {
+                try await store.setBackground(background, queue: name, unknown: naming.unknown)
+            }
             if let hook {
                 let chosen = hook == "none" ? nil : hook
                 try await store.setHook(chosen, ofQueue: name, unknown: naming.unknown)

@@ -9,7 +9,7 @@ struct HealthCommand: AsyncParsableCommand {
         commandName: "health",
         abstract: "Check that workers are alive and jobs do not wait too long, for monitors and scripts.",
         discussion: """
-            Prints one line per check. Jobs in paused queues are ignored. \(DurationArgument.explanation)
+            Prints one line per check. Jobs in paused queues and in background queues are ignored. \(DurationArgument.explanation)
 
             EXAMPLES
               cameo-status health

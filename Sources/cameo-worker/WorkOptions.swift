@@ -47,6 +47,28 @@ struct WorkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Claim jobs of background queues, such as backfill, only in these hours of local time. (default: always)",
+            valueName: "22:00-06:00"
+        )
+    )
+    var quietHours: QuietHours?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)",
+            valueName: "number"
+        )
+    )
+    var nice: Int?
+
+    @Flag(
+        name: .customLong("idle-io"),
+        help: "Use disks only when no other program does (the idle I/O class), where their schedulers honour it."
+    )
+    var idleIO = false
+
+    @Option(
+        help: ArgumentHelp(
             """
             A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
             the log level and the options for sources, HTTP, its cache and hooks change at once, all others at the next \
@@ -68,6 +90,7 @@ struct WorkOptions: ParsableArguments {
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")
+        try require(nice ?? 0, atLeast: 0, atMost: 19, "--nice")
         try require(jobTimeout, atLeast: .milliseconds(100), "--job-timeout")
     }
 
@@ -76,6 +99,7 @@ struct WorkOptions: ParsableArguments {
         configuration.concurrency = concurrency ?? renderers + 10
         configuration.fetchConcurrency = fetchers
         configuration.queues = chosenQueues
+        configuration.quietHours = quietHours
         configuration.drains = drain
         configuration.grace = grace.duration
         configuration.jobTimeout = jobTimeout.duration
@@ -89,6 +113,16 @@ struct WorkOptions: ParsableArguments {
     private func queueNames(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
+}
+
+extension QuietHours: ExpressibleByArgument {
+    package init?(argument: String) {
+        // The zone of a worker is the machine's.
+        guard !argument.contains(" ") else { return nil }
+        self.init(argument)
+    }
+
+    package var defaultValueDescription: String { text }
 }
 
 extension ListenAddress: ExpressibleByArgument {

@@ -2,6 +2,7 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 internal import Logging
 
 extension WorkerApp {
@@ -23,6 +24,19 @@ extension WorkerApp {
             let jobs = AmountText.count(waiting, "job")
             let verb = waiting == 1 ? "waits" : "wait"
             warnings.warning("the queue \(queue.name) is paused: \(jobs) \(verb) in it")
+        }
+    }
+
+    /// Warns of background queues whose jobs a drain leaves to the quiet hours.
+    func warnOfQuietQueues(_ store: any Store) async throws {
+        guard let hours = command.work.quietHours, !hours.contains(.now) else { return }
+        for queue in try await store.queues() where queue.isBackground && !queue.paused && isChosen(queue.name) {
+            let waiting = [JobState.available, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
+            guard waiting > 0 else { continue }
+            let verb = waiting == 1 ? "waits" : "wait"
+            warnings.warning(
+                "the queue \(queue.name) is open from \(hours.text): \(AmountText.count(waiting, "job")) \(verb) in it"
+            )
         }
     }
 

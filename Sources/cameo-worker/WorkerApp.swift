@@ -37,6 +37,7 @@ struct WorkerApp {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)  // a log reader that exits must not take the worker with it
         signal(SIGHUP, SIG_IGN)  // until the listener runs
+        try yieldToOthers()
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
@@ -54,7 +55,14 @@ struct WorkerApp {
         try await probe(renderer)
         warnOfMissingLayers(renderer, logger)
         let tally = DrainTally(showsProgress: Self.showsProgress(command))
-        if drains { tally.start(with: try await store.unfinishedJobs(queues: workConfiguration.queues)) }
+        if drains {
+            tally.start(
+                with: try await store.unfinishedJobs(
+                    queues: workConfiguration.queues,
+                    background: workConfiguration.backgroundJobs(at: .now)
+                )
+            )
+        }
         let worker = Worker(
             id: Self.freshID(),
             configuration: workConfiguration,
@@ -87,7 +95,18 @@ struct WorkerApp {
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
         guard drains else { return }
         try await warnOfPausedQueues(store)
+        try await warnOfQuietQueues(store)
         try tally.finish(isDrained: worker.hasDrained)
+    }
+
+    /// Before anything else starts a thread or a program, which inherit it.
+    private func yieldToOthers() throws(CommandFailure) {
+        do throws(Errno) {
+            if let nice = command.work.nice { try ProcessPriority.setNice(nice) }
+            if command.work.idleIO { try ProcessPriority.useIdleDisk() }
+        } catch {
+            throw CommandFailure("--nice and --idle-io: \(error)", .failed)
+        }
     }
 
     private var workConfiguration: WorkerConfiguration {

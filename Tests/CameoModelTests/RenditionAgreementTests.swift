@@ -106,6 +106,13 @@ struct RenditionAgreementTests {
                 #"["topLeft","topRight","bottomRight","bottomLeft","topLeft"]"#,
             ]
         ),
+        Field(name: "border", good: ["1", "4096", "2.0"], bad: ["0", "4097", "-1", "1.5"] + notNumbers),
+        Field(
+            name: "borderColor",
+            beside: #","border":1"#,
+            good: [##""#C80""##, ##""#cc8800""##, ##""#000000ff""##],
+            bad: notColors
+        ),
         Field(name: "blur", good: ["0.3", "100", "1e0"], bad: ["0", "0.299", "100.001", "-1"] + notNumbers),
         Field(name: "sharpen", good: ["0.1", "10", "1.0"], bad: ["0", "0.099", "10.001", "-1"] + notNumbers),
         Field(name: "brightness", good: factor.good, bad: factor.bad + notNumbers),
@@ -135,6 +142,7 @@ struct RenditionAgreementTests {
         ),
         Field(name: "format", good: [#""gif""#, #""source""#], bad: [#""heif""#, #""GIF""#, "1", "[]"]),
         Field(name: "lossless", good: ["true", "false"], bad: flags),
+        Field(name: "nearLossless", good: ["true", "false"], bad: flags),
         Field(name: "effort", good: ["1", "9", "4.0"], bad: ["0", "10", "1.5"] + notNumbers),
         Field(name: "progressive", beside: #","format":"jpeg""#, good: ["true", "false"], bad: flags),
         Field(
@@ -180,7 +188,9 @@ struct RenditionAgreementTests {
             #""format":"source","lossless":true,"palette":true,"progressive":true,"animated":true,"effort":1"#,
             #""format":"source","quality":9,"chromaSubsampling":"4:2:0","maxBytes":200,"keep":["gps"]"#,
             #""lossless":true,"effort":9"#, #""maxBytes":200,"quality":90"#, #""maxBytes":200,"animated":true"#,
-            #""quality":5,"lossless":false"#, #""dpr":8,"height":2047"#, #""dpr":0.1"#,
+            #""quality":5,"lossless":false"#, #""nearLossless":true,"quality":40,"effort":6,"animated":true"#,
+            #""lossless":true,"nearLossless":false"#, #""border":3,"cornerRadius":9"#, #""dpr":8,"height":2047"#,
+            #""dpr":0.1"#,
         ]
         try await SchemaAgreement.expectAccepted(texts.map { SchemaAgreement.rendition(#""width":1,\#($0)"#) })
     }
@@ -189,6 +199,8 @@ struct RenditionAgreementTests {
         let texts = [
             ##""keepProfile":true,"background":"#fff""##, ##""keepProfile":true,"tint":"#f00""##,
             #""keepProfile":true,"overlay":{"source":"file:///a.png"}"#,
+            #""keepProfile":true,"border":1"#, ##""borderColor":"#fff""##, #""nearLossless":true,"lossless":true"#,
+            #""nearLossless":true,"maxBytes":200"#, #""nearLossless":true,"format":"avif""#,
             #""animated":true,"page":1"#, #""lossless":true,"quality":80"#, #""lossless":true,"maxBytes":200"#,
             #""lossless":true,"format":"avif","chromaSubsampling":"4:2:0""#, #""format":"png","maxBytes":200"#,
             #""format":"png","palette":false,"maxBytes":200"#, #""format":"png","palette":false,"quality":80"#,
@@ -204,7 +216,8 @@ struct RenditionAgreementTests {
     /// For every format and encoding option, both agree with each other and with the model's table.
     @Test func bothKnowWhichFormatHasWhichOption() async throws {
         let values: [Rendition.EncodingOption: String] = [
-            .quality: "50", .lossless: "true", .effort: "5", .progressive: "true", .chromaSubsampling: #""4:4:4""#,
+            .quality: "50", .lossless: "true", .nearLossless: "true", .effort: "5", .progressive: "true",
+            .chromaSubsampling: #""4:4:4""#,
             .palette: "true", .maxBytes: "1000", .animated: "true", .keepProfile: "true", .keep: #"["icc"]"#,
         ]
         #expect(values.count == Rendition.EncodingOption.allCases.count)
@@ -218,7 +231,7 @@ struct RenditionAgreementTests {
                 if hasIt { accepted.append(text) } else { refused.append(text) }
             }
         }
-        #expect(accepted.count == 43)
+        #expect(accepted.count == 46)
         try await SchemaAgreement.expectAccepted(accepted)
         try await SchemaAgreement.expectRefused(refused)
     }

@@ -86,6 +86,8 @@ struct ThumbnailIDTests {
         { $0.crop = Rendition.CropArea(left: 0, top: 1, width: 1, height: 1) }, { $0.rotate = .quarter },
         { $0.flip = .both }, { $0.look.cornerRadius = .pixels(1) }, { $0.look.cornerRadius = .fraction(0.5) },
         { $0.look.cornerRadius = .circle }, { $0.look.corners = [.topLeft] }, { $0.look.blur = 1 },
+        { $0.look.border = 1 }, { $0.look.border = 2 }, { ($0.look.border, $0.look.borderColor) = (1, .white) },
+        { $0.encoding.nearLossless = true },
         { $0.look.sharpen = 1 }, { $0.look.grayscale = true }, { $0.look.tint = .white },
         { $0.look.brightness = 0 }, { $0.look.saturation = 0 }, { $0.look.contrast = 0 },
         { $0.look.overlay = Rendition.Overlay(source: "a") }, { $0.look.overlay = Rendition.Overlay(source: "b") },

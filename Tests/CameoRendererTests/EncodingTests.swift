@@ -113,6 +113,22 @@ struct EncodingTests {
         if format == .webp { #expect(contains(made, "VP8L")) }
     }
 
+    @Test func nearLosslessIsNearlySo() async throws {
+        let photo = try await Pictures.photo()
+        let reference = try await Specimen(rendered(.png, of: photo)).flattened()
+        func worst(_ made: EncodedRendition) async throws -> Int {
+            try await Int(Specimen(made).flattened().worst(to: reference))
+        }
+        let lossless = try await rendered(.webp, of: photo) { $0.lossless = true }
+        let exact = try await rendered(.webp, of: photo, quality: 100) { $0.nearLossless = true }
+        let near = try await rendered(.webp, of: photo) { $0.nearLossless = true }
+        let coarse = try await rendered(.webp, of: photo, quality: 1) { $0.nearLossless = true }
+        for made in [exact, near, coarse] { #expect(contains(made, "VP8L")) }
+        #expect(try await worst(exact) == 0)
+        #expect(try await (1...16).contains(worst(near)))
+        #expect(coarse.bytes.count < near.bytes.count && near.bytes.count < lossless.bytes.count)
+    }
+
     @Test func autoIsLosslessWhereThatIsSmaller() async throws {
         let plain = try await Pictures.plain(400, 300)
         let lossy = try await rendered(.webp, of: plain)

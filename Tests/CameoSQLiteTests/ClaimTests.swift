@@ -134,7 +134,7 @@ struct ClaimTests {
         "SELECT id FROM lane INDEXED BY lane_open WHERE queue = 1 AND head IS NOT NULL AND shut = 0 ORDER BY head",
         """
         SELECT id FROM queue INDEXED BY queue_open WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0
-          AND full = 0 ORDER BY head
+          AND full = 0 ORDER BY background, head
         """,
     ])
     func hotQueriesUseTheirIndexes(sql: String) async throws {

@@ -63,17 +63,17 @@ final class RefusingStore: WorkerStore {
     }
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep { try await store.sweep(for: worker) }
     func wakeUps(pause: Duration) -> AsyncStream<Void> { store.wakeUps(pause: pause) }
-    func claim(limit: Int, kind: ClaimKind, queues: [String]?, for worker: String) async throws(StoreError)
-        -> [ClaimedJob]
+    func claim(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String)
+        async throws(StoreError) -> [ClaimedJob]
     {
-        try await store.claim(limit: limit, kind: kind, queues: queues, for: worker)
+        try await store.claim(limit: limit, background: background, kind: kind, queues: queues, for: worker)
     }
     func takeRefused() -> [LostJob] { store.takeRefused() }
-    func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
-        try await store.hasOverduePoisonJob(queues: queues)
+    func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
+        try await store.hasOverduePoisonJob(queues: queues, background: background)
     }
-    func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
-        try await store.unfinishedJobs(queues: queues)
+    func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
+        try await store.unfinishedJobs(queues: queues, background: background)
     }
     func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         try await store.rescueExpired(except: own)

@@ -56,6 +56,11 @@ struct EnqueueOptionTests {
                 #"{"overlay":{"gravity":"west","opacity":0.5,"source":"data:,"},"width":9}"#
             ),
             (
+                "--size 9x --border 4 --border-color #fff --near-lossless",
+                ##"{"border":4,"borderColor":"#ffffffff","nearLossless":true,"width":9}"##
+            ),
+            ("--size 9x --border 4 --border-color #000", #"{"border":4,"width":9}"#),
+            (
                 "--size 9x --lossless --effort 9 --animated",
                 #"{"animated":true,"effort":9,"lossless":true,"width":9}"#
             ),

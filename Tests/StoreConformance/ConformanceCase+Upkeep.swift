@@ -131,6 +131,44 @@ extension ConformanceCase {
         },
     ]
 
+    static let backfilling = [
+        ConformanceCase("known sources come in pages, with their thumbnails") { fixture in
+            try await fixture.enqueue(5) { $0.renditions.append(Rendition(width: 32)) }
+            let jobs = try await fixture.claim(5)
+            for job in jobs { try await fixture.complete(job) }
+            var (found, cursor, pages) = ([KnownSource](), String?.none, 0)
+            repeat {
+                let page = try await fixture.another().knownSources(KnownSourceSelection(), after: cursor, limit: 2)
+                found += page.sources
+                (cursor, pages) = (page.next, pages + 1)
+            } while cursor != nil
+            #expect(found.map(\.source) == (0..<5).map { "file:///pictures/\($0).jpg" } && pages == 3)
+            #expect(found.allSatisfy { !$0.isGone && $0.thumbnails.count == 2 })
+            for (source, job) in zip(found, jobs) {
+                #expect(try Set(source.thumbnails.map(\.id)) == Set(job.parsedRequest().thumbnailIDs()))
+            }
+            let thumbnail = try #require(found.first?.thumbnails.first)
+            #expect(thumbnail.rendererVersion == "test-1" && thumbnail.isIntact)
+            _ = try Rendition(json: JSONValue(parsing: thumbnail.rendition), at: "")
+            #expect(try await fixture.store.removeThumbnails([thumbnail.id, thumbnail.id]) == 1)
+            #expect(try await !fixture.store.have([thumbnail.id], as: nil))
+        },
+        ConformanceCase("a request that needs a job is not answered by thumbnails, and joins a running job") {
+            fixture in
+            let request = Fixture.request { $0.refresh = .never }
+            _ = try await fixture.store.enqueue([request])
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            #expect(try await fixture.store.enqueue([request])[0].outcome == .fresh)
+            var needed = try CheckedRequest(request)
+            needed.needsJob = true
+            #expect(try await fixture.store.enqueue([needed])[0].outcome == .accepted)
+            #expect(try await fixture.store.enqueue([needed])[0].outcome == .joined)
+            #expect(try await fixture.claim().map(\.claim.jobID) == [2])
+            let joined = try await fixture.store.enqueue([needed])[0]
+            #expect((joined.outcome, joined.id, joined.state) == (.joined, 2, .running))
+        },
+    ]
+
     static let caching = [
         ConformanceCase("a cached answer is replaced by a newer one with the same key") { fixture in
             let key = SourceKey(uri: "https://example.com/a.png", scope: nil)

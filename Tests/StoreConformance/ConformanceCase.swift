@@ -13,6 +13,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all =
-        claiming + settling + joining + limiting + losing + operating + keeping + caching + following + reporting
+        claiming + settling + joining + limiting + losing + operating + keeping + backfilling + caching + following
+        + reporting
         + telling + counting
 }

@@ -30,6 +30,12 @@ int cameo_open_directory_path(const char *path);
 /// Sets both limits of RLIMIT_CPU of another process, in seconds (prlimit(2)).
 int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard);
 
+/// Sets the nice value of all threads of this process (setpriority(2) means a thread by a process). Threads and programs
+/// that they start later inherit it.
+int cameo_set_nice(int nice);
+/// Puts all threads of this process into the idle class of the disk's scheduler (ioprio_set(2)), as cameo_set_nice does.
+int cameo_set_idle_io(void);
+
 /// CLOCK_MONOTONIC in milliseconds: common to all processes, counted from the machine's start; it never jumps, and
 /// stops while the machine is suspended.
 int64_t cameo_monotonic_ms(void);

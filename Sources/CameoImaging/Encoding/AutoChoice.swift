@@ -17,7 +17,8 @@ enum AutoChoice {
 
     /// Whether lossless is worth trying. The picture must be in memory.
     static func mayBeLossless(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) -> Bool {
-        guard plan.rendition.format == .auto, !plan.rendition.encoding.lossless, plan.animation == nil,
+        guard plan.rendition.format == .auto, !plan.rendition.encoding.lossless, !plan.rendition.encoding.nearLossless,
+            plan.animation == nil,
             picture.width * picture.height <= mostPixels
         else { return false }
         switch plan.sourceFormat {

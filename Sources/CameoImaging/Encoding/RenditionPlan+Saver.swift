@@ -6,7 +6,8 @@ extension RenditionPlan {
         let encoding = rendition.encoding
         switch format {
         case .jpeg: return rendition.quality ?? 80
-        case .webp, .auto, .source: return encoding.lossless ? nil : rendition.quality ?? 80
+        case .webp, .auto, .source:
+            return encoding.lossless ? nil : rendition.quality ?? (encoding.nearLossless ? 60 : 80)
         case .avif: return encoding.lossless ? nil : rendition.quality ?? 50
         case .png: return encoding.palette ? rendition.quality ?? 100 : nil
         case .gif: return nil
@@ -26,6 +27,7 @@ extension RenditionPlan {
         case (.webp, let quality?), (.auto, let quality?), (.source, let quality?):
             // Damaged edges are noticed sooner than blurred colours: alpha stays lossless down to the default quality.
             let method = encoding.effort.map(Self.webPMethod) ?? 4
+            if encoding.nearLossless { return .nearLosslessWebP(quality: quality, effort: method) }
             return .webp(quality: quality, alphaQuality: min(100, quality + 20), effort: method)
         case (.webp, nil), (.auto, nil), (.source, nil):
             return .losslessWebP(effort: encoding.effort.map(Self.webPMethod) ?? 4)

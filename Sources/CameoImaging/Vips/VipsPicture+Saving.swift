@@ -12,6 +12,8 @@ enum VipsSaver: Hashable {
     /// - Parameter effort: 0…6, libwebp's method.
     case webp(quality: Int, alphaQuality: Int, effort: Int)
     case losslessWebP(effort: Int)
+    /// - Parameter quality: 100 changes no pixel.
+    case nearLosslessWebP(quality: Int, effort: Int)
     /// - Parameter effort: 0…9, libaom's.
     case avif(quality: Int, effort: Int, chroma: Rendition.Encoding.ChromaSubsampling)
     case losslessAVIF(effort: Int)
@@ -54,6 +56,8 @@ extension VipsPicture {
             cameo_vips_webpsave(image, &buffer, &length, Int32(quality), Int32(alphaQuality), Int32(effort))
         case .losslessWebP(let effort):
             cameo_vips_webpsave_lossless(image, &buffer, &length, Int32(effort))
+        case .nearLosslessWebP(let quality, let effort):
+            cameo_vips_webpsave_near_lossless(image, &buffer, &length, Int32(quality), Int32(effort))
         case .avif(let quality, let effort, let chroma):
             cameo_vips_avifsave(image, &buffer, &length, Int32(quality), 0, Int32(effort), chroma.saverOption)
         case .losslessAVIF(let effort):

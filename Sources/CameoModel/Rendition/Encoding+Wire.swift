@@ -1,12 +1,13 @@
 extension Rendition.Encoding {
     static let fields = [
-        "lossless", "effort", "progressive", "chromaSubsampling", "palette", "maxBytes", "animated", "keepProfile",
-        "keep",
+        "lossless", "nearLossless", "effort", "progressive", "chromaSubsampling", "palette", "maxBytes", "animated",
+        "keepProfile", "keep",
     ]
 
     init(_ reader: JSONObjectReader) throws(InvalidRequest) {
         self.init()
         lossless = try reader.bool("lossless") ?? false
+        nearLossless = try reader.bool("nearLossless") ?? false
         effort = try reader.integer("effort", in: Self.effortRange)
         progressive = try reader.bool("progressive") ?? false
         chromaSubsampling = try reader.choice("chromaSubsampling", ChromaSubsampling.self)
@@ -20,6 +21,7 @@ extension Rendition.Encoding {
     /// Adds the fields that differ from their defaults.
     func define(_ members: inout [String: JSONValue]) {
         if lossless { members["lossless"] = .bool(true) }
+        if nearLossless { members["nearLossless"] = .bool(true) }
         if let effort { members["effort"] = .integer(Int64(effort)) }
         if progressive { members["progressive"] = .bool(true) }
         if let chromaSubsampling { members["chromaSubsampling"] = .string(chromaSubsampling.rawValue) }

@@ -27,6 +27,9 @@ extension Rendition {
         /// WebP and AVIF: keeps every pixel. WebP is exact except under full transparency; AVIF is within 1 of 255,
         /// because libheif stores YCbCr.
         public var lossless = false
+        /// WebP: without loss but for pixels that are adjusted first so that they compress better; `quality` says how little,
+        /// 100 for not at all.
+        public var nearLossless = false
         /// PNG, WebP, AVIF, GIF: 1 (fast) to 9 (small); nil for the format's default.
         public var effort: Int?
         /// JPEG: shows a coarse picture first while it loads.

@@ -1,7 +1,8 @@
 extension Rendition {
     /// A field that only some formats support. The raw value is its name in JSON.
     package enum EncodingOption: String, CaseIterable, Sendable {
-        case quality, lossless, effort, progressive, chromaSubsampling, palette, maxBytes, animated, keepProfile, keep
+        case quality, lossless, nearLossless, effort, progressive, chromaSubsampling, palette, maxBytes, animated
+        case keepProfile, keep
 
         /// The formats that support the option, regardless of other options. `auto` counts as WebP; `source` is not
         /// listed.
@@ -9,6 +10,7 @@ extension Rendition {
             switch self {
             case .quality, .maxBytes, .keepProfile, .keep: [.jpeg, .png, .webp, .avif]
             case .lossless: [.webp, .avif]
+            case .nearLossless: [.webp]
             case .effort: [.png, .webp, .avif, .gif]
             case .progressive: [.jpeg]
             case .chromaSubsampling: [.jpeg, .avif]
@@ -31,8 +33,9 @@ extension Rendition {
         switch option {
         case .quality where isLosslessPNG: return "has no meaning for a png without palette, which is lossless"
         case .quality where encoding.lossless: return "has no meaning for a lossless thumbnail"
+        case .nearLossless where encoding.lossless: return "has no meaning for a lossless thumbnail"
         case .chromaSubsampling where encoding.lossless: return "has no meaning for a lossless thumbnail"
-        case .maxBytes where isLosslessPNG || encoding.lossless:
+        case .maxBytes where isLosslessPNG || encoding.lossless || encoding.nearLossless:
             return "needs a quality that can be lowered, and a lossless thumbnail has none"
         default: return nil
         }
@@ -43,6 +46,7 @@ extension Rendition {
         switch option {
         case .quality: quality != nil
         case .lossless: encoding.lossless
+        case .nearLossless: encoding.nearLossless
         case .effort: encoding.effort != nil
         case .progressive: encoding.progressive
         case .chromaSubsampling: encoding.chromaSubsampling != nil

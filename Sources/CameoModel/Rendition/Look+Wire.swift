@@ -1,13 +1,15 @@
 extension Rendition.Look {
     static let fields = [
-        "cornerRadius", "corners", "blur", "sharpen", "grayscale", "tint", "brightness", "saturation", "contrast",
-        "overlay",
+        "cornerRadius", "corners", "border", "borderColor", "blur", "sharpen", "grayscale", "tint", "brightness",
+        "saturation", "contrast", "overlay",
     ]
 
     init(_ reader: JSONObjectReader) throws(InvalidRequest) {
         self.init()
         cornerRadius = try CornerRadius(reader, "cornerRadius")
         if let words = try reader.choices("corners", Corner.self) { corners = words }
+        border = try reader.integer("border", in: Self.borderRange)
+        borderColor = try reader.color("borderColor") ?? .black
         blur = try reader.number("blur", in: Self.blurRange)
         sharpen = try reader.number("sharpen", in: Self.sharpenRange)
         grayscale = try reader.bool("grayscale") ?? false
@@ -26,6 +28,8 @@ extension Rendition.Look {
         if corners != Set(Corner.allCases) {
             members["corners"] = .array(Corner.allCases.filter(corners.contains).map { .string($0.rawValue) })
         }
+        if let border { members["border"] = .integer(Int64(border)) }
+        if borderColor != .black { members["borderColor"] = .string(borderColor.description) }
         if let blur { members["blur"] = .number(blur) }
         if let sharpen { members["sharpen"] = .number(sharpen) }
         if grayscale { members["grayscale"] = .bool(true) }
@@ -47,6 +51,10 @@ extension Rendition.Look {
             guard let cornerRadius, cornerRadius != .circle else {
                 throw Rendition.refusal(path, "corners", "needs a cornerRadius in pixels or as a fraction")
             }
+        }
+        try Rendition.check(border, in: Self.borderRange, path, "border")
+        guard borderColor == .black || border != nil else {
+            throw Rendition.refusal(path, "borderColor", "needs a border")
         }
         try Rendition.check(blur, in: Self.blurRange, path, "blur")
         try Rendition.check(sharpen, in: Self.sharpenRange, path, "sharpen")

@@ -18,6 +18,7 @@ extension Rendition {
 
         package static let cornerRadiusRange = 1...16_383
         package static let cornerFractionRange = 0.001...0.5
+        package static let borderRange = 1...4_096
         package static let blurRange = 0.3...100.0
         package static let sharpenRange = 0.1...10.0
         /// The range of brightness, saturation and contrast; 1 changes nothing.
@@ -27,6 +28,11 @@ extension Rendition {
         public var cornerRadius: CornerRadius?
         /// The corners to round.
         public var corners = Set(Corner.allCases)
+        /// The width of a border in pixels of the thumbnail, before `dpr`; nil: no border. It is drawn over the edges, so
+        /// that the size stays the same, and follows rounded corners.
+        public var border: Int?
+        /// The border's colour.
+        public var borderColor = Color.black
         /// The standard deviation of a Gaussian blur, in pixels of the thumbnail before `dpr`.
         public var blur: Double?
         /// The standard deviation of the sharpening mask, in pixels of the thumbnail before `dpr`.

@@ -10,7 +10,10 @@ extension Rendition {
             throw Self.refusal(path, "page", "selects one frame, but animated asks for all of them")
         }
         guard encoding.keepProfile else { return }
-        let colors = [("background", background != nil), ("tint", look.tint != nil), ("overlay", look.overlay != nil)]
+        let colors = [
+            ("background", background != nil), ("border", look.border != nil), ("tint", look.tint != nil),
+            ("overlay", look.overlay != nil),
+        ]
         for (field, isSet) in colors where isSet {
             throw Self.refusal(path, field, "is in sRGB, but keepProfile leaves the picture in its own colour space")
         }

@@ -45,7 +45,7 @@ extension Rendition {
     }
 
     /// The input to the thumbnail's id: every field that differs from its frozen default, without the name.
-    var definition: [String: JSONValue] {
+    package var definition: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if let width { members["width"] = .integer(Int64(width)) }
         if let height { members["height"] = .integer(Int64(height)) }

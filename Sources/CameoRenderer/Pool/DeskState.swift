@@ -89,13 +89,13 @@ struct DeskState {
         rendererVersion = version
     }
 
-    /// The next ticket for a slot that is ready; without one the slot counts as idle.
+    /// The next ticket for a slot that is ready, background tickets last; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {
         guard !isShuttingDown, !waiting.isEmpty else {
             slots[slot] = .idle
             return nil
         }
-        let ticket = waiting.removeFirst()
+        let ticket = waiting.remove(at: waiting.firstIndex { !$0.isBackground } ?? 0)
         phases[ticket.id] = .rendering(slot: slot)
         slots[slot] = .rendering(ticket.id)
         return ticket

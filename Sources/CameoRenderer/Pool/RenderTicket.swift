@@ -14,6 +14,8 @@ struct RenderTicket: Sendable {
     /// The scopes of the credentials that opened its pictures.
     let scopes: Set<RequestScope>
     let timeout: Duration?
+    /// Whether it gives way to all tickets that are not of the background.
+    let isBackground: Bool
     /// The clock of the waiting task, restarted when a renderer takes the picture.
     let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>

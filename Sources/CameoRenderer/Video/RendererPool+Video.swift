@@ -2,7 +2,7 @@ package import CameoModel
 
 extension RendererPool {
     /// Makes all renditions of a picture or of a video, or none; see
-    /// ``render(_:of:holding:overlays:named:scopes:timeout:clock:)``. Each moment of a video that the renditions name is
+    /// ``render(_:of:holding:overlays:named:scopes:isBackground:timeout:clock:)``. Each moment of a video that the renditions name is
     /// decoded once.
     package func render(
         _ renditions: [Rendition],
@@ -11,6 +11,7 @@ extension RendererPool {
         overlays: [RenderOverlay],
         named name: String,
         scopes: Set<RequestScope>,
+        isBackground: Bool = false,
         clock: WorkClock,
         frames: VideoFrames?
     ) async throws -> RenderedPicture {
@@ -22,6 +23,7 @@ extension RendererPool {
                 overlays: overlays,
                 named: name,
                 scopes: scopes,
+                isBackground: isBackground,
                 clock: clock
             )
         }
@@ -36,6 +38,7 @@ extension RendererPool {
                 overlays: overlays,
                 named: name,
                 scopes: scopes,
+                isBackground: isBackground,
                 clock: clock
             )
             for (index, rendition) in zip(indices, picture.renditions) { made[index] = rendition }

@@ -2,13 +2,15 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank.
+/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
+/// after all others.
 struct Front {
     let queue: Int64
     let queueName: String
+    let isBackground: Bool
     let lane: Int64
     let key: Int64
-    /// The lowest rank of another open lane or queue; nil: there is no other.
+    /// The lowest rank of another open lane or queue of the same kind; nil: there is no other.
     private let bound: Int64?
     /// The number of further jobs that the queue's limit allows.
     private let queueRoom: Int
@@ -23,38 +25,51 @@ struct Front {
         let head: Int64
         let room: Int
         let hasRate: Bool
+        let isBackground: Bool
     }
 
     /// The first two claimable queues, by rank.
-    static func openQueues(among wanted: [String]?, _ db: Database) throws -> [OpenQueue] {
-        let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0"
+    static func openQueues(
+        among wanted: [String]?,
+        background: BackgroundJobs,
+        _ db: Database
+    ) throws -> [OpenQueue] {
+        let open = """
+            head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(background == .excluded ? " AND background = 0" : "")
+            """
         let columns = """
             SELECT id, name, head, coalesce(max_running
-              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL FROM queue
+              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL, background
+            FROM queue
             """
         let rows: [Row]
         if let wanted {
             let names = JSONValue.array(wanted.map(JSONValue.string)).canonicalText
             let statement = try db.cachedStatement(
                 sql: """
-                    \(columns) WHERE name IN (SELECT value FROM json_each(?)) AND \(open) ORDER BY head, id LIMIT 2
+                    \(columns) WHERE name IN (SELECT value FROM json_each(?)) AND \(open)
+                    ORDER BY background, head, id LIMIT 2
                     """
             )
             rows = try Row.fetchAll(statement, arguments: [names])
         } else {
             let statement = try db.cachedStatement(
-                sql: "\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY head LIMIT 2"
+                sql: "\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2"
             )
             rows = try Row.fetchAll(statement)
         }
-        return rows.map { OpenQueue(id: $0[0], name: $0[1], head: $0[2], room: $0[3], hasRate: $0[4]) }
+        return rows.map { row in
+            OpenQueue(id: row[0], name: row[1], head: row[2], room: row[3], hasRate: row[4], isBackground: row[5])
+        }
     }
 
     /// Finds the next lane; nil if there is nothing to claim. Corrects heads that are too low.
-    static func find(among wanted: [String]?, _ db: Database) throws -> Front? {
+    static func find(among wanted: [String]?, background: BackgroundJobs, _ db: Database) throws -> Front? {
         while true {
-            let queues = try openQueues(among: wanted, db)
+            let queues = try openQueues(among: wanted, background: background, db)
             guard let queue = queues.first else { return nil }
+            // Ranks of background queues and of others are not compared.
+            let rivals = queues.dropFirst().filter { $0.isBackground == queue.isBackground }
             let statement = try db.cachedStatement(
                 sql: """
                     SELECT id, key, head FROM lane INDEXED BY lane_open
@@ -62,14 +77,15 @@ struct Front {
                     """
             )
             let lanes = try Row.fetchAll(statement, arguments: [queue.id])
-            guard let lane = lanes.first, (lane[2] as Int64) <= queue.head || queues.count + lanes.count == 2 else {
+            guard let lane = lanes.first, (lane[2] as Int64) <= queue.head || rivals.count + lanes.count == 1 else {
                 try Lanes.settleHead(ofQueue: queue.id, db)
                 continue
             }
-            let others = queues.dropFirst().map(\.head) + lanes.dropFirst().map { $0[2] as Int64 }
+            let others = rivals.map(\.head) + lanes.dropFirst().map { $0[2] as Int64 }
             return Front(
                 queue: queue.id,
                 queueName: queue.name,
+                isBackground: queue.isBackground,
                 lane: lane[0],
                 key: lane[1],
                 bound: others.min(),

@@ -35,7 +35,7 @@ extension SQLiteStore {
     ) throws -> Activity {
         let five = try Period(minutes: 5, now: now, db)
         let fifteen = try Period(minutes: 15, now: now, db)
-        let backlog = queues.filter { !$0.paused }.reduce(0) { sum, queue in
+        let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { sum, queue in
             sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
         }
         let ended = Double(five.completed + five.discarded)

@@ -14,8 +14,9 @@ extension SQLiteStore {
 
     package func claim(
         limit: Int,
-        kind: ClaimKind = .usual,
-        queues: [String]? = nil,
+        background: Int,
+        kind: ClaimKind,
+        queues: [String]?,
         for worker: String
     ) async throws(StoreError) -> [ClaimedJob] {
         guard limit > 0 else { return [] }
@@ -23,13 +24,13 @@ extension SQLiteStore {
             let page = try await arrivals()
             let now = nowMilliseconds
             let isWorthwhile = try await read { db in
-                try page.last > 0 || Self.mayClaim(db, kind, queues, now: now)
+                try page.last > 0 || Self.mayClaim(db, kind, queues, background, now: now)
             }
             if isWorthwhile {
                 // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
                 let (refusals, jobs) = try await commit { db in
                     let refusals = try Self.accept(page, now: now, db)
-                    return (refusals, try Self.claim(limit, kind, queues, for: worker, now: now, db))
+                    return (refusals, try Self.claim(limit, background, kind, queues, for: worker, now: now, db))
                 }
                 refused.withLock { $0 += refusals }
                 if !jobs.isEmpty { return jobs }
@@ -56,13 +57,17 @@ extension SQLiteStore {
     /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
     private static let poisonPatience: Int64 = 60_000
 
-    package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
+    package func hasOverduePoisonJob(
+        queues: [String]?,
+        background: BackgroundJobs
+    ) async throws(StoreError) -> Bool {
         let limit = nowMilliseconds - Self.poisonPatience
-        return try await read { db in try !Self.poisonJobs(queues, 1, attemptedBefore: limit, db).isEmpty }
+        return try await read { db in try !Self.poisonJobs(queues, background, 1, attemptedBefore: limit, db).isEmpty }
     }
 
     private static func claim(
         _ limit: Int,
+        _ background: Int,
         _ kind: ClaimKind,
         _ queues: [String]?,
         for worker: String,
@@ -73,18 +78,35 @@ extension SQLiteStore {
         guard try stopRequest(for: worker, db) == nil else { return [] }
         try promoteDueJobs(db, now: now)
         try Rates.open(now: now, db)
-        if kind == .poison { return try claimPoisonJobs(limit, queues, for: worker, now: now, db) }
+        if kind == .poison {
+            return try claimPoisonJobs(limit, queues, BackgroundJobs(room: background), for: worker, now: now, db)
+        }
         var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
+        var background = background
         var beginning = try Beginning(db)
-        while jobs.count < limit, let front = try Front.find(among: queues, db) {
-            let room = min(limit - jobs.count, try front.room(now: now, db))
+        while jobs.count < limit,
+            let front = try Front.find(among: queues, background: BackgroundJobs(room: background), db)
+        {
+            let allowed = front.isBackground ? min(limit - jobs.count, background) : limit - jobs.count
+            let room = min(allowed, try front.room(now: now, db))
             guard room > 0 else {
                 try front.close(now: now, db)
                 continue
             }
             let tasks = try front.tasks(atMost: room, db)
+            if front.isBackground { background -= tasks.count }
             for task in tasks {
-                jobs.append(try take(task, &beginning, from: front.queueName, for: worker, now: now, &ledger, db))
+                jobs.append(
+                    try take(
+                        task,
+                        &beginning,
+                        from: (front.queueName, front.isBackground),
+                        for: worker,
+                        now: now,
+                        &ledger,
+                        db
+                    )
+                )
             }
             if front.isLimited {
                 try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
@@ -98,11 +120,18 @@ extension SQLiteStore {
     }
 
     /// Whether a claim could find anything or enable a later one to. Checked before the write lock is taken.
-    private static func mayClaim(_ db: Database, _ kind: ClaimKind, _ wanted: [String]?, now: Int64) throws -> Bool {
+    private static func mayClaim(
+        _ db: Database,
+        _ kind: ClaimKind,
+        _ wanted: [String]?,
+        _ background: Int,
+        now: Int64
+    ) throws -> Bool {
+        let background = BackgroundJobs(room: background)
         if let due = try nextDueTime(db), due <= now { return true }
         if try Rates.mayOpen(now: now, db) { return true }
-        if kind == .poison { return try !poisonJobs(wanted, 1, attemptedBefore: nil, db).isEmpty }
-        return try !Front.openQueues(among: wanted, db).isEmpty
+        if kind == .poison { return try !poisonJobs(wanted, background, 1, attemptedBefore: nil, db).isEmpty }
+        return try !Front.openQueues(among: wanted, background: background, db).isEmpty
     }
 
     private static func promoteDueJobs(_ db: Database, now: Int64) throws {
@@ -128,15 +157,16 @@ extension SQLiteStore {
     /// The poison jobs that may run now, by rank. There are few.
     private static func poisonJobs(
         _ wanted: [String]?,
+        _ background: BackgroundJobs,
         _ limit: Int,
         attemptedBefore time: Int64?,
         _ db: Database
-    ) throws -> [(task: TaskRow, queue: String)] {
+    ) throws -> [(task: TaskRow, queue: (name: String, isBackground: Bool))] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT task.id, queue.name FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
+                SELECT task.id, queue.name, queue.background FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
                 WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
-                  AND (?1 IS NULL OR attempted_at <= ?1)
+                  AND (?1 IS NULL OR attempted_at <= ?1) AND background <= ?4
                   AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
                     AND (key.running >= key.max_running OR key.opens_at <> 0))
                   AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
@@ -144,21 +174,22 @@ extension SQLiteStore {
                 """
         )
         let names = wanted.map { JSONValue.array($0.map(JSONValue.string)).canonicalText }
-        return try Row.fetchAll(statement, arguments: [time, names, limit]).compactMap { row in
-            try TaskRow.find(row[0], db).map { (task: $0, queue: row[1]) }
+        return try Row.fetchAll(statement, arguments: [time, names, limit, background == .included]).compactMap { row in
+            try TaskRow.find(row[0], db).map { (task: $0, queue: (name: row[1], isBackground: row[2])) }
         }
     }
 
     private static func claimPoisonJobs(
         _ limit: Int,
         _ wanted: [String]?,
+        _ background: BackgroundJobs,
         for worker: String,
         now: Int64,
         _ db: Database
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
         // One by one, because each may fill its queue or key.
-        while jobs.count < limit, let next = try poisonJobs(wanted, 1, attemptedBefore: nil, db).first {
+        while jobs.count < limit, let next = try poisonJobs(wanted, background, 1, attemptedBefore: nil, db).first {
             var ledger = Ledger(now: now)
             var beginning = try Beginning(db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
@@ -196,7 +227,7 @@ extension SQLiteStore {
     private static func take(
         _ task: TaskRow,
         _ beginning: inout Beginning,
-        from queue: String,
+        from queue: (name: String, isBackground: Bool),
         for worker: String,
         now: Int64,
         _ ledger: inout Ledger,
@@ -220,7 +251,8 @@ extension SQLiteStore {
             claim: claim,
             request: row[0],
             refresh: task.refresh,
-            queue: queue,
+            queue: queue.name,
+            isBackground: queue.isBackground,
             attempt: task.attempt + 1,
             maxAttempts: task.maxAttempts,
             crashCount: task.crashCount,

@@ -74,7 +74,7 @@ extension SQLiteStore {
             // Most requests are new; one statement tells which are not.
             let known = try Self.existing(new.flatMap { $0.job.wanted.map(\.id) }, db)
             return try new.enumerated().compactMap { index, new in
-                guard new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
+                guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
                 return try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
             }
         }
@@ -122,6 +122,9 @@ extension SQLiteStore {
             let joined = try join(duplicate, new.job.joining(now: now), now: now, &ledger, db)
             if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
             return try receipt(.joined, new, joined, createdAt: nil, db)
+        }
+        if new.needsJob, let running = try runningJob(for: new.key.text, db) {
+            return try receipt(.joined, new, running, createdAt: nil, db)
         }
         let id = try insert(new, now: now, db)
         let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)

@@ -5,8 +5,13 @@ internal import GRDB
 
 extension SQLiteStore {
     package func queues() async throws(StoreError) -> [StatusReport.Queue] {
-        let now = clock.now()
-        return try await read { db in try Self.queues(db, now: now) }
+        let (now, directory) = (clock.now(), directory)
+        return try await read { db in
+            let queues = try Self.queues(db, now: now)
+            guard queues.contains(where: \.isBackground) else { return queues }
+            let workers = try Self.workers(db, directory)
+            return queues.map { $0.waiting(for: workers, now: now) }
+        }
     }
 
     package func pause(_ queue: String, unknown: UnknownQueue = .refused) async throws(StoreError) -> Bool {
@@ -37,6 +42,17 @@ extension SQLiteStore {
         try await commit { db in try Rates.set(rate, .queue, try Self.require(queue, unknown, db), db) }
     }
 
+    package func setBackground(
+        _ isBackground: Bool,
+        queue: String,
+        unknown: UnknownQueue
+    ) async throws(StoreError) {
+        try await commit { db in
+            let id = try Self.require(queue, unknown, db)
+            try db.execute(sql: "UPDATE queue SET background = ? WHERE id = ?", arguments: [isBackground, id])
+        }
+    }
+
     private func setPaused(_ value: Int, _ queue: String, _ unknown: UnknownQueue) async throws(StoreError) -> Bool {
         try await commit { db in
             let id = try Self.require(queue, unknown, db)
@@ -60,7 +76,7 @@ extension SQLiteStore {
         let states = JobState.allCases
         let statement = try db.cachedStatement(
             sql: """
-                SELECT name, paused, max_running, rate_count, rate_period, hook, CASE WHEN available > 0 THEN
+                SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
                   (SELECT min(due) FROM task INDEXED BY task_waiting WHERE queue = queue.id AND state = 1) END,
                   \(states.map(\.rawValue).joined(separator: ", "))
                 FROM queue JOIN queue_count ON queue_count.queue = queue.id
@@ -73,8 +89,8 @@ extension SQLiteStore {
             let name: String = row[0]
             let more = arrivals.removeValue(forKey: ExactText(name))
             var jobs = more?.jobs ?? [:]
-            for (index, state) in states.enumerated() { jobs[state, default: 0] += row[7 + index] as Int }
-            let oldest = [more?.oldest, row[6] as Int64?].compactMap { $0 }.min()
+            for (index, state) in states.enumerated() { jobs[state, default: 0] += row[8 + index] as Int }
+            let oldest = [more?.oldest, row[7] as Int64?].compactMap { $0 }.min()
             queues.append(
                 StatusReport.Queue(
                     name: name,
@@ -83,7 +99,8 @@ extension SQLiteStore {
                     paused: row[1],
                     maxRunning: row[2],
                     rate: (row[3] as Int?).map { StartRate(count: $0, period: row[4]).description },
-                    hook: row[5]
+                    hook: row[5],
+                    isBackground: row[6]
                 )
             )
         }

@@ -7,8 +7,8 @@ extension SQLiteStore {
     package func status() async throws(StoreError) -> StatusReport {
         let (now, directory) = (clock.now(), directory)
         return try await read { db in
-            let queues = try Self.queues(db, now: now)
             let workers = try Self.workers(db, directory)
+            let queues = try Self.queues(db, now: now).map { $0.waiting(for: workers, now: now) }
             let finished = try Self.finished(since: now.milliseconds - 60_000, db)
             let activity = try Self.activity(
                 queues: queues,
@@ -47,11 +47,18 @@ extension SQLiteStore {
         }
     }
 
-    package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+    package func unfinishedJobs(
+        queues: [String]?,
+        background: BackgroundJobs
+    ) async throws(StoreError) -> Int {
         let now = clock.now()
         let wanted = queues.map { Set($0.map(ExactText.init)) }
         return try await read { db in
-            try Self.queues(db, now: now).filter { !$0.paused && (wanted?.contains(ExactText($0.name)) ?? true) }
+            try Self.queues(db, now: now)
+                .filter { queue in
+                    !queue.paused && (wanted?.contains(ExactText(queue.name)) ?? true)
+                        && (background == .included || !queue.isBackground)
+                }
                 .reduce(0) { sum, queue in
                     sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
                 }
@@ -98,6 +105,8 @@ extension SQLiteStore {
                 concurrency: row["concurrency"],
                 running: row["running"],
                 stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
+                rendererVersion: row["renderer_version"],
+                quietHours: row["quiet_hours"],
                 current: try runningJobs(of: row["id"], db)
             )
         }

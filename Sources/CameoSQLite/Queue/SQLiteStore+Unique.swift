@@ -18,6 +18,12 @@ extension SQLiteStore {
         return try Int64.fetchOne(find, arguments: [key]).flatMap { try TaskRow.find($0, db) }
     }
 
+    /// A running job of a key. There are as many running jobs as workers have room for.
+    static func runningJob(for key: String, _ db: Database) throws -> TaskRow? {
+        let rest = "INDEXED BY task_running WHERE state = 2 AND worker IS NOT NULL AND unique_key = ? LIMIT 1"
+        return try TaskRow.all(rest, [key], db).first
+    }
+
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
     /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source.
     ///

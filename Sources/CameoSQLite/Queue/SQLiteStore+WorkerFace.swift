@@ -13,7 +13,9 @@ extension SQLiteStore {
             pid: worker.pid,
             version: worker.version,
             concurrency: worker.concurrency,
-            renderers: worker.renderers
+            renderers: worker.renderers,
+            rendererVersion: worker.rendererVersion,
+            quietHours: worker.quietHours?.description
         )
         registrations.withLock { $0[worker.id] = registration }
     }

@@ -10,7 +10,9 @@ extension SQLiteStore {
         pid: Int,
         version: String,
         concurrency: Int,
-        renderers: Int = 0
+        renderers: Int = 0,
+        rendererVersion: String? = nil,
+        quietHours: String? = nil
     ) async throws(StoreError) -> WorkerRegistration {
         let row = WorkerRow(
             id: id,
@@ -19,6 +21,8 @@ extension SQLiteStore {
             version: version,
             concurrency: concurrency,
             renderers: renderers,
+            rendererVersion: rendererVersion,
+            quietHours: quietHours,
             startedAt: nowMilliseconds
         )
         do {
@@ -41,14 +45,15 @@ extension SQLiteStore {
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
                 sql: """
-                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, started_at, boot_id, lease_until,
-                      transfers)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
+                      started_at, boot_id, lease_until, transfers)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
                     """,
                 arguments: [
-                    row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.startedAt,
-                    BootIdentity.current, lease, transfers.isEmpty ? nil : try transfers.stored,
+                    row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.rendererVersion,
+                    row.quietHours, row.startedAt, BootIdentity.current, lease,
+                    transfers.isEmpty ? nil : try transfers.stored,
                 ]
             )
             try Self.add(counted, db)

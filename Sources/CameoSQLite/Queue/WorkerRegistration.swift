@@ -54,6 +54,8 @@ struct WorkerRow: Sendable {
     let version: String
     let concurrency: Int
     let renderers: Int
+    let rendererVersion: String?
+    let quietHours: String?
     let startedAt: Int64
 }
 

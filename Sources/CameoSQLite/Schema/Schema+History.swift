@@ -100,6 +100,10 @@ extension Schema {
           version TEXT NOT NULL,
           concurrency INTEGER NOT NULL,
           renderers INTEGER NOT NULL DEFAULT 0,
+          -- The version of the pictures that it makes; NULL: unknown.
+          renderer_version TEXT,
+          -- When it takes jobs of background queues; NULL: always.
+          quiet_hours TEXT,
           started_at INTEGER NOT NULL,
           boot_id TEXT NOT NULL,
           lease_until INTEGER NOT NULL,

@@ -103,6 +103,8 @@ extension Schema {
           id INTEGER PRIMARY KEY,
           name TEXT NOT NULL UNIQUE,
           paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
+          -- 1: its jobs are claimed only when those of other queues are not waiting.
+          background INTEGER NOT NULL DEFAULT 0 CHECK (background IN (0, 1)),
           max_running INTEGER CHECK (max_running >= 1),
           -- Jobs that may start per period, in milliseconds.
           rate_count INTEGER CHECK (rate_count >= 1),
@@ -119,8 +121,9 @@ extension Schema {
           -- The hook that is told of the end of each of its jobs.
           hook TEXT
         ) STRICT;
-        -- Claim: the queue of lowest rank.
-        CREATE INDEX queue_open ON queue(head) WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0;
+        -- Claim: the queue of lowest rank, background queues last.
+        CREATE INDEX queue_open ON queue(background, head)
+          WHERE head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0;
         -- Claim: rates that allow a job to start again.
         CREATE INDEX queue_opening ON queue(opens_at) WHERE opens_at <> 0;
 

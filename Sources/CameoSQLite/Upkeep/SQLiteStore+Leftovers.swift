@@ -13,9 +13,9 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM accepted INDEXED BY accepted_key WHERE key = key.id AND key <> 0)
         """
 
-    /// The condition for an empty queue. A queue with an operator's pause, limit or hook is kept for future jobs.
+    /// The condition for an empty queue. A queue with an operator's setting is kept for future jobs.
     fileprivate static let isEmptyQueue = """
-        paused = 0 AND max_running IS NULL AND rate_count IS NULL AND hook IS NULL
+        paused = 0 AND background = 0 AND max_running IS NULL AND rate_count IS NULL AND hook IS NULL
           AND EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
             AND scheduled + available + running + retryable + completed + discarded + cancelled = 0)
         """

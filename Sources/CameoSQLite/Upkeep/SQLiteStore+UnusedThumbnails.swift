@@ -1,5 +1,5 @@
-internal import CameoModel
-internal import CameoStore
+package import CameoModel
+package import CameoStore
 internal import Foundation
 internal import GRDB
 
@@ -13,6 +13,24 @@ extension SQLiteStore {
         while let page = try await next(of: &walk) {
             let ids = page.map(\.id)
             try await steps.take(ids) { some throws(StoreError) in try await remove(some, notUsedSince: limit) }
+        }
+    }
+
+    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
+        while true {
+            // The thumbnails that a request needs are known once it is accepted.
+            while try await acceptArrivals() {}
+            let removed = try await commit { db -> Int? in
+                guard try !Self.hasArrivals(db) else { return nil }
+                let remove = try db.cachedStatement(
+                    sql: "DELETE FROM thumbnail WHERE id = ? AND NOT \(UnusedThumbnails.isNeeded)"
+                )
+                return try ids.reduce(0) { count, id in
+                    try remove.execute(arguments: [id.text])
+                    return count + db.changesCount
+                }
+            }
+            if let removed { return removed }
         }
     }
 

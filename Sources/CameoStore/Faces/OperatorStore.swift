@@ -30,6 +30,9 @@ package protocol OperatorStore: AnyStore {
     func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError)
     /// Limits the rate at which jobs of a queue start, over all workers; nil removes the limit.
     func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError)
+    /// Makes a queue a background queue or an ordinary one: jobs of background queues are claimed only when no others
+    /// wait, and take up at most half of a worker.
+    func setBackground(_ isBackground: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError)
     /// Limits how many jobs of a concurrency key run at once, overriding requests; nil lets requests decide again.
     /// Returns false if there was no operator's limit to remove.
     @discardableResult

@@ -35,6 +35,10 @@ package protocol ReaderStore: AnyStore {
     ///
     /// - Throws: ``StoreError/notFound(uri:)`` if it has not been made yet.
     func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail
+    /// The sources that have thumbnails, with these, from a cursor of the previous page on. Up to `limit` sources are
+    /// examined.
+    func knownSources(_ selection: KnownSourceSelection, after cursor: String?, limit: Int) async throws(StoreError)
+        -> KnownSourcePage
     /// The concurrency keys that have due or running jobs or an operator's limit, sorted by name.
     func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit]
     /// The limit of one concurrency key; for a key never used, the limit that its first request would get.

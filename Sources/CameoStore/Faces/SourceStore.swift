@@ -41,4 +41,7 @@ package protocol SourceStore: AnyStore {
     func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources
     /// Removes everything cached for a source, for all credentials, and its remembered failures.
     func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
+    /// Removes thumbnails, whose URIs resolve to nothing until they are made again. Those that an unfinished job needs
+    /// are kept. Returns the number of those removed.
+    func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int
 }

@@ -30,6 +30,23 @@ extension WorkerStore {
     package func deregister(_ worker: String) async throws(StoreError) {
         try await deregister(worker, adding: StoreCounters())
     }
+
+    package func claim(
+        limit: Int,
+        kind: ClaimKind = .usual,
+        queues: [String]? = nil,
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedJob] {
+        try await claim(limit: limit, background: limit, kind: kind, queues: queues, for: worker)
+    }
+
+    package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
+        try await hasOverduePoisonJob(queues: queues, background: .included)
+    }
+
+    package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+        try await unfinishedJobs(queues: queues, background: .included)
+    }
 }
 
 extension OperatorStore {

@@ -20,15 +20,16 @@ package protocol WorkerStore: AnyStore {
 
     /// Claims up to `limit` jobs, lowest rank first, and counts an attempt for each (invariant I1). Returns none if
     /// nothing is due, no queue or concurrency key has room, or the worker was asked to stop. Claims only from
-    /// `queues`, or from all if nil, and never from paused queues. First accepts jobs inserted by SQL.
-    func claim(limit: Int, kind: ClaimKind, queues: [String]?, for worker: String) async throws(StoreError)
-        -> [ClaimedJob]
+    /// `queues`, or from all if nil, and never from paused queues. Background queues come after all others, and at most
+    /// `background` of the jobs are theirs. First accepts jobs inserted by SQL.
+    func claim(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String)
+        async throws(StoreError) -> [ClaimedJob]
     /// The jobs inserted by SQL that this process has refused since the last call.
     func takeRefused() -> [LostJob]
     /// Whether a poison job (see ``ClaimKind/poison``) has waited so long that it no longer gives way to other jobs.
-    func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool
+    func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool
     /// The number of jobs that are available, retryable or running, for which a drain has to wait.
-    func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int
+    func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int
     /// Rescues the jobs of workers that died, or were silent for longer than their lease, except those of `own`. The
     /// attempt is not counted; the death is, and at ``ClaimKind/discardAfterCrashes`` the job is discarded.
     func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport

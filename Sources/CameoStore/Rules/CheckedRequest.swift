@@ -7,6 +7,8 @@ package struct CheckedRequest: Sendable {
     /// The request as JSON text.
     package let text: String
     package let key: UniqueKey
+    /// Whether existing thumbnails do not answer it, because the caller knows that they are stale.
+    package var needsJob = false
 
     /// - Throws: `InvalidRequest`
     package init(_ request: ThumbnailRequest) throws(InvalidRequest) {

@@ -1,8 +1,8 @@
 /// The order of claims, lowest first.
 ///
 /// A task's rank is its due time minus one minute per step of priority. Every minute of waiting is worth a step, so
-/// nothing starves, and a rank never changes while its task waits. Within a millisecond the lower id goes first, by its
-/// last 14 bits.
+/// nothing starves but background queues, and a rank never changes while its task waits. Within a millisecond the lower
+/// id goes first, by its last 14 bits.
 package enum Rank {
     /// The worth of one step of priority in milliseconds.
     static let step: Int64 = 60_000

@@ -21,6 +21,8 @@ package struct ClaimedJob: Hashable, Sendable {
     /// The request's refresh, or the more thorough one of a request that joined.
     package let refresh: Refresh
     package let queue: String
+    /// Whether the queue is a background queue.
+    package let isBackground: Bool
     /// The number of this attempt, from 1.
     package let attempt: Int
     package let maxAttempts: Int
@@ -41,6 +43,7 @@ package struct ClaimedJob: Hashable, Sendable {
         request: String,
         refresh: Refresh,
         queue: String,
+        isBackground: Bool = false,
         attempt: Int,
         maxAttempts: Int,
         crashCount: Int,
@@ -55,6 +58,7 @@ package struct ClaimedJob: Hashable, Sendable {
         self.request = request
         self.refresh = refresh
         self.queue = queue
+        self.isBackground = isBackground
         self.attempt = attempt
         self.maxAttempts = maxAttempts
         self.crashCount = crashCount

@@ -1,3 +1,5 @@
+package import CameoModel
+
 /// A worker's registration, visible to others.
 package struct WorkerDescription: Hashable, Sendable {
     /// See ``isID(_:)``.
@@ -9,14 +11,29 @@ package struct WorkerDescription: Hashable, Sendable {
     package let concurrency: Int
     /// The number of renderer processes that it keeps ready.
     package let renderers: Int
+    /// The version of the pictures that its renderers make; nil: unknown.
+    package let rendererVersion: String?
+    /// When it takes jobs of background queues; nil: always.
+    package let quietHours: QuietHours?
 
-    package init(id: String, host: String, pid: Int, version: String, concurrency: Int, renderers: Int = 0) {
+    package init(
+        id: String,
+        host: String,
+        pid: Int,
+        version: String,
+        concurrency: Int,
+        renderers: Int = 0,
+        rendererVersion: String? = nil,
+        quietHours: QuietHours? = nil
+    ) {
         self.id = id
         self.host = host
         self.pid = pid
         self.version = version
         self.concurrency = concurrency
         self.renderers = renderers
+        self.rendererVersion = rendererVersion
+        self.quietHours = quietHours
     }
 
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin

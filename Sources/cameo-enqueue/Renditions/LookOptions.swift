@@ -34,6 +34,18 @@ struct LookOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
+        help: ArgumentHelp("Draw a border of this width in pixels over the edges.", valueName: "pixels")
+    )
+    var border: Int?
+
+    @Option(
+        help: ArgumentHelp("The border's colour: #rrggbb or #rrggbbaa. (default: black)", valueName: "color"),
+        transform: RenditionArgument.color
+    )
+    var borderColor: Color?
+
+    @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Blur with this standard deviation in pixels, 0.3 to 100.", valueName: "sigma")
     )
     var blur: Double?
@@ -74,7 +86,8 @@ struct LookOptions: ParsableArguments {
     var given: [String] {
         [
             ("--background", background != nil), ("--corner-radius", cornerRadius != nil),
-            ("--corners", corners != nil), ("--blur", blur != nil), ("--sharpen", sharpen != nil),
+            ("--corners", corners != nil), ("--border", border != nil), ("--border-color", borderColor != nil),
+            ("--blur", blur != nil), ("--sharpen", sharpen != nil),
             ("--brightness", brightness != nil), ("--contrast", contrast != nil), ("--saturation", saturation != nil),
             ("--grayscale", grayscale), ("--tint", tint != nil),
         ]
@@ -85,6 +98,8 @@ struct LookOptions: ParsableArguments {
         rendition.background = background
         rendition.look.cornerRadius = cornerRadius
         if let corners { rendition.look.corners = corners }
+        rendition.look.border = border
+        if let borderColor { rendition.look.borderColor = borderColor }
         rendition.look.blur = blur
         rendition.look.sharpen = sharpen
         rendition.look.brightness = brightness ?? 1

@@ -16,6 +16,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Encode without loss (WebP, AVIF).")
     var lossless = false
 
+    @Flag(help: "Encode nearly without loss: adjust pixels a little first, by the quality (WebP).")
+    var nearLossless = false
+
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -61,6 +64,7 @@ struct OutputOptions: ParsableArguments {
     var given: [String] {
         [
             ("--format", format != nil), ("--quality", quality != nil), ("--lossless", lossless),
+            ("--near-lossless", nearLossless),
             ("--effort", effort != nil), ("--progressive", progressive),
             ("--chroma-subsampling", chromaSubsampling != nil), ("--palette", palette),
             ("--max-bytes", maxBytes != nil), ("--animated", animated), ("--keep-profile", keepProfile),
@@ -84,6 +88,7 @@ struct OutputOptions: ParsableArguments {
         var settings: [(Rendition.EncodingOption, (inout Rendition) -> Void)] = []
         if palette { settings.append((.palette, { $0.encoding.palette = true })) }
         if lossless { settings.append((.lossless, { $0.encoding.lossless = true })) }
+        if nearLossless { settings.append((.nearLossless, { $0.encoding.nearLossless = true })) }
         if animated { settings.append((.animated, { $0.encoding.animated = true })) }
         if progressive { settings.append((.progressive, { $0.encoding.progressive = true })) }
         if keepProfile { settings.append((.keepProfile, { $0.encoding.keepProfile = true })) }

@@ -1,19 +1,15 @@
 internal import ArgumentParser
 internal import CameoModel
 internal import CommandSupport
-internal import Foundation
 
 /// Named lists of renditions, built in or from a file.
 struct PresetOptions: ParsableArguments {
-    /// The variable that names the file if `--presets` does not.
-    static let variable = "CAMEO_PRESETS"
-
     @Option(
         help: ArgumentHelp(
             "Make the renditions of this preset (see --list-presets). Repeatable; --size adds more.",
             valueName: "name"
         ),
-        completion: .custom { words, _, _ in presetNames(words) }
+        completion: Presets.completion
     )
     var preset: [String] = []
 
@@ -21,7 +17,7 @@ struct PresetOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
-            (default: $\(variable), else only the built-in ones)
+            (default: $\(Presets.variable), else only the built-in ones)
             """,
             valueName: "file.json"
         ),
@@ -42,40 +38,12 @@ struct PresetOptions: ParsableArguments {
 
     /// The renditions of all `--preset` in order, each with the option that requested it.
     func renditions() throws -> [(Rendition, String)] {
-        guard !preset.isEmpty else { return [] }
-        let file = try load()
-        return try preset.flatMap { name in
-            guard let preset = file[name] else {
-                let names = file.all.map(\.name).joined(separator: ", ")
-                throw ValidationError("--preset \(name): there is no such preset (there are \(names))")
-            }
-            return preset.renditions.map { ($0, "--preset \(name)") }
-        }
-    }
-
-    /// The built-in presets, and those of the file.
-    func load(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> PresetFile {
-        let builtIn = try PresetFile.builtIn()
-        guard let path = presets ?? environment[Self.variable].flatMap({ $0.isEmpty ? nil : $0 }) else {
-            return builtIn
-        }
-        let origin = "\(presets == nil ? Self.variable : "--presets") \(path)"
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.read(path)
-        } catch {
-            throw CommandFailure("\(origin): cannot be read: \(error)", .usage)
-        }
-        do throws(InvalidRequest) {
-            return builtIn.replaced(by: try PresetFile(parsing: data))
-        } catch {
-            throw CommandFailure("\(origin): \(error)", .usage)
-        }
+        preset.isEmpty ? [] : try Presets.load(presets).renditions(of: preset)
     }
 
     /// Prints one preset per line, or all as JSON.
     func list(asJSON: Bool) throws {
-        let file = try load()
+        let file = try Presets.load(presets)
         guard !asJSON else { return Output.line(file.json.canonicalText) }
         for preset in file.all {
             let renditions = preset.renditions.map(\.name).joined(separator: " ")
@@ -83,11 +51,4 @@ struct PresetOptions: ParsableArguments {
             Output.line([preset.name, description, renditions].joined(separator: "\t"))
         }
     }
-}
-
-/// Completes the built-in presets and those of the file that the words typed so far name.
-private func presetNames(_ words: [String]) -> [String] {
-    var options = PresetOptions()
-    options.presets = TypedWords(words).value(of: "--presets")
-    return (try? options.load().all.map(\.name)) ?? []
 }

@@ -27,11 +27,13 @@ function entry(queue) {
     jobs.scheduled ? `${number(jobs.scheduled)} scheduled` : "",
     queue.oldestWaitingSeconds === undefined ? "" : `oldest waits ${duration(queue.oldestWaitingSeconds * 1000)}`,
     queue.rate ? `at most ${queue.rate}` : "",
+    queue.opensAt ? `waits for quiet hours until ${new Date(queue.opensAt).toLocaleString()}` : "",
     `${number(jobs.completed)} completed`, `${number(jobs.discarded)} failed`,
   ].filter(Boolean).join(" · ");
   return element("li", { key: name },
     element("div", { className: "line" },
       link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
+      queue.background ? element("span", { className: "pill", textContent: "background" }) : "",
       queue.paused ? element("span", { className: "pill paused", textContent: "paused" }) : "",
       access.operate ? pauseButton(queue) : ""),
     stateBar(jobs), element("p", { className: "quiet", textContent: facts }),

@@ -1,0 +1,50 @@
+import CameoModel
+import Foundation
+import Testing
+
+@testable import CameoRenderer
+
+@Suite(.timeLimit(.minutes(10)))
+struct DeskTests {
+    @Test func ticketsOfTheBackgroundAreTakenLast() async throws {
+        let desk = JobDesk(doorbells: [try Doorbell()])
+        let source = try OpenFile.memory(containing: Data("picture".utf8))
+        let (submitted, submission) = AsyncStream<Void>.makeStream()
+        var submissions = submitted.makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var ids: [RenderTicket.ID] = []
+            for isBackground in [true, false, true, false] {
+                let id = desk.announce()
+                ids.append(id)
+                group.addTask {
+                    _ = try? await withCheckedThrowingContinuation { continuation in
+                        desk.submit(
+                            RenderTicket(
+                                id: id,
+                                renditions: [],
+                                source: source,
+                                kind: .file,
+                                overlays: [],
+                                name: "picture",
+                                scopes: [],
+                                timeout: nil,
+                                isBackground: isBackground,
+                                clock: WorkClock(),
+                                continuation: continuation
+                            )
+                        )
+                        submission.yield()
+                    }
+                }
+                await submissions.next()
+            }
+            var taken: [RenderTicket.ID] = []
+            while let ticket = desk.next(for: 0) {
+                taken.append(ticket.id)
+                desk.finish(ticket, in: 0, .failure(CancellationError()))
+            }
+            #expect(taken == [1, 3, 0, 2].map { ids[$0] })
+            try await group.waitForAll()
+        }
+    }
+}
