@@ -25,6 +25,8 @@ package struct RendererConfiguration: Sendable {
     package var maximumOutputBytes = RendererProtocol.maximumOutputBytes
     /// The most bytes that it may return for all renditions of a job, which the worker holds at once.
     package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
+    /// Whether a rendition may be smaller than was asked for, because it would have more bytes than it may.
+    package var mayAnswerSmaller = false
 
     package init(executable: String, processes: Int) {
         self.executable = executable

@@ -15,9 +15,8 @@ package enum FrameService {
             return ChildNeeds()
         }
         let channel = WorkerChannel()
-        let version = "libavcodec-\(String(cString: cameo_video_version()))"
         do {
-            try channel.send(HelloMessage(rendererVersion: version, sandbox: sandbox))
+            try channel.send(HelloMessage(rendererVersion: Self.version, sandbox: sandbox))
             while let (job, source, _) = try channel.receiveJob() {
                 try answer(job, source, channel)
             }
@@ -26,6 +25,9 @@ package enum FrameService {
         }
     }
 
+    /// The first part is raised when the frames change that Cameo makes of a video.
+    private static var version: String { "frames-1 libavcodec-\(String(cString: cameo_video_version()))" }
+
     private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
             job.renditions.count == 1, job.kinds == [.video]
@@ -33,7 +35,7 @@ package enum FrameService {
         let frame = VideoFrame(
             of: source,
             in: container,
-            at: wanted.time,
+            for: wanted,
             job.limits,
             maximumBytes: job.maximumOutputBytes
         )
@@ -41,12 +43,11 @@ package enum FrameService {
         guard let codec = frame.codec else {
             return try channel.send(RefusalMessage(.failed, predicate: "has a codec without a name"))
         }
-        let (width, height) = (Int(frame.made.width), Int(frame.made.height))
         let png = frame.takePNG()
         let rendition = EncodedRendition(
             bytes: png,
-            width: width,
-            height: height,
+            width: Int(frame.made.png_width),
+            height: Int(frame.made.png_height),
             format: .png,
             hasAlpha: false,
             frames: 1,
@@ -55,12 +56,13 @@ package enum FrameService {
         )
         let facts = PictureFacts(
             format: .video,
-            width: width,
-            height: height,
+            width: Int(frame.made.width),
+            height: Int(frame.made.height),
             pages: 1,
             hasAlpha: false,
             video: VideoFacts(
                 duration: frame.made.duration > 0 ? frame.made.duration : nil,
+                time: frame.made.time >= 0 ? frame.made.time : nil,
                 codec: codec,
                 rotation: Int(frame.made.rotation),
                 hasAudio: frame.made.has_audio

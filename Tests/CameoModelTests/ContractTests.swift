@@ -105,7 +105,7 @@ struct ContractTests {
         var members = defaults(request["properties"])
         members["source"] = .string("https://pictures.example/cat.jpg")
         var rendition = defaults(request["$defs", "rendition", "properties"])
-        #expect(rendition.count == 21)
+        #expect(rendition.count == 22)
         let parts = try #require(request["$defs"])
         var crop = defaults(parts["cropArea", "properties"])
         crop.merge(["width": .integer(1), "height": .integer(1)]) { $1 }

@@ -17,6 +17,8 @@ struct EnqueueOptionTests {
             ("--size 9x --time 15.50", #"{"time":15.5,"width":9}"#),
             ("--size 9x --time 50%", #"{"time":"50%","width":9}"#),
             ("--size 9x --time auto", #"{"width":9}"#),
+            ("--size 9x --time cover", #"{"time":"cover","width":9}"#),
+            ("--size 9x --time 50% --accurate", #"{"accurate":true,"time":"50%","width":9}"#),
             ("--size 9x --dpr 1.5 --page 2 --trim 0", #"{"dpr":1.5,"page":2,"trim":0,"width":9}"#),
             (
                 "--size 9x --crop 10,20,300x200",
@@ -125,6 +127,7 @@ struct EnqueueOptionTests {
             ("--dpr nan", "--dpr: "), ("--size 9000x --dpr 2", "--dpr: makes a width of 18000"),
             ("--size 9223372036854775807x", "--size 9223372036854775807x: width"), ("--page -1", "--page: "),
             ("--time soon", "--time"), ("--time -1", "--time"),
+            ("--accurate", "--accurate: is for a time"), ("--time cover --accurate", "--accurate: is for a time"),
             ("--trim 256", "--trim: "), ("--trim", "--trim"), ("--crop 1,2", "'1,2' is invalid for '--crop"),
             ("--crop 1,2,3x4x5", "'1,2,3x4x5' is invalid for '--crop"),
             ("--crop 1%,2,3x4", "'1%,2,3x4' is invalid for '--crop"),

@@ -9,6 +9,8 @@ struct SourceReader {
     let toleratesDamage: Bool
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
+    /// The size of the frame of a video, of which the picture may be a smaller one.
+    private let frameSize: PixelSize?
 
     /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(
@@ -27,7 +29,9 @@ struct SourceReader {
             format = sniffed
             drawing = nil
         case .video:
-            guard PictureFormat(sniffing: bytes) == .png else { throw .unsupportedFormat(looksLike: nil) }
+            guard PictureFormat(sniffing: bytes) == .png, VideoFrameSize.named(in: bytes) != nil else {
+                throw .unsupportedFormat(looksLike: nil)
+            }
             format = .video
             drawing = nil
         case .initials:
@@ -45,6 +49,7 @@ struct SourceReader {
         self.format = format
         self.limits = limits
         self.toleratesDamage = toleratesDamage
+        frameSize = kind == .video ? VideoFrameSize.named(in: bytes) : nil
     }
 
     /// Opens the source; only the header is read.
@@ -67,10 +72,18 @@ struct SourceReader {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
         try check(PixelSize(header.width, header.height))
+        if let frameSize { try check(frameSize) }
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }
         return header
+    }
+
+    /// The facts of the source from the header of a page.
+    func facts(_ header: borrowing VipsPicture) -> PictureFacts {
+        let facts = PictureFacts(header, format: format)
+        guard let size = frameSize else { return facts }
+        return PictureFacts(format: format, width: size.width, height: size.height, pages: 1, hasAlpha: facts.hasAlpha)
     }
 
     /// The canvas of a WebP picture, known before it is opened.

@@ -40,6 +40,9 @@ extension Rendition {
         }
         try Self.check(page, in: Self.pageRange, path, "page")
         try time.validate(at: path)
+        if accurate, !time.isMoment {
+            throw Self.refusal(path, "accurate", "is for a time in seconds or per cent")
+        }
         try Self.check(trim, in: Self.trimRange, path, "trim")
         try crop?.validate(at: "\(path).crop")
         try gravity.validate(at: "\(path).gravity")

@@ -54,7 +54,11 @@ struct ReplyExpectation {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
             }
             let size = PixelSize(made.width, made.height)
-            guard rendition.mayHave(size, of: picture.source, configuration.limits) else {
+            let mayHave =
+                configuration.mayAnswerSmaller
+                ? size.pixels <= picture.source.width * picture.source.height
+                : rendition.mayHave(size, of: picture.source, configuration.limits)
+            guard mayHave else {
                 throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
         }

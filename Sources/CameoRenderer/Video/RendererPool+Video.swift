@@ -28,11 +28,12 @@ extension RendererPool {
             )
         }
         var made: [Int: EncodedRendition] = [:]
-        var last: (picture: RenderedPicture, facts: PictureFacts)?
-        for (time, indices) in Dictionary(grouping: renditions.indices, by: { renditions[$0].time }) {
-            let frame = try await frames.frame(of: source, at: time, named: name, scopes: scopes, clock: clock)
+        var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
+        for indices in Dictionary(grouping: renditions.indices, by: { Moment(renditions[$0]) }).values {
+            let wanted = indices.map { renditions[$0] }
+            let frame = try await frames.frame(of: source, for: wanted, named: name, scopes: scopes, clock: clock)
             let picture = try await render(
-                indices.map { renditions[$0] },
+                wanted,
                 of: frame.file,
                 holding: .video,
                 overlays: overlays,
@@ -41,15 +42,35 @@ extension RendererPool {
                 isBackground: isBackground,
                 clock: clock
             )
-            for (index, rendition) in zip(indices, picture.renditions) { made[index] = rendition }
-            last = (picture, frame.facts)
+            for (index, var rendition) in zip(indices, picture.renditions) {
+                rendition.source = frame.facts
+                made[index] = rendition
+            }
+            last = (picture, frame)
         }
         guard let last else { preconditionFailure("a request has renditions") }
         return RenderedPicture(
             renditions: renditions.indices.compactMap { made[$0] },
-            source: last.facts,
+            source: last.frame.facts,
             isTruncated: false,
-            rendererVersion: last.picture.rendererVersion
+            rendererVersion: Self.version(last.picture.rendererVersion, last.frame.version)
         )
+    }
+
+    /// The version that pictures of a source rendered now would have; nil if it is not known yet, or the source is a video
+    /// and no frame can be made of it.
+    package func version(of source: OpenFile, holding kind: SourceKind, frames: VideoFrames?) async -> String? {
+        guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else { return rendererVersion }
+        guard let own = rendererVersion, let other = await frames.version() else { return nil }
+        return Self.version(own, other)
+    }
+
+    private static func version(_ renderer: String, _ frames: String) -> String { "\(renderer) \(frames)" }
+
+    private struct Moment: Hashable {
+        let time: Rendition.FrameTime
+        let isExact: Bool
+
+        init(_ rendition: Rendition) { (time, isExact) = (rendition.time, rendition.accurate) }
     }
 }

@@ -52,14 +52,17 @@ struct GeometryOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            The moment of a video: seconds (15.5), a share of its duration (50%) or auto, which avoids black, blank and \
-            faded frames. (default: auto)
+            The moment of a video: seconds (15.5), a share of its duration (50%), auto, which avoids black, blank and \
+            faded frames, or cover, the cover art. (default: auto)
             """,
             valueName: "time"
         ),
         transform: RenditionArgument.time
     )
     var time: Rendition.FrameTime?
+
+    @Flag(help: "Show exactly the frame at the time, not the nearest keyframe, which is found faster.")
+    var accurate = false
 
     @Option(
         parsing: .unconditional,
@@ -95,9 +98,8 @@ struct GeometryOptions: ParsableArguments {
     var given: [String] {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
-            ("--page", page != nil), ("--time", time != nil), ("--trim", trim != nil), ("--crop", crop != nil),
-            ("--rotate", rotate != nil),
-            ("--flip", flip != nil),
+            ("--page", page != nil), ("--time", time != nil), ("--accurate", accurate),
+            ("--trim", trim != nil), ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
         ]
         .filter(\.1).map(\.0)
     }
@@ -108,6 +110,7 @@ struct GeometryOptions: ParsableArguments {
         rendition.dpr = dpr ?? 1
         rendition.page = page ?? 0
         rendition.time = time ?? .auto
+        rendition.accurate = accurate
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none
