@@ -15,6 +15,9 @@ public enum CameoURLError: Error, Hashable, Sendable {
     case damagedData(String)
     /// The protocol has no store, or the store cannot be read.
     case storeUnavailable(reason: String)
+    /// The bytes are more than a load holds in memory (``Client/maximumDataBytes``). ``Client/write(_:to:)`` writes them to a
+    /// file piece by piece.
+    case tooLarge(String, bytes: Int)
     /// Download tasks are not supported: on Linux, Foundation expects a file that only its own protocols create. Load the
     /// data and write it.
     case downloadTask(String)
@@ -40,6 +43,8 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
         case .noDataAvailable(let url): "there is nothing at \(url)"
         case .damagedData(let url): "the stored bytes of \(url) are damaged or gone"
         case .storeUnavailable(let reason): reason
+        case .tooLarge(let url, let bytes):
+            "\(url) has \(bytes) bytes, more than the \(Client.maximumDataBytes) that a load holds in memory; write it to a file"
         case .downloadTask(let url): "\(url) cannot be loaded by a download task; load its data and write that"
         }
     }
@@ -50,7 +55,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
     /// The domain of the error as an `NSError`.
     public static var errorDomain: String { "CameoURLError" }
 
-    /// The numbers 1 to 6 in the order of the cases. They never change.
+    /// The numbers of the errors. They never change.
     public var errorCode: Int {
         switch self {
         case .incorrectlyEncodedURL: 1
@@ -59,6 +64,7 @@ extension CameoURLError: CustomStringConvertible, LocalizedError, CustomNSError 
         case .damagedData: 4
         case .storeUnavailable: 5
         case .downloadTask: 6
+        case .tooLarge: 7
         }
     }
 

@@ -74,12 +74,12 @@ public final class Client: Sendable {
     }
 
     /// The bytes that currently have this name, verified against their digest.
+    ///
+    /// - Throws: ``CameoURLError/tooLarge(_:bytes:)`` for more than ``maximumDataBytes``, and the other cases.
     public func data(for uri: CameoURI) async throws(CameoURLError) -> Data {
-        do throws(StoreError) {
-            return try await store.data(of: try await store.content(of: uri).digest, through: memory).data
-        } catch {
-            throw CameoURLError(error, url: uri.description)
-        }
+        let name = uri.description
+        let content = try await reading(name) { () throws(StoreError) in try await store.content(of: uri) }
+        return try await bytes(of: content, at: name).data
     }
 
     /// Completes deferred work before a program ends: records when thumbnails were read, and moves a long write-ahead log into

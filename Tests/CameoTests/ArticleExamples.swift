@@ -54,6 +54,12 @@ func loadToFile(_ client: Client, _ uri: CameoURI, folder: URL) async throws -> 
     return try Data(contentsOf: file)
 }
 
+func writeToFile(_ client: Client, _ uri: CameoURI, folder: URL) async throws -> Data {
+    let file = folder.appending(path: "original")
+    try await client.write(uri, to: file)
+    return try Data(contentsOf: file)
+}
+
 func loadCount(_ client: Client, _ uri: CameoURI) async throws -> Int {
     let count = Resource(uri) { data in data.count }
     return try await client.load(count)

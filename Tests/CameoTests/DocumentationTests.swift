@@ -59,6 +59,7 @@ struct DocumentationTests {
         let uri = try await client.store(picture)
         #expect(try await loadBytes(client, uri) == picture)
         #expect(try await loadToFile(client, uri, folder: bench.folder.url) == picture)
+        #expect(try await writeToFile(client, uri, folder: bench.folder.url) == picture)
         #expect(try await loadCount(client, uri) == picture.count)
         #expect(try openWithMemory(bench.path) == 100_000_000)
         let origin = try await Origin.start()

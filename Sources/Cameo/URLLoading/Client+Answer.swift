@@ -26,7 +26,7 @@ extension Client {
             guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: nil) else {
                 return try Answer(url, 304, headers)
             }
-            let (data, isFromMemory) = try await store.data(of: content.digest, through: memory)
+            let (data, isFromMemory) = try await bytes(of: content, at: url.absoluteString)
             try Task.checkCancellation()
             if isFromMemory { headers["Cache-Status"] = CacheStatus.hit(ttl: nil, detail: CacheStatus.memory).text }
             headers["Content-Type"] = content.contentType(of: data)
