@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoStore
 internal import Synchronization
 

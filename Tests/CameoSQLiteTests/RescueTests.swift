@@ -164,7 +164,7 @@ struct RescueTests {
         try fixture.folder.write(Data("mine".utf8), to: "victim.lock")
         try await fixture.enqueue()
         _ = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-        let row = "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL"
+        let row = "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
         _ = try await fixture.sql(
             "PRAGMA ignore_check_constraints = 1; "
                 + (table == "worker" ? "\(row); " : "") + "UPDATE task SET worker = '\(Self.outside)'"
@@ -184,7 +184,7 @@ struct RescueTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
         let failure = await #expect(throws: StoreError.self) {
             _ = try await fixture.sql(
-                "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL"
+                "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
             )
         }
         let rule = "a worker's id must be a valid file name"

@@ -61,26 +61,20 @@ extension ConformanceCase {
             try await fixture.enqueue(2)
             let jobs = try await fixture.claim(2)
             let (job, other) = (try #require(jobs.first), try #require(jobs.last))
-            func transfer() async throws -> JobAttempt.Transfer? {
-                try await fixture.another().job(job.claim.jobID).attempts?.last?.transfer
-            }
-            func report(_ transfers: [RunningTransfer]) async throws {
-                try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), transfers: transfers)
-            }
-            #expect(try await transfer() == nil)
+            #expect(try await fixture.transfer(of: job) == nil)
             let half = JobAttempt.Transfer(receivedBytes: 5, totalBytes: 10)
             let unknown = JobAttempt.Transfer(receivedBytes: 7, totalBytes: nil)
-            try await report([
+            try await fixture.report([
                 RunningTransfer(token: other.claim.token, transfer: unknown),
                 RunningTransfer(token: job.claim.token, transfer: half),
             ])
-            #expect(try await transfer() == half)
+            #expect(try await fixture.transfer(of: job) == half)
             #expect(try await fixture.store.job(other.claim.jobID).attempts?.last?.transfer == unknown)
-            try await report([RunningTransfer(token: other.claim.token, transfer: unknown)])
-            #expect(try await transfer() == nil)
-            try await report([RunningTransfer(token: job.claim.token, transfer: half)])
+            try await fixture.report([RunningTransfer(token: other.claim.token, transfer: unknown)])
+            #expect(try await fixture.transfer(of: job) == nil)
+            try await fixture.report([RunningTransfer(token: job.claim.token, transfer: half)])
             try await fixture.complete(job)
-            #expect(try await transfer() == nil)
+            #expect(try await fixture.transfer(of: job) == nil)
         },
         ConformanceCase("the renderers of live workers are counted") { fixture in
             let worker = WorkerDescription(
@@ -103,4 +97,15 @@ extension ConformanceCase {
 
 extension Fixture {
     fileprivate func counters() async throws -> StoreCounters { try await another().metrics().counters }
+}
+
+extension Fixture {
+    /// The transfer of a job's last attempt.
+    fileprivate func transfer(of job: ClaimedJob) async throws -> JobAttempt.Transfer? {
+        try await another().job(job.claim.jobID).attempts?.last?.transfer
+    }
+
+    fileprivate func report(_ transfers: [RunningTransfer]) async throws {
+        try await store.extendLease(of: "w1", adding: StoreCounters(), transfers: transfers)
+    }
 }
