@@ -7,11 +7,6 @@ extension EndToEnd {
     /// Videos through the queue.
     @Suite(.timeLimit(.minutes(10)))
     struct VideoTests {
-        private static var canBeTested: Bool {
-            FileManager.default.isExecutableFile(atPath: Repository.builtProduct("cameo-frames"))
-                && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
-        }
-
         @Test func aVideoNamesTheProgramThatIsMissing() async throws {
             let deployment = try Deployment()
             let start = Data([0, 0, 0, 24] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("isomavc1".utf8))
@@ -24,7 +19,7 @@ extension EndToEnd {
             #expect(failure.message.contains("is a video") && failure.message.contains("/no-frames"), "\(failure)")
         }
 
-        @Test(.enabled(if: canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
         func aVideoGoesThroughTheQueueLikeAnyPicture() async throws {
             let deployment = try Deployment()
             let made = try await run(
