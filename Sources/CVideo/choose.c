@@ -19,8 +19,7 @@ static bool is_damaged(const AVFrame *frame) {
     return frame->decode_error_flags != 0 || frame->flags & AV_FRAME_FLAG_CORRUPT;
 }
 
-// The next keyframe from where the file is read.
-static int decode_key(struct video *video) {
+int video_decode_next_key(struct video *video) {
     int keys = 0, error = AVERROR_INVALIDDATA;
     for (int packets = 0; packets < MOST_PACKETS && keys < MOST_KEYS; packets++) {
         int read = av_read_frame(video->format, video->packet);
@@ -72,7 +71,7 @@ static int seek(struct video *video, int64_t time) {
 
 static int decode_key_at(struct video *video, int64_t time) {
     int error = seek(video, time > video->start ? time : video->start);
-    return error < 0 ? error : decode_key(video);
+    return error < 0 ? error : video_decode_next_key(video);
 }
 
 // How much a frame shows: the range of its lightness without the darkest and the lightest hundredth, 0 to 255. Black,
@@ -180,6 +179,15 @@ static int choose_good(struct video *video) {
     return is_found ? 0 : error;
 }
 
+int video_decode_near(struct video *video, int64_t time) {
+    int error = decode_key_at(video, time);
+    // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
+    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
+        error = decode_key_at(video, time - back);
+    return error;
+}
+
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out) {
     int error;
@@ -191,11 +199,7 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
         // Behind the end is the last keyframe.
         if (video->duration > 0 && offset > (double)video->duration) offset = (double)video->duration;
         if (offset > 4e18) offset = 4e18;
-        error = decode_key_at(video, video->start + (int64_t)offset);
-        // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
-        int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
-        for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
-            error = decode_key_at(video, video->start + (int64_t)offset - back);
+        error = video_decode_near(video, video->start + (int64_t)offset);
     }
     if (error >= 0) return VIDEO_FRAME;
     if (error == AVERROR_EOF && !video->has_packets && video->stream->nb_frames == 0) return VIDEO_NO_PICTURE;

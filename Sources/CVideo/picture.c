@@ -11,17 +11,7 @@
 // The picture of a frame: in RGB, with square pixels, turned upright, as a PNG of stored blocks (RFC 1951, 3.2.4). HDR
 // stays as it is coded, at 16 bits, and is named in a cICP chunk: the renderer maps its tones.
 
-enum { BLOCK = 65535, EDGE = 16383 };
-
-struct layout {
-    // Of the frame as it is coded, with square pixels.
-    int width, height;
-    // Whether rows become columns; then, what is reversed in the result.
-    bool is_transposed, flips_x, flips_y;
-    bool is_deep;
-    // As in ITU-T H.273.
-    int primaries, transfer;
-};
+enum { BLOCK = 65535 };
 
 // The display matrix takes (x, y) to (ax + cy, bx + dy); the nearest of the eight orientations is used.
 static void orient(const AVStream *stream, struct layout *layout) {
@@ -120,14 +110,19 @@ static size_t stored_bytes(size_t count) {
     return 2 + (count + BLOCK - 1) / BLOCK * 5 + count + 4;
 }
 
-static uint8_t *write_png(const struct layout *layout, int width, int height, const uint8_t *rows, size_t count,
-                          uint8_t *at) {
+static uint8_t *write_png(const struct layout *layout, const struct cameo_video_frame *frame, const uint8_t *rows,
+                          size_t count, uint8_t *at) {
     memcpy(at, "\x89PNG\r\n\x1a\n", 8);
     uint8_t *chunk = at + 8, *into = begin_chunk(chunk, "IHDR", 13);
-    AV_WB32(into, (uint32_t)width);
-    AV_WB32(into + 4, (uint32_t)height);
+    AV_WB32(into, (uint32_t)frame->png_width);
+    AV_WB32(into + 4, (uint32_t)frame->png_height * (uint32_t)frame->frames);
     memcpy(into + 8, layout->is_deep ? "\x10\x02\0\0\0" : "\x08\x02\0\0\0", 5);
     chunk = end_chunk(chunk, 13);
+    if (frame->frames > 1) {
+        into = begin_chunk(chunk, "cmFr", 4);
+        AV_WB32(into, (uint32_t)frame->frames);
+        chunk = end_chunk(chunk, 4);
+    }
     if (layout->primaries != 1 || layout->transfer != 1) {
         into = begin_chunk(chunk, "cICP", 4);
         into[0] = (uint8_t)layout->primaries;
@@ -154,45 +149,65 @@ static uint8_t *write_png(const struct layout *layout, int width, int height, co
     return end_chunk(chunk, 0);
 }
 
+enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
+                                     struct cameo_video_frame *out, struct layout *layout) {
+    *layout = (struct layout){0};
+    orient(video->stream, layout);
+    color(video->frame, layout);
+    shape(video, layout);
+    out->png_width = out->width = layout->is_transposed ? layout->height : layout->width;
+    out->png_height = out->height = layout->is_transposed ? layout->width : layout->height;
+    bool is_too_large = (int64_t)layout->width * layout->height > wish->maximum_pixels ||
+                        out->png_width > wish->maximum_edge || out->png_height > wish->maximum_edge;
+    return is_too_large ? VIDEO_TOO_LARGE : VIDEO_FRAME;
+}
+
+size_t video_row_bytes(const struct layout *layout) {
+    int width = layout->is_transposed ? layout->height : layout->width;
+    int height = layout->is_transposed ? layout->width : layout->height;
+    return (row_bytes(layout, width) + 1) * (size_t)height;
+}
+
+int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows) {
+    size_t stride = row_bytes(layout, layout->width);
+    if (layout->is_transposed || layout->flips_x || layout->flips_y) {
+        uint8_t *coded = malloc(stride * (size_t)layout->height + VIDEO_MARGIN);
+        int error = coded ? convert(video->frame, layout, coded, stride) : AVERROR(ENOMEM);
+        if (error >= 0) turn(layout, coded, rows);
+        free(coded);
+        return error;
+    }
+    int error = convert(video->frame, layout, rows + 1, stride + 1);
+    if (error >= 0)
+        for (int y = 0; y < layout->height; y++) rows[(size_t)y * (stride + 1)] = 0;
+    return error;
+}
+
+int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out) {
+    size_t count = video_row_bytes(layout) * (size_t)out->frames;
+    uint8_t *png = malloc(count + count / BLOCK * 5 + 128);
+    if (!png) return AVERROR(ENOMEM);
+    out->byte_count = (size_t)(write_png(layout, out, rows, count, png) - png);
+    out->png = png;
+    return 0;
+}
+
 enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
                                       struct cameo_video_frame *out) {
-    struct layout layout = {0};
-    orient(video->stream, &layout);
-    color(video->frame, &layout);
-    shape(video, &layout);
-    out->width = layout.is_transposed ? layout.height : layout.width;
-    out->height = layout.is_transposed ? layout.width : layout.height;
-    if ((int64_t)layout.width * layout.height > wish->maximum_pixels || out->width > wish->maximum_edge ||
-        out->height > wish->maximum_edge)
-        return VIDEO_TOO_LARGE;
-    while (out->width > EDGE || out->height > EDGE ||
-           (row_bytes(&layout, out->width) + 1) * (size_t)out->height * 10 / 9 > wish->maximum_bytes) {
+    struct layout layout;
+    enum cameo_video_result result = video_layout(video, wish, out, &layout);
+    if (result != VIDEO_FRAME) return result;
+    out->frames = 1;
+    while (out->png_width > VIDEO_EDGE || out->png_height > VIDEO_EDGE ||
+           video_row_bytes(&layout) * 10 / 9 > wish->maximum_bytes) {
         layout.width = (layout.width + 1) / 2;
         layout.height = (layout.height + 1) / 2;
-        out->width = layout.is_transposed ? layout.height : layout.width;
-        out->height = layout.is_transposed ? layout.width : layout.height;
+        out->png_width = layout.is_transposed ? layout.height : layout.width;
+        out->png_height = layout.is_transposed ? layout.width : layout.height;
     }
-    bool is_turned = layout.is_transposed || layout.flips_x || layout.flips_y;
-    size_t row = row_bytes(&layout, out->width) + 1, count = row * (size_t)out->height;
-    // libswscale may write a little beyond the last pixel of a row, and of the picture.
-    enum { MARGIN = 64 };
-    uint8_t *rows = malloc(count + MARGIN);
-    uint8_t *coded = is_turned ? malloc(count + MARGIN) : NULL;
-    uint8_t *png = malloc(count + count / BLOCK * 5 + 128);
-    int error = rows && png && (coded || !is_turned) ? 0 : AVERROR(ENOMEM);
-    if (error >= 0)
-        error = is_turned ? convert(video->frame, &layout, coded, row_bytes(&layout, layout.width))
-                          : convert(video->frame, &layout, rows + 1, row);
-    if (error >= 0 && is_turned) turn(&layout, coded, rows);
-    if (error >= 0 && !is_turned)
-        for (int y = 0; y < out->height; y++) rows[(size_t)y * row] = 0;
-    if (error >= 0) {
-        out->byte_count = (size_t)(write_png(&layout, out->width, out->height, rows, count, png) - png);
-        out->png = png;
-    } else {
-        free(png);
-    }
+    uint8_t *rows = malloc(video_row_bytes(&layout) + VIDEO_MARGIN);
+    int error = rows ? video_rows(video, &layout, rows) : AVERROR(ENOMEM);
+    if (error >= 0) error = video_png(&layout, rows, out);
     free(rows);
-    free(coded);
     return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
 }

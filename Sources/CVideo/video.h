@@ -27,6 +27,37 @@ void video_close(struct video *video);
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out);
 
+/// Decodes the keyframe that is nearest to a time of the stream into `video->frame`; the next one from where the file is
+/// read.
+int video_decode_near(struct video *video, int64_t time);
+int video_decode_next_key(struct video *video);
+
+/// Decodes frames of several moments, and makes the picture of all.
+enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
+                                   struct cameo_video_frame *out);
+
+struct layout {
+    // Of the frame as it is coded, with square pixels.
+    int width, height;
+    // Whether rows become columns; then, what is reversed in the result.
+    bool is_transposed, flips_x, flips_y;
+    bool is_deep;
+    // As in ITU-T H.273.
+    int primaries, transfer;
+};
+// The longest edge of a picture; what libswscale may write beyond the last pixel.
+enum { VIDEO_EDGE = 16383, VIDEO_MARGIN = 64 };
+
+/// Finds the layout of `video->frame` at its full size, which must be within the limits.
+enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
+                                     struct cameo_video_frame *out, struct layout *layout);
+/// The bytes of the rows of a frame.
+size_t video_row_bytes(const struct layout *layout);
+/// Writes the rows of `video->frame`, and up to VIDEO_MARGIN bytes more.
+int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows);
+/// Makes `out->png` of the rows of `out->frames` frames.
+int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out);
+
 /// Makes the picture of `video->frame`.
 enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
                                       struct cameo_video_frame *out);

@@ -26,6 +26,9 @@ package struct RendererConfiguration: Sendable {
     /// The most bytes that it may return for all renditions of a job, which the worker holds at once.
     package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
 
+    /// Whether the processes are `cameo-frames`, whose picture may be smaller than the video, and a roll of frames.
+    var makesFrames = false
+
     package init(executable: String, processes: Int) {
         self.executable = executable
         self.processes = processes

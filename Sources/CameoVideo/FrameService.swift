@@ -5,7 +5,7 @@ package import CameoRenderMessages
 internal import Foundation
 
 /// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
-/// with one rendition: the frame as an uncompressed PNG.
+/// with one rendition: the frame as an uncompressed PNG, or those of a storyboard one below the other.
 package enum FrameService {
     /// Runs the whole program.
     ///
@@ -35,7 +35,7 @@ package enum FrameService {
         let frame = VideoFrame(
             of: source,
             in: container,
-            at: wanted.time,
+            for: wanted,
             job.limits,
             maximumBytes: job.maximumOutputBytes
         )
@@ -43,22 +43,21 @@ package enum FrameService {
         guard let codec = frame.codec else {
             return try channel.send(RefusalMessage(.failed, predicate: "has a codec without a name"))
         }
-        let (width, height) = (Int(frame.made.width), Int(frame.made.height))
         let png = frame.takePNG()
         let rendition = EncodedRendition(
             bytes: png,
-            width: width,
-            height: height,
+            width: Int(frame.made.png_width),
+            height: Int(frame.made.png_height),
             format: .png,
             hasAlpha: false,
-            frames: 1,
+            frames: Int(frame.made.frames),
             // Never shown: the renderer makes that of the thumbnail.
             placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .transparent)
         )
         let facts = PictureFacts(
             format: .video,
-            width: width,
-            height: height,
+            width: Int(frame.made.width),
+            height: Int(frame.made.height),
             pages: 1,
             hasAlpha: false,
             video: VideoFacts(

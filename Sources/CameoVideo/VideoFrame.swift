@@ -14,7 +14,7 @@ struct VideoFrame {
     init(
         of source: OpenFile,
         in container: VideoContainer,
-        at time: Rendition.FrameTime,
+        for rendition: Rendition,
         _ limits: RenderLimits,
         maximumBytes: Int
     ) {
@@ -22,10 +22,13 @@ struct VideoFrame {
         result = container.demuxer.withCString { demuxer in
             var wish = cameo_video_wish()
             wish.demuxer = demuxer
-            switch time {
+            switch rendition.time {
             case .auto: wish.place = VIDEO_AUTO
             case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
             case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
+            }
+            if let storyboard = rendition.storyboard {
+                (wish.tiles, wish.interval) = (Int32(storyboard.tiles), storyboard.interval ?? 0)
             }
             wish.maximum_pixels = Int64(limits.pixels)
             wish.maximum_edge = Int32(clamping: limits.edge)

@@ -13,7 +13,7 @@ OPTIONS = {  # field: formats that have it; `source` takes all
 }
 
 DRAWN = {
-    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "trim", "crop", "rotate",
+    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "storyboard", "trim", "crop", "rotate",
     "flip", "background", "cornerRadius", "corners", "blur", "sharpen", "grayscale", "tint", "brightness",
     "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
 }
@@ -109,6 +109,9 @@ def rendition(rng, index, format, overlays, plain):
         sometimes(
             0.6, "time", lambda: rng.choice([0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "auto", "0%", "50%", "100%"])
         )
+        if "time" not in made and not made.get("animated") and rng.random() < 0.3:
+            made["storyboard"] = {"columns": rng.randint(1, 6), "rows": rng.randint(1, 6)}
+            sometimes(0.5, "storyboard", lambda: {**made["storyboard"], "interval": rng.choice([0.1, 0.5, 100_000])})
     if made.get("lossless"):
         made.pop("chromaSubsampling", None)
     elif output != "gif" and (output != "png" or made.get("palette")):

@@ -12,6 +12,10 @@ struct cameo_video_wish {
     enum { VIDEO_AUTO, VIDEO_SECONDS, VIDEO_SHARE } place;
     /// Seconds from the beginning, or a share of the duration from 0 to 1.
     double position;
+    /// If not 0, the video is divided into this many equal spans, or into fewer of `interval` seconds if that is enough,
+    /// and each is shown by a frame. `place` and `position` then count nothing.
+    int tiles;
+    double interval;
     int64_t maximum_pixels;
     int maximum_edge;
     /// A frame whose picture would have more bytes is halved until it has fewer.
@@ -32,10 +36,14 @@ enum cameo_video_result {
 };
 
 struct cameo_video_frame {
-    /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it.
+    /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it. Several frames stand one below
+    /// the other, and a chunk has their number (cmFr, four bytes).
     uint8_t *png;
     size_t byte_count;
-    /// Of the picture: upright, with square pixels.
+    int frames;
+    /// Of a frame in the picture.
+    int png_width, png_height;
+    /// Of a frame of the video: upright, with square pixels.
     int width, height;
     /// Of the video in seconds; 0 if it is unknown.
     double duration;

@@ -7,6 +7,8 @@ struct SourceReader {
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
+    /// The frames of a video that stand one below the other.
+    private let rolled: Int
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
 
@@ -43,6 +45,7 @@ struct SourceReader {
         }
         self.bytes = bytes
         self.format = format
+        rolled = format == .video ? VideoRoll.frames(in: bytes) : 1
         self.limits = limits
         self.toleratesDamage = toleratesDamage
     }
@@ -59,14 +62,16 @@ struct SourceReader {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
-        return picture
+        guard rolled != 1 else { return picture }
+        guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }
+        return roll
     }
 
     /// The header of one page, checked against the limits.
     func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
-        try check(PixelSize(header.width, header.height))
+        try check(PixelSize(header.width, header.height / rolled))
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }
@@ -104,7 +109,8 @@ struct SourceReader {
 extension PictureFacts {
     /// The facts of the whole file from a header.
     init(_ header: borrowing VipsPicture, format: PictureFormat) {
-        let stored = PixelSize(header.width, header.height)
+        // Only of a video are all frames open.
+        let stored = PixelSize(header.width, format == .video ? header.height / max(1, header.pages) : header.height)
         let upright = header.isTurnedSideways ? stored.turned : stored
         self.init(
             format: format,

@@ -40,6 +40,10 @@ extension Rendition {
         }
         try Self.check(page, in: Self.pageRange, path, "page")
         try time.validate(at: path)
+        try storyboard?.validate(at: "\(path).storyboard")
+        if storyboard != nil, time != .auto {
+            throw Self.refusal(path, "time", "selects one moment, but a storyboard shows the whole video")
+        }
         try Self.check(trim, in: Self.trimRange, path, "trim")
         try crop?.validate(at: "\(path).crop")
         try gravity.validate(at: "\(path).gravity")

@@ -48,6 +48,8 @@ public struct Rendition: Hashable, Sendable {
     public var page = 0
     /// The moment of a video that is shown; it has no effect on pictures.
     public var time = FrameTime.auto
+    /// Makes a sheet of many moments of a video instead, in which the box is a tile's; it has no effect on pictures.
+    public var storyboard: Storyboard?
     /// Trims uniform borders first: how much, of 255, a pixel may differ from the top left one and still be border.
     public var trim: Int?
     /// The part of the upright, trimmed picture to use.

@@ -27,8 +27,14 @@ extension RendererPool {
         }
         var made: [Int: EncodedRendition] = [:]
         var last: (picture: RenderedPicture, facts: PictureFacts)?
-        for (time, indices) in Dictionary(grouping: renditions.indices, by: { renditions[$0].time }) {
-            let frame = try await frames.frame(of: source, at: time, named: name, scopes: scopes, clock: clock)
+        for (moment, indices) in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }) {
+            let frame = try await frames.frame(
+                of: source,
+                showing: moment,
+                named: name,
+                scopes: scopes,
+                clock: clock
+            )
             let picture = try await render(
                 indices.map { renditions[$0] },
                 of: frame.file,

@@ -26,15 +26,16 @@ package final class VideoFrames: Sendable {
         configuration.maximumTotalOutputBytes = RendererProtocol.maximumOutputBytes
         configuration.toleratesTruncation = false
         configuration.allowedFormats = []
+        configuration.makesFrames = true
         self.configuration = configuration
     }
 
-    /// The frame at a time, as a sealed memory file for a renderer, and the facts of the video.
+    /// What a rendition shows, as a sealed memory file for a renderer, and the facts of the video.
     ///
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError`.
     func frame(
         of source: OpenFile,
-        at time: Rendition.FrameTime,
+        showing moment: VideoMoment,
         named name: String,
         scopes: Set<RequestScope>,
         clock: WorkClock
@@ -45,7 +46,10 @@ package final class VideoFrames: Sendable {
             height: Rendition.edgeRange.upperBound,
             format: .png
         )
-        whole.time = time
+        switch moment {
+        case .frame(let time): whole.time = time
+        case .several(let storyboard): whole.storyboard = storyboard
+        }
         let picture = try await pool(for: name)
             .render([whole], of: source, holding: .video, named: name, scopes: scopes, clock: clock)
         do throws(Errno) {
