@@ -16,9 +16,10 @@ METADATA = ["copyright", "exif", "gps", "icc", "xmp"]
 
 # Version 1, frozen.
 DEFAULTS = {
-    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "time": "auto", "rotate": 0,
-    "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1, "grayscale": False, "format": "auto",
-    "lossless": False, "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
+    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "time": "auto",
+    "accurate": False, "rotate": 0, "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1,
+    "grayscale": False, "format": "auto", "lossless": False, "progressive": False, "palette": False, "animated": False,
+    "keepProfile": False, "keep": [],
 }
 CROP_DEFAULTS = {"left": 0, "top": 0, "unit": "pixels"}
 OVERLAY_DEFAULTS = {"gravity": "southeast", "opacity": 1, "margin": 0}

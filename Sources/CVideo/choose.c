@@ -1,16 +1,26 @@
 #include "video.h"
 
 #include <libavutil/pixdesc.h>
+#include <math.h>
+#include <stdlib.h>
 
 // DESIGN: one key packet is sent and the decoder drained, so that nothing else is read or decoded. A frame between two
-// keyframes is never shown; where several key frames could serve, the first that shows something is taken.
+// keyframes is shown only if it is asked for: then the packets from its keyframe on are decoded. Where several key frames
+// could serve, the first that shows something is taken. Where the file's index ends too early, or is missing, packets are
+// read on, but not decoded, in search of a later keyframe.
 
 enum {
     // The packets that are read in search of a keyframe, and the keyframes that may be damaged.
     MOST_PACKETS = 20000,
     MOST_KEYS = 4,
-    // The frames that are decoded one after the other, if no keyframe shows anything.
+    // The packets that are read where the index does not help.
+    MOST_SCANNED = 1 << 22,
+    // The frames that are decoded one after the other: for an exact frame, and if no keyframe shows anything.
     MOST_FRAMES = 300,
+    // The bytes of the packets of an exact frame.
+    MOST_BYTES = 64 << 20,
+    // The packets without a decoding time that are read behind the time of an exact frame: the most that are reordered.
+    REORDERED = 16,
     // The points of a frame that are looked at, a side.
     GRID = 96,
 };
@@ -19,30 +29,69 @@ static bool is_damaged(const AVFrame *frame) {
     return frame->decode_error_flags != 0 || frame->flags & AV_FRAME_FLAG_CORRUPT;
 }
 
+static int64_t time_of(const AVPacket *packet) {
+    return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+}
+
+// The next packet of the stream.
+static int read_packet(struct video *video) {
+    for (;;) {
+        int error = av_read_frame(video->format, video->packet);
+        if (error < 0) return error;
+        if (video->packet->stream_index == video->stream->index) break;
+        av_packet_unref(video->packet);
+    }
+    video->has_packets = true;
+    return 0;
+}
+
+// Decodes a key packet alone. What decoders smooth between blocks is not seen in a much smaller picture.
+static int decode_alone(struct video *video, AVPacket *packet) {
+    video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_ALL : AVDISCARD_DEFAULT;
+    bool is_cut = packet->flags & AV_PKT_FLAG_CORRUPT;
+    int result = avcodec_send_packet(video->codec, packet);
+    if (result >= 0) {
+        avcodec_send_packet(video->codec, NULL);
+        result = avcodec_receive_frame(video->codec, video->frame);
+    }
+    avcodec_flush_buffers(video->codec);
+    if (result >= 0 && !is_cut && !is_damaged(video->frame)) return 0;
+    return result < 0 && result != AVERROR_EOF ? result : AVERROR_INVALIDDATA;
+}
+
 int video_decode_next_key(struct video *video) {
     int keys = 0, error = AVERROR_INVALIDDATA;
     for (int packets = 0; packets < MOST_PACKETS && keys < MOST_KEYS; packets++) {
-        int read = av_read_frame(video->format, video->packet);
+        int read = read_packet(video);
         if (read < 0) return read == AVERROR_EOF && keys > 0 ? error : read;
-        bool is_ours = video->packet->stream_index == video->stream->index;
-        if (is_ours) video->has_packets = true;
-        if (!is_ours || !(video->packet->flags & AV_PKT_FLAG_KEY)) {
-            av_packet_unref(video->packet);
-            continue;
-        }
-        keys++;
-        bool is_cut = video->packet->flags & AV_PKT_FLAG_CORRUPT;
-        int result = avcodec_send_packet(video->codec, video->packet);
+        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
+        if (is_key) error = decode_alone(video, video->packet);
         av_packet_unref(video->packet);
-        if (result >= 0) {
-            avcodec_send_packet(video->codec, NULL);
-            result = avcodec_receive_frame(video->codec, video->frame);
-        }
-        avcodec_flush_buffers(video->codec);
-        if (result == AVERROR(ENOMEM)) return result;
-        if (result >= 0 && !is_cut && !is_damaged(video->frame)) return 0;
-        error = result < 0 && result != AVERROR_EOF ? result : AVERROR_INVALIDDATA;
+        if (is_key && (error >= 0 || error == AVERROR(ENOMEM))) return error;
+        keys += is_key;
     }
+    return error;
+}
+
+// Decodes the keyframe that is nearest to a time, of those that follow where the file is read.
+static int decode_nearest_key(struct video *video, int64_t time) {
+    AVPacket *nearest = av_packet_alloc();
+    if (!nearest) return AVERROR(ENOMEM);
+    int error = 0;
+    for (int packets = 0; packets < MOST_SCANNED; packets++) {
+        error = read_packet(video);
+        if (error < 0) break;
+        int64_t found = time_of(video->packet);
+        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
+        if (is_key && (!nearest->size || llabs(found - time) < llabs(time_of(nearest) - time))) {
+            av_packet_unref(nearest);
+            av_packet_move_ref(nearest, video->packet);
+        }
+        av_packet_unref(video->packet);
+        if (is_key && found >= time) break;
+    }
+    if (nearest->size) error = decode_alone(video, nearest);
+    av_packet_free(&nearest);
     return error;
 }
 
@@ -51,8 +100,21 @@ static bool has_no_index(const struct video *video) {
     return video->format->iformat->flags & AVFMT_TS_DISCONT;
 }
 
-// Goes to the keyframe that is nearest to a time, as far as the file's index tells; else to the last one before.
-static int seek(struct video *video, int64_t time) {
+// How much later frames are shown than the index says, which may have the times when they are decoded.
+static int64_t index_delay(const struct video *video) {
+    const AVIndexEntry *first = avformat_index_get_entry(video->stream, 0);
+    return first && first->timestamp < video->start ? video->start - first->timestamp : 0;
+}
+
+// Whether the file's index says nothing of a time.
+static bool index_ends_before(const struct video *video, int64_t time) {
+    int count = has_no_index(video) ? 0 : avformat_index_get_entries_count(video->stream);
+    const AVIndexEntry *last = avformat_index_get_entry(video->stream, count - 1);
+    return !has_no_index(video) && (!last || last->timestamp < time - index_delay(video));
+}
+
+// Goes to the last keyframe before a time, as far as the file's index tells.
+static int seek_before(struct video *video, int64_t time) {
     AVStream *stream = video->stream;
     int error = has_no_index(video) && time <= video->start
                     ? av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE)
@@ -60,18 +122,137 @@ static int seek(struct video *video, int64_t time) {
     if (error < 0) error = av_seek_frame(video->format, stream->index, time, 0);
     // Files without an index are read from their beginning.
     if (error < 0) error = av_seek_frame(video->format, stream->index, video->start, AVSEEK_FLAG_ANY);
+    if (error < 0 && !video->has_packets) error = 0;
+    if (error < 0) error = video_rewind(video);
     avcodec_flush_buffers(video->codec);
+    return error;
+}
+
+// Goes to the keyframe that is nearest to a time, as far as the file's index tells; else to the last one before.
+static int seek_nearest(struct video *video, int64_t time) {
+    int error = seek_before(video, time);
     if (error < 0 || has_no_index(video)) return error;
+    AVStream *stream = video->stream;
+    int64_t delay = index_delay(video), place = time - delay;
     const AVIndexEntry *before = avformat_index_get_entry(
-        stream, av_index_search_timestamp(stream, time, AVSEEK_FLAG_BACKWARD));
-    const AVIndexEntry *after = avformat_index_get_entry(stream, av_index_search_timestamp(stream, time, 0));
-    if (!before || !after || after->timestamp - time >= time - before->timestamp) return 0;
-    return av_seek_frame(video->format, stream->index, after->timestamp, AVSEEK_FLAG_BACKWARD);
+        stream, av_index_search_timestamp(stream, place, AVSEEK_FLAG_BACKWARD));
+    const AVIndexEntry *after = avformat_index_get_entry(stream, av_index_search_timestamp(stream, place, 0));
+    if (!before || !after || after->timestamp - place >= place - before->timestamp) return 0;
+    return av_seek_frame(video->format, stream->index, after->timestamp + delay, AVSEEK_FLAG_BACKWARD);
 }
 
 static int decode_key_at(struct video *video, int64_t time) {
-    int error = seek(video, time > video->start ? time : video->start);
-    return error < 0 ? error : video_decode_next_key(video);
+    if (time < video->start) time = video->start;
+    int error = seek_nearest(video, time);
+    if (error < 0) return error;
+    return index_ends_before(video, time) ? decode_nearest_key(video, time) : video_decode_next_key(video);
+}
+
+// The packets from the last keyframe before a time on.
+struct group {
+    AVPacket *packets[MOST_FRAMES];
+    int count;
+    size_t bytes;
+};
+
+static void empty(struct group *group) {
+    while (group->count > 0) av_packet_free(&group->packets[--group->count]);
+    group->bytes = 0;
+}
+
+// Reads them from where the file is read; if no keyframe comes before the time, from the first one behind it on. Packets
+// beyond the budget are left out.
+static int read_group(struct video *video, int64_t time, struct group *group) {
+    int late = 0;
+    for (int packets = 0; packets < MOST_SCANNED; packets++) {
+        int error = read_packet(video);
+        if (error < 0) return group->count > 0 ? 0 : error;
+        AVPacket *packet = video->packet;
+        int64_t shown = time_of(packet), decoded = packet->dts;
+        if (packet->flags & AV_PKT_FLAG_KEY && shown <= time) empty(group);
+        bool is_wanted = (group->count > 0 || packet->flags & AV_PKT_FLAG_KEY) && group->count < MOST_FRAMES &&
+                         group->bytes < MOST_BYTES;
+        if (is_wanted && (group->packets[group->count] = av_packet_clone(packet))) {
+            group->count++;
+            group->bytes += (size_t)packet->size;
+        }
+        av_packet_unref(packet);
+        if (is_wanted && group->count == 0) return AVERROR(ENOMEM);
+        // No frame is shown before it is decoded.
+        if (decoded == AV_NOPTS_VALUE && shown > time) late++;
+        if (group->count > 0 && ((decoded != AV_NOPTS_VALUE && decoded > time) || late > REORDERED)) return 0;
+    }
+    return 0;
+}
+
+static bool is_late(const struct video *video, int64_t time) {
+    return video->frame->best_effort_timestamp != AV_NOPTS_VALUE && video->frame->best_effort_timestamp > time;
+}
+
+// Takes all frames that are decoded, and keeps the one that is shown at a time. Returns whether a later one has come.
+static bool keep_shown(struct video *video, int64_t time, AVFrame *kept) {
+    while (avcodec_receive_frame(video->codec, video->frame) >= 0) {
+        bool is_behind = is_late(video, time), is_first = !kept->buf[0];
+        if (is_first || (!is_behind && !is_damaged(video->frame))) {
+            av_frame_unref(kept);
+            av_frame_move_ref(kept, video->frame);
+        }
+        av_frame_unref(video->frame);
+        if (is_behind) return true;
+    }
+    return false;
+}
+
+// Decodes a group up to the frame that is shown at a time: of all frames until then the last, or else the first.
+static int decode_group(struct video *video, int64_t time, const struct group *group) {
+    AVFrame *kept = av_frame_alloc();
+    if (!kept) return AVERROR(ENOMEM);
+    video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+    bool is_done = false;
+    int error = AVERROR_INVALIDDATA;
+    for (int i = 0; i < group->count && !is_done; i++) {
+        AVPacket *packet = group->packets[i];
+        // Frames that are neither shown at the time nor needed by others.
+        bool is_early = packet->pts != AV_NOPTS_VALUE && packet->duration > 0 &&
+                        packet->pts + 2 * packet->duration < time && i + REORDERED < group->count;
+        video->codec->skip_frame = is_early ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+        int sent = avcodec_send_packet(video->codec, packet);
+        if (sent == AVERROR(ENOMEM)) error = sent;
+        is_done = error == AVERROR(ENOMEM) || keep_shown(video, time, kept);
+    }
+    if (!is_done) {
+        avcodec_send_packet(video->codec, NULL);
+        keep_shown(video, time, kept);
+    }
+    avcodec_flush_buffers(video->codec);
+    video->codec->skip_frame = AVDISCARD_DEFAULT;
+    if (kept->buf[0] && error != AVERROR(ENOMEM)) {
+        av_frame_unref(video->frame);
+        av_frame_move_ref(video->frame, kept);
+        error = 0;
+    }
+    av_frame_free(&kept);
+    return error;
+}
+
+// Decodes the last frame that is shown at a time or earlier, of those that follow a place: the time, or the end that the
+// file declares. Where no keyframe before the place is found, the search begins earlier.
+static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
+    struct group *group = calloc(1, sizeof *group);
+    if (!group) return AVERROR(ENOMEM);
+    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    int error = 0;
+    for (int64_t back = 0;; back = back > 0 ? back * 2 : step) {
+        bool is_first = place - back <= video->start;
+        error = seek_before(video, is_first ? video->start : place - back);
+        if (error >= 0) error = read_group(video, time, group);
+        if (error >= 0) error = decode_group(video, time, group);
+        empty(group);
+        bool is_found = error >= 0 && !is_late(video, time);
+        if (is_found || is_first || error == AVERROR(ENOMEM)) break;
+    }
+    free(group);
+    return error;
 }
 
 // How much a frame shows: the range of its lightness without the darkest and the lightest hundredth, 0 to 255. Black,
@@ -119,7 +300,8 @@ static bool is_good(struct video *video, struct best *best) {
 
 // Decodes one frame after the other from the beginning.
 static bool find_good_frame(struct video *video, struct best *best) {
-    if (seek(video, video->start) < 0) return false;
+    if (seek_before(video, video->start) < 0) return false;
+    video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     bool is_at_end = false;
     for (int frames = 0, packets = 0; frames < MOST_FRAMES && packets < MOST_PACKETS;) {
         int result = avcodec_receive_frame(video->codec, video->frame);
@@ -130,12 +312,12 @@ static bool find_good_frame(struct video *video, struct best *best) {
         }
         if (result != AVERROR(EAGAIN) || is_at_end) return false;
         packets++;
-        if (av_read_frame(video->format, video->packet) < 0) {
+        if (read_packet(video) < 0) {
             is_at_end = true;
             avcodec_send_packet(video->codec, NULL);
             continue;
         }
-        if (video->packet->stream_index == video->stream->index) avcodec_send_packet(video->codec, video->packet);
+        avcodec_send_packet(video->codec, video->packet);
         av_packet_unref(video->packet);
     }
     return false;
@@ -188,20 +370,40 @@ int video_decode_near(struct video *video, int64_t time) {
     return error;
 }
 
+static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
+    double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->duration
+                                                     : wish->position / av_q2d(video->stream->time_base);
+    if (offset > 4e18) offset = 4e18;
+    // A tenth of a second may be a little less than a whole number of units.
+    int64_t time = video->start + (int64_t)floor(offset + 0.001), end = video->start + video->duration;
+    // Behind the end is the last frame. Some files declare an end that is too early.
+    bool is_last = wish->place == VIDEO_SHARE && wish->position >= 1;
+    int64_t place = video->duration > 0 && time > end ? end : time;
+    if (wish->is_exact) return decode_shown_at(video, place, is_last ? INT64_MAX : time);
+    return video_decode_near(video, place);
+}
+
+// Fragments need not say when the first frame is shown.
+static void find_start(struct video *video) {
+    if (video->stream->start_time != AV_NOPTS_VALUE || read_packet(video) < 0) return;
+    int64_t first = time_of(video->packet);
+    av_packet_unref(video->packet);
+    if (first != AV_NOPTS_VALUE) video->start = first;
+}
+
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out) {
-    int error;
-    if (wish->place == VIDEO_AUTO) {
-        error = choose_good(video);
-    } else {
-        double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->duration
-                                                         : wish->position / av_q2d(video->stream->time_base);
-        // Behind the end is the last keyframe.
-        if (video->duration > 0 && offset > (double)video->duration) offset = (double)video->duration;
-        if (offset > 4e18) offset = 4e18;
-        error = video_decode_near(video, video->start + (int64_t)offset);
-    }
+    bool is_cover = video_is_cover(video->stream);
+    if (!is_cover) find_start(video);
+    int error = is_cover                    ? decode_alone(video, &video->stream->attached_pic)
+                : wish->place == VIDEO_AUTO ? choose_good(video)
+                                            : choose_at(video, wish);
+    int64_t shown = error < 0 ? AV_NOPTS_VALUE : video->frame->best_effort_timestamp;
+    out->time = is_cover || shown == AV_NOPTS_VALUE ? -1
+                : shown < video->start             ? 0
+                                                   : (double)(shown - video->start) * av_q2d(video->stream->time_base);
     if (error >= 0) return VIDEO_FRAME;
-    if (error == AVERROR_EOF && !video->has_packets && video->stream->nb_frames == 0) return VIDEO_NO_PICTURE;
+    if (error == AVERROR_EOF && !video->has_packets && !is_cover && video->stream->nb_frames == 0)
+        return VIDEO_NO_PICTURE;
     return video_failure(error, out);
 }

@@ -8,33 +8,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The picture of a frame: in RGB, with square pixels, turned upright, as a PNG of stored blocks (RFC 1951, 3.2.4). HDR
-// stays as it is coded, at 16 bits, and is named in a cICP chunk: the renderer maps its tones.
+// The picture of a frame: in RGB, with square pixels, turned upright, as a PNG of stored blocks (RFC 1951, 3.2.4), no
+// larger than its renditions need. HDR stays as it is coded, at 16 bits, and is named in a cICP chunk: the renderer maps
+// its tones.
 
 enum { BLOCK = 65535 };
-
-// The display matrix takes (x, y) to (ax + cy, bx + dy); the nearest of the eight orientations is used.
-static void orient(const AVStream *stream, struct layout *layout) {
-    const int32_t *m = (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
-    if (!m) return;
-    int64_t a = m[0], b = m[1], c = m[3], d = m[4];
-    layout->is_transposed = llabs(b) + llabs(c) > llabs(a) + llabs(d);
-    layout->flips_x = (layout->is_transposed ? c : a) < 0;
-    layout->flips_y = (layout->is_transposed ? b : d) < 0;
-}
 
 static size_t row_bytes(const struct layout *layout, int width) {
     return (size_t)width * (layout->is_deep ? 6 : 3);
 }
 
-// Square pixels: the edge whose pixels are longer is stretched.
-static void shape(const struct video *video, struct layout *layout) {
-    AVFrame *frame = video->frame;
-    AVRational ratio = av_guess_sample_aspect_ratio(video->format, video->stream, frame);
+static void swap(int *one, int *other) {
+    int kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+// The upright frame with square pixels: the edge whose pixels are longer is stretched.
+static void shape(const struct video *video, const AVFrame *frame, int *width, int *height) {
+    AVRational ratio = av_guess_sample_aspect_ratio(video->format, video->stream, (AVFrame *)frame);
     double stretch = ratio.num > 0 && ratio.den > 0 ? av_q2d(ratio) : 1;
     if (stretch < 0.05 || stretch > 20) stretch = 1;
-    layout->width = stretch > 1 ? (int)(frame->width * stretch + 0.5) : frame->width;
-    layout->height = stretch < 1 ? (int)(frame->height / stretch + 0.5) : frame->height;
+    if (stretch > 1) *width = (int)(*width * stretch + 0.5);
+    if (stretch < 1) *height = (int)(*height / stretch + 0.5);
+    if (video->orientation.is_transposed) swap(width, height);
+}
+
+static void fit(const struct cameo_video_wish *wish, int frame_width, int frame_height, int *width, int *height) {
+    *width = frame_width;
+    *height = frame_height;
+    if (wish->fit) wish->fit(wish->context, width, height);
+    if (*width < 1 || *width > frame_width) *width = frame_width;
+    if (*height < 1 || *height > frame_height) *height = frame_height;
+}
+
+bool video_shrinks(const struct video *video, const struct cameo_video_wish *wish) {
+    const AVCodecParameters *coded = video->stream->codecpar;
+    if (coded->width < 1 || coded->height < 1) return false;
+    int frame_width = coded->width, frame_height = coded->height, width, height;
+    shape(video, NULL, &frame_width, &frame_height);
+    fit(wish, frame_width, frame_height, &width, &height);
+    if (video->orientation.is_transposed) swap(&width, &height);
+    return width * 2 <= coded->width && height * 2 <= coded->height;
 }
 
 static void color(const AVFrame *frame, struct layout *layout) {
@@ -57,11 +72,10 @@ static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *p
     int strides[4];
     for (int i = 0; i < 4; i++) strides[i] = frame->linesize[i] * (is_interlaced ? 2 : 1);
 
-    bool is_smaller = layout->width < frame->width;
     struct SwsContext *scaler =
         sws_getContext(frame->width, height, frame->format, layout->width, layout->height,
                        layout->is_deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24,
-                       (is_smaller ? SWS_AREA : SWS_BICUBIC) | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
+                       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
     if (!scaler) return AVERROR(ENOMEM);
     // What is not named is as players guess it: HD by BT.709, the rest by BT.601.
     int matrix = frame->colorspace;
@@ -78,17 +92,18 @@ static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *p
 }
 
 // The rows of a PNG: a zero, for no prediction, and the pixels. `from` has the frame as it is coded.
-static void turn(const struct layout *layout, const uint8_t *from, uint8_t *to) {
+static void upright(const struct layout *layout, const uint8_t *from, uint8_t *to) {
     size_t pixel = layout->is_deep ? 6 : 3, stride = row_bytes(layout, layout->width);
-    int width = layout->is_transposed ? layout->height : layout->width;
-    int height = layout->is_transposed ? layout->width : layout->height;
+    struct orientation turn = layout->orientation;
+    int width = turn.is_transposed ? layout->height : layout->width;
+    int height = turn.is_transposed ? layout->width : layout->height;
     for (int y = 0; y < height; y++) {
-        int row = layout->flips_y ? height - 1 - y : y;
+        int row = turn.flips_y ? height - 1 - y : y;
         *to++ = 0;
         for (int x = 0; x < width; x++, to += pixel) {
-            int column = layout->flips_x ? width - 1 - x : x;
-            const uint8_t *at = layout->is_transposed ? from + (size_t)column * stride + (size_t)row * pixel
-                                                      : from + (size_t)row * stride + (size_t)column * pixel;
+            int column = turn.flips_x ? width - 1 - x : x;
+            const uint8_t *at = turn.is_transposed ? from + (size_t)column * stride + (size_t)row * pixel
+                                                   : from + (size_t)row * stride + (size_t)column * pixel;
             memcpy(to, at, pixel);
         }
     }
@@ -110,19 +125,19 @@ static size_t stored_bytes(size_t count) {
     return 2 + (count + BLOCK - 1) / BLOCK * 5 + count + 4;
 }
 
-static uint8_t *write_png(const struct layout *layout, const struct cameo_video_frame *frame, const uint8_t *rows,
+static uint8_t *write_png(const struct layout *layout, const struct cameo_video_frame *out, const uint8_t *rows,
                           size_t count, uint8_t *at) {
     memcpy(at, "\x89PNG\r\n\x1a\n", 8);
     uint8_t *chunk = at + 8, *into = begin_chunk(chunk, "IHDR", 13);
-    AV_WB32(into, (uint32_t)frame->png_width);
-    AV_WB32(into + 4, (uint32_t)frame->png_height * (uint32_t)frame->frames);
+    AV_WB32(into, (uint32_t)out->png_width);
+    AV_WB32(into + 4, (uint32_t)out->png_height * (uint32_t)out->frames);
     memcpy(into + 8, layout->is_deep ? "\x10\x02\0\0\0" : "\x08\x02\0\0\0", 5);
     chunk = end_chunk(chunk, 13);
-    if (frame->frames > 1) {
-        into = begin_chunk(chunk, "cmFr", 4);
-        AV_WB32(into, (uint32_t)frame->frames);
-        chunk = end_chunk(chunk, 4);
-    }
+    into = begin_chunk(chunk, "caMo", 12);
+    AV_WB32(into, (uint32_t)out->width);
+    AV_WB32(into + 4, (uint32_t)out->height);
+    AV_WB32(into + 8, (uint32_t)out->frames);
+    chunk = end_chunk(chunk, 12);
     if (layout->primaries != 1 || layout->transfer != 1) {
         into = begin_chunk(chunk, "cICP", 4);
         into[0] = (uint8_t)layout->primaries;
@@ -151,29 +166,40 @@ static uint8_t *write_png(const struct layout *layout, const struct cameo_video_
 
 enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out, struct layout *layout) {
-    *layout = (struct layout){0};
-    orient(video->stream, layout);
+    *layout = (struct layout){.orientation = video->orientation};
     color(video->frame, layout);
-    shape(video, layout);
-    out->png_width = out->width = layout->is_transposed ? layout->height : layout->width;
-    out->png_height = out->height = layout->is_transposed ? layout->width : layout->height;
-    bool is_too_large = (int64_t)layout->width * layout->height > wish->maximum_pixels ||
-                        out->png_width > wish->maximum_edge || out->png_height > wish->maximum_edge;
-    return is_too_large ? VIDEO_TOO_LARGE : VIDEO_FRAME;
+    out->width = video->frame->width;
+    out->height = video->frame->height;
+    shape(video, video->frame, &out->width, &out->height);
+    if ((int64_t)out->width * out->height > wish->maximum_pixels || out->width > wish->maximum_edge ||
+        out->height > wish->maximum_edge)
+        return VIDEO_TOO_LARGE;
+    fit(wish, out->width, out->height, &out->png_width, &out->png_height);
+    size_t most = wish->maximum_bytes / (size_t)out->frames;
+    while (out->png_width > VIDEO_EDGE || out->png_height > VIDEO_EDGE ||
+           (row_bytes(layout, out->png_width) + 1) * (size_t)out->png_height * 10 / 9 > most) {
+        out->png_width = (out->png_width + 1) / 2;
+        out->png_height = (out->png_height + 1) / 2;
+    }
+    layout->width = out->png_width;
+    layout->height = out->png_height;
+    if (layout->orientation.is_transposed) swap(&layout->width, &layout->height);
+    return VIDEO_FRAME;
 }
 
 size_t video_row_bytes(const struct layout *layout) {
-    int width = layout->is_transposed ? layout->height : layout->width;
-    int height = layout->is_transposed ? layout->width : layout->height;
+    int width = layout->orientation.is_transposed ? layout->height : layout->width;
+    int height = layout->orientation.is_transposed ? layout->width : layout->height;
     return (row_bytes(layout, width) + 1) * (size_t)height;
 }
 
 int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows) {
     size_t stride = row_bytes(layout, layout->width);
-    if (layout->is_transposed || layout->flips_x || layout->flips_y) {
+    struct orientation turn = layout->orientation;
+    if (turn.is_transposed || turn.flips_x || turn.flips_y) {
         uint8_t *coded = malloc(stride * (size_t)layout->height + VIDEO_MARGIN);
         int error = coded ? convert(video->frame, layout, coded, stride) : AVERROR(ENOMEM);
-        if (error >= 0) turn(layout, coded, rows);
+        if (error >= 0) upright(layout, coded, rows);
         free(coded);
         return error;
     }
@@ -185,7 +211,7 @@ int video_rows(const struct video *video, const struct layout *layout, uint8_t *
 
 int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out) {
     size_t count = video_row_bytes(layout) * (size_t)out->frames;
-    uint8_t *png = malloc(count + count / BLOCK * 5 + 128);
+    uint8_t *png = malloc(count + count / BLOCK * 5 + 192);
     if (!png) return AVERROR(ENOMEM);
     out->byte_count = (size_t)(write_png(layout, out, rows, count, png) - png);
     out->png = png;
@@ -195,16 +221,9 @@ int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_vid
 enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
                                       struct cameo_video_frame *out) {
     struct layout layout;
+    out->frames = 1;
     enum cameo_video_result result = video_layout(video, wish, out, &layout);
     if (result != VIDEO_FRAME) return result;
-    out->frames = 1;
-    while (out->png_width > VIDEO_EDGE || out->png_height > VIDEO_EDGE ||
-           video_row_bytes(&layout) * 10 / 9 > wish->maximum_bytes) {
-        layout.width = (layout.width + 1) / 2;
-        layout.height = (layout.height + 1) / 2;
-        out->png_width = layout.is_transposed ? layout.height : layout.width;
-        out->png_height = layout.is_transposed ? layout.width : layout.height;
-    }
     uint8_t *rows = malloc(video_row_bytes(&layout) + VIDEO_MARGIN);
     int error = rows ? video_rows(video, &layout, rows) : AVERROR(ENOMEM);
     if (error >= 0) error = video_png(&layout, rows, out);

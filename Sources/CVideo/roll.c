@@ -1,7 +1,6 @@
 #include "video.h"
 
 #include <libavutil/mathematics.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +71,7 @@ static int decode(struct video *video, struct walk *walk, int64_t time) {
     if (is_repeated && walk->budget <= 0) return AVERROR(EAGAIN);
     walk->is_between = is_repeated;
     video->codec->skip_frame = is_repeated ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+    video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     int error = av_seek_frame(video->format, video->stream->index, time, AVSEEK_FLAG_BACKWARD);
     avcodec_flush_buffers(video->codec);
     // Some indexes are read by the first search.
@@ -81,28 +81,14 @@ static int decode(struct video *video, struct walk *walk, int64_t time) {
     return is_repeated ? decode_until(video, time, &walk->budget) : video_decode_next_key(video);
 }
 
-// The layout of all frames: that of the first, and so small that all have room.
-static enum cameo_video_result begin(struct video *video, const struct cameo_video_wish *wish,
-                                     struct cameo_video_frame *out, struct layout *layout) {
-    enum cameo_video_result result = video_layout(video, wish, out, layout);
-    if (result != VIDEO_FRAME) return result;
-    double bytes = (double)video_row_bytes(layout) * out->frames * 10 / 9;
-    double scale = bytes > (double)wish->maximum_bytes ? sqrt((double)wish->maximum_bytes / bytes) : 1;
-    int edge = layout->width > layout->height ? layout->width : layout->height;
-    if (edge * scale > VIDEO_EDGE) scale = (double)VIDEO_EDGE / edge;
-    layout->width = layout->width * scale < 1 ? 1 : (int)(layout->width * scale);
-    layout->height = layout->height * scale < 1 ? 1 : (int)(layout->height * scale);
-    out->png_width = layout->is_transposed ? layout->height : layout->width;
-    out->png_height = layout->is_transposed ? layout->width : layout->height;
-    return VIDEO_FRAME;
-}
-
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out) {
     bool is_fragmented = strcmp(wish->demuxer, "mov") == 0 && video->stream->nb_frames == 0;
     if (video->duration <= 0 || is_fragmented) measure(video);
     out->duration = (double)video->duration * av_q2d(video->stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0;
+
+    out->time = -1;
 
     // As Rendition.Storyboard counts, in milliseconds.
     int64_t length = (int64_t)(out->duration * 1000 + 0.5), span = (int64_t)(wish->interval * 1000 + 0.5);
@@ -125,7 +111,8 @@ enum cameo_video_result video_roll(struct video *video, const struct cameo_video
         int64_t offset = av_rescale_q((from + to) / 2, (AVRational){1, 1000}, video->stream->time_base);
         int found = decode(video, &walk, video->start + offset);
         if (found >= 0 && !rows) {
-            enum cameo_video_result result = begin(video, wish, out, &layout);
+            // That of all frames is that of the first.
+            enum cameo_video_result result = video_layout(video, wish, out, &layout);
             if (result != VIDEO_FRAME) return result;
             bytes = video_row_bytes(&layout);
             rows = malloc(bytes * (size_t)out->frames + VIDEO_MARGIN);

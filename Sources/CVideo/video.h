@@ -4,24 +4,39 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
+/// How coded frames are turned to be shown: whether rows become columns; then, what is reversed in the result.
+struct orientation {
+    bool is_transposed, flips_x, flips_y;
+};
+
 struct video {
     int fd;
+    const char *demuxer;
     int64_t position, size;
     AVFormatContext *format;
     AVStream *stream;
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;
+    struct orientation orientation;
     /// In units of the stream; a duration of 0 is unknown.
     int64_t start, duration;
     /// Whether a packet was ever read of the stream.
     bool has_packets;
+    /// Whether frames are made at most half as large, so that the edges of blocks need not be smoothed.
+    bool is_shrunk;
 };
 
 /// Opens file, stream and decoder. Whatever it returns, `video_close` must follow.
 enum cameo_video_result video_open(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out);
 void video_close(struct video *video);
+
+/// Opens the file anew, at its beginning, for demuxers that cannot go back.
+int video_rewind(struct video *video);
+
+/// Whether the stream is a picture that belongs to the file: cover art.
+bool video_is_cover(const AVStream *stream);
 
 /// Decodes the frame that is wished for into `video->frame`.
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
@@ -37,10 +52,9 @@ enum cameo_video_result video_roll(struct video *video, const struct cameo_video
                                    struct cameo_video_frame *out);
 
 struct layout {
-    // Of the frame as it is coded, with square pixels.
+    // Of the picture as it is coded: not yet turned.
     int width, height;
-    // Whether rows become columns; then, what is reversed in the result.
-    bool is_transposed, flips_x, flips_y;
+    struct orientation orientation;
     bool is_deep;
     // As in ITU-T H.273.
     int primaries, transfer;
@@ -48,7 +62,7 @@ struct layout {
 // The longest edge of a picture; what libswscale may write beyond the last pixel.
 enum { VIDEO_EDGE = 16383, VIDEO_MARGIN = 64 };
 
-/// Finds the layout of `video->frame` at its full size, which must be within the limits.
+/// Finds the layout of `video->frame`, which must be within the limits: as small as is enough, in `out->frames` frames.
 enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out, struct layout *layout);
 /// The bytes of the rows of a frame.
@@ -57,6 +71,9 @@ size_t video_row_bytes(const struct layout *layout);
 int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows);
 /// Makes `out->png` of the rows of `out->frames` frames.
 int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out);
+
+/// Whether pictures of the stream, as far as its headers tell its size, have at most half of its width and height.
+bool video_shrinks(const struct video *video, const struct cameo_video_wish *wish);
 
 /// Makes the picture of `video->frame`.
 enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,

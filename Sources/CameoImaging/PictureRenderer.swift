@@ -51,7 +51,7 @@ package struct PictureRenderer {
             toleratesDamage: toleratesDamage
         )
         let header = try reader.header()
-        let facts = PictureFacts(header, format: reader.format)
+        let facts = reader.facts(header)
         var firstPage: VipsPicture? = header
         var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
         for group in RenditionGroup.groups(of: renditions, facts) {
@@ -113,12 +113,18 @@ package struct PictureRenderer {
         } else {
             header = try reader.header(page: group.page)
         }
-        let page = PictureFacts(header, format: reader.format)
-        let shared = try decoded(header, page, at: try size(page))
+        let page = reader.facts(header)
+        // The frame of a video may have been made smaller already.
+        let made = PictureFacts(header, format: reader.format).size
+        let isSmaller = made.width < page.width || made.height < page.height
+        func limited(_ size: PixelSize) -> PixelSize {
+            isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
+        }
+        let shared = try decoded(header, page, at: limited(try size(page)))
         let trimmed = try trim(renditions, shared)
         guard !trimmed.isEmpty else { return (shared, [:]) }
         // If little is left of a large picture, it has to be decoded at a larger size than the trim search used.
-        let needed = try size(page, trimmed)
+        let needed = limited(try size(page, trimmed))
         guard needed.width > shared.frameSize.width || needed.height > shared.frameSize.height else {
             return (shared, trimmed)
         }

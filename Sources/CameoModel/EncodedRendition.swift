@@ -12,6 +12,8 @@ package struct EncodedRendition: Sendable {
     /// 1 for a still picture.
     package let frames: Int
     package let placeholder: Placeholder
+    /// The facts of the frame that it shows, if the source is a video: each rendition may show another.
+    package var source: PictureFacts?
 
     package init(
         bytes: Data,

@@ -29,11 +29,15 @@ extension PictureFacts {
 extension VideoFacts {
     init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        let milliseconds = try reader.integer("milliseconds", in: 0...Int(Int64.max >> 12))
+        func seconds(_ key: String) throws(MalformedMessage) -> Double? {
+            guard reader.optional(key) != nil else { return nil }
+            return Double(try reader.integer(key, in: 0...Int(Int64.max >> 12))) / 1_000
+        }
         let rotation = try reader.integer("rotation", in: 0...270)
         guard Self.rotations.contains(rotation) else { throw MalformedMessage("rotation must be a quarter turn") }
         self.init(
-            duration: milliseconds == 0 ? nil : Double(milliseconds) / 1_000,
+            duration: try seconds("durationMilliseconds"),
+            time: try seconds("timeMilliseconds"),
             codec: try reader.choice("codec", Codec.self),
             rotation: rotation,
             hasAudio: try reader.bool("hasAudio")
@@ -41,11 +45,14 @@ extension VideoFacts {
     }
 
     var json: JSONValue {
-        .object([
-            "milliseconds": .integer(Int64(((duration ?? 0) * 1_000).rounded())),
+        var members: [String: JSONValue] = [
             "codec": .string(codec.rawValue),
             "rotation": .integer(Int64(rotation)),
             "hasAudio": .bool(hasAudio),
-        ])
+        ]
+        for (key, seconds) in [("durationMilliseconds", duration), ("timeMilliseconds", time)] {
+            if let seconds { members[key] = .integer(Int64((seconds * 1_000).rounded())) }
+        }
+        return .object(members)
     }
 }

@@ -17,9 +17,8 @@ package enum FrameService {
             return ChildNeeds()
         }
         let channel = WorkerChannel()
-        let version = "libavcodec-\(String(cString: cameo_video_version()))"
         do {
-            try channel.send(HelloMessage(rendererVersion: version, sandbox: sandbox))
+            try channel.send(HelloMessage(rendererVersion: Self.version, sandbox: sandbox))
             while let (job, source, _) = try channel.receiveJob() {
                 if let refusal = hook(source) { try channel.send(refusal) } else { try answer(job, source, channel) }
             }
@@ -27,6 +26,9 @@ package enum FrameService {
             Refusal.end("cameo-frames: \(error)")
         }
     }
+
+    /// The first part is raised when the frames change that Cameo makes of a video.
+    private static var version: String { "frames-1 libavcodec-\(String(cString: cameo_video_version()))" }
 
     private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
@@ -62,6 +64,7 @@ package enum FrameService {
             hasAlpha: false,
             video: VideoFacts(
                 duration: frame.made.duration > 0 ? frame.made.duration : nil,
+                time: frame.made.time >= 0 ? frame.made.time : nil,
                 codec: codec,
                 rotation: Int(frame.made.rotation),
                 hasAudio: frame.made.has_audio

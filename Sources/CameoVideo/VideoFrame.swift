@@ -6,29 +6,41 @@ internal import Foundation
 /// One decoded frame, or the reason why there is none.
 struct VideoFrame {
     let container: VideoContainer
+    private let wanted: Rendition
     let limits: RenderLimits
     let result: cameo_video_result
     /// The facts, as far as they are known; the PNG is ``takePNG()``'s.
     let made: cameo_video_frame
 
+    /// `wanted` names the moment, and the box that the picture fits.
     init(
         of source: OpenFile,
         in container: VideoContainer,
-        for rendition: Rendition,
+        for wanted: Rendition,
         _ limits: RenderLimits,
         maximumBytes: Int
     ) {
         var frame = cameo_video_frame()
-        result = container.demuxer.withCString { demuxer in
-            var wish = cameo_video_wish()
+        var wish = cameo_video_wish()
+        result = Self.pointing(to: container.demuxer, and: wanted) { demuxer, rendition in
             wish.demuxer = demuxer
-            switch rendition.time {
+            switch wanted.time {
             case .auto: wish.place = VIDEO_AUTO
+            case .cover: wish.place = VIDEO_COVER
             case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
             case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
             }
-            if let storyboard = rendition.storyboard {
+            if let storyboard = wanted.storyboard {
                 (wish.tiles, wish.interval) = (Int32(storyboard.tiles), storyboard.interval ?? 0)
+            }
+            wish.is_exact = wanted.accurate
+            wish.context = UnsafeRawPointer(rendition)
+            wish.fit = { context, width, height in
+                guard let context, let width, let height else { return }
+                let rendition = context.assumingMemoryBound(to: Rendition.self).pointee
+                let source = PixelSize(Int(width.pointee), Int(height.pointee))
+                let resized = Geometry(of: rendition, source: source).resized
+                (width.pointee, height.pointee) = (Int32(resized.width), Int32(resized.height))
             }
             wish.maximum_pixels = Int64(limits.pixels)
             wish.maximum_edge = Int32(clamping: limits.edge)
@@ -37,7 +49,17 @@ struct VideoFrame {
         }
         made = frame
         self.container = container
+        self.wanted = wanted
         self.limits = limits
+    }
+
+    /// Pointers for C to what it only reads.
+    private static func pointing<Result>(
+        to text: String,
+        and rendition: Rendition,
+        _ body: (UnsafePointer<CChar>, UnsafePointer<Rendition>) -> Result
+    ) -> Result {
+        text.withCString { text in withUnsafePointer(to: rendition) { body(text, $0) } }
     }
 
     /// The picture, which is this frame's no longer.
@@ -61,9 +83,10 @@ struct VideoFrame {
         switch result {
         case VIDEO_FRAME: return nil
         case VIDEO_NO_PICTURE:
-            return RefusalMessage(.noPicture, predicate: "has no video: it is audio or empty (\(container.name))")
+            let missing = wanted.time == .cover ? "cover" : "video: it is audio without a cover, or empty"
+            return RefusalMessage(.noPicture, predicate: "has no \(missing) (\(container.name))")
         case VIDEO_UNSUPPORTED_CODEC:
-            let codecs = VideoFacts.Codec.allCases.map(\.rawValue).joined(separator: ", ")
+            let codecs = VideoFacts.Codec.allCases.filter { $0 != .png }.map(\.rawValue).joined(separator: ", ")
             return RefusalMessage(
                 .unsupportedCodec,
                 predicate: "is a video in the codec \(codecName), which is none of \(codecs)"
@@ -92,6 +115,7 @@ extension VideoContainer {
         case .matroska: "matroska"
         case .mpegTS: "mpegts"
         case .avi: "avi"
+        case .mp3: "mp3"
         }
     }
 }

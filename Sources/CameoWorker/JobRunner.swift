@@ -109,7 +109,9 @@ struct JobRunner: Sendable {
         progress.timings.sourceBytes = fetched.bytes
         progress.arrival = fetched.source.arrival
         warn(ofStale: fetched, job)
-        if request.refresh != .always, let seen = seen(fetched, request, ticket), try await store.have(ids, as: seen) {
+        if request.refresh != .always, let seen = await seen(fetched, request, ticket),
+            try await store.have(ids, as: seen)
+        {
             return .kept(ids, seen)
         }
         let picture = try await progress.timedRendering {
@@ -182,15 +184,21 @@ struct JobRunner: Sendable {
     }
 
     /// What the fetch saw, for a comparison with existing thumbnails; nil until a renderer has reported its version.
-    private func seen(_ fetched: FetchedPictures, _ request: ThumbnailRequest, _ ticket: FetchTicket) -> Revalidation? {
-        renderer.rendererVersion.map { version in
-            Revalidation(
-                sourceDigest: fetched.source.digest,
-                overlayDigests: request.renditions.map(fetched.overlayDigest(of:)),
-                sourceSeen: fetched.sourceSeen(ticket),
-                rendererVersion: version
-            )
+    private func seen(
+        _ fetched: FetchedPictures,
+        _ request: ThumbnailRequest,
+        _ ticket: FetchTicket
+    ) async -> Revalidation? {
+        let source = fetched.source
+        guard let version = await renderer.version(of: source.file, holding: source.kind, frames: frames) else {
+            return nil
         }
+        return Revalidation(
+            sourceDigest: source.digest,
+            overlayDigests: request.renditions.map(fetched.overlayDigest(of:)),
+            sourceSeen: fetched.sourceSeen(ticket),
+            rendererVersion: version
+        )
     }
 
     private var sources: SourceResolver {

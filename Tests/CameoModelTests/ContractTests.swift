@@ -109,7 +109,7 @@ struct ContractTests {
         var members = defaults(request["properties"])
         members["source"] = .string("https://pictures.example/cat.jpg")
         var rendition = defaults(request["$defs", "rendition", "properties"])
-        #expect(rendition.count == 19)
+        #expect(rendition.count == 20)
         let parts = try #require(request["$defs"])
         var crop = defaults(parts["cropArea", "properties"])
         crop.merge(["width": .integer(1), "height": .integer(1)]) { $1 }

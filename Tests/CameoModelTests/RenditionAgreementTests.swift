@@ -45,13 +45,15 @@ struct RenditionAgreementTests {
             name: "time",
             good: [
                 "0", "15.5", "1e6", "2.0", #""auto""#, #""0%""#, #""50%""#, #""100%""#, #""12.5%""#, #""0.001%""#,
-                #""99.999%""#,
+                #""99.999%""#, #""cover""#,
             ],
             bad: [
                 "-0.1", "1000000.5", "true", "[1]", "{}", #""""#, #""1""#, #""%""#, #""50 %""#, #""050%""#, #""50.0%""#,
                 #"".5%""#, #""1e1%""#, #""100.1%""#, #""101%""#, #""-1%""#, #""0.0001%""#, #""9.9999%""#, #""Auto""#,
+                #""Cover""#,
             ]
         ),
+        Field(name: "accurate", beside: #","time":1"#, good: ["true", "false"], bad: flags),
         Field(
             name: "storyboard",
             good: [
@@ -194,6 +196,7 @@ struct RenditionAgreementTests {
             #""format":"source","lossless":true,"palette":true,"progressive":true,"animated":true,"effort":1"#,
             #""format":"source","quality":9,"chromaSubsampling":"4:2:0","maxBytes":200,"keep":["gps"]"#,
             #""lossless":true,"effort":9"#, #""maxBytes":200,"quality":90"#, #""maxBytes":200,"animated":true"#,
+            #""accurate":true,"time":"50%""#, #""accurate":false,"time":"cover""#, #""accurate":false"#,
             #""quality":5,"lossless":false"#, #""dpr":8,"height":2047"#, #""dpr":0.1"#,
         ]
         try await SchemaAgreement.expectAccepted(texts.map { SchemaAgreement.rendition(#""width":1,\#($0)"#) })
@@ -210,6 +213,8 @@ struct RenditionAgreementTests {
             #""height":1,"fit":"fill","gravity":{"x":0,"y":0}"#, #""fit":"cover","gravity":"north""#,
             #""corners":["topLeft"]"#, #""storyboard":{"columns":5,"rows":4},"time":"50%""#,
             #""storyboard":{"columns":5,"rows":4},"animated":true"#,
+            #""accurate":true"#, #""accurate":true,"time":"auto""#,
+            #""accurate":true,"time":"cover""#,
             #"\#(Self.circle),"corners":["topLeft"]"#,
             #""format":"source","lossless":true,"quality":80"#, #""format":"source","animated":true,"page":1"#,
         ]

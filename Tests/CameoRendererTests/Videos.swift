@@ -84,8 +84,13 @@ enum Videos {
         }
 
         /// The frame as it is, at a time as it is typed.
-        func frame(_ path: String, _ time: String = "auto") async throws -> (pixels: PixelGrid, facts: PictureFacts) {
-            let picture = try await render([Videos.rendition(time)], of: path)
+        func frame(_ path: String, _ time: String = "auto", accurate: Bool = false)
+            async throws
+            -> (pixels: PixelGrid, facts: PictureFacts)
+        {
+            var rendition = Videos.rendition(time)
+            rendition.accurate = accurate
+            let picture = try await render([rendition], of: path)
             return (try await PixelGrid(of: picture.renditions[0]), picture.source)
         }
     }

@@ -17,6 +17,8 @@ struct EnqueueOptionTests {
             ("--size 9x --time 15.50", #"{"time":15.5,"width":9}"#),
             ("--size 9x --time 50%", #"{"time":"50%","width":9}"#),
             ("--size 9x --time auto", #"{"width":9}"#),
+            ("--size 9x --time cover", #"{"time":"cover","width":9}"#),
+            ("--size 9x --time 50% --accurate", #"{"accurate":true,"time":"50%","width":9}"#),
             ("--size 9x --storyboard 5x4", #"{"storyboard":{"columns":5,"rows":4},"width":9}"#),
             (
                 "--size 9x --storyboard 5x4 --interval 2.5",
@@ -125,6 +127,7 @@ struct EnqueueOptionTests {
             ("--dpr nan", "--dpr: "), ("--size 9000x --dpr 2", "--dpr: makes a width of 18000"),
             ("--size 9223372036854775807x", "--size 9223372036854775807x: width"), ("--page -1", "--page: "),
             ("--time soon", "--time"), ("--time -1", "--time"),
+            ("--accurate", "--accurate: is for a time"), ("--time cover --accurate", "--accurate: is for a time"),
             ("--storyboard 5", "'5' is invalid for '--storyboard"),
             ("--storyboard 20x20", "--storyboard: has 400 tiles"),
             ("--interval 2", "--interval needs --storyboard"), ("--storyboard 5x4 --interval 0", "interval must be"),

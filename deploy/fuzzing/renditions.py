@@ -13,7 +13,7 @@ OPTIONS = {  # field: formats that have it; `source` takes all
 }
 
 DRAWN = {
-    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "storyboard", "trim", "crop", "rotate",
+    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "accurate", "storyboard", "trim", "crop", "rotate",
     "flip", "background", "cornerRadius", "corners", "blur", "sharpen", "grayscale", "tint", "brightness",
     "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
 }
@@ -107,8 +107,10 @@ def rendition(rng, index, format, overlays, plain):
         sometimes(0.1, "page", lambda: rng.choice([0, 1, 2, 3, 9, 99_999]))
     if format in VIDEO_WEIGHTS:
         sometimes(
-            0.6, "time", lambda: rng.choice([0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "auto", "0%", "50%", "100%"])
+            0.6, "time", lambda: rng.choice([0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "auto", "cover", "0%", "50%", "100%"])
         )
+        if made.get("time", "auto") not in ("auto", "cover"):
+            sometimes(0.3, "accurate", lambda: True)
         if "time" not in made and not made.get("animated") and rng.random() < 0.3:
             made["storyboard"] = {"columns": rng.randint(1, 6), "rows": rng.randint(1, 6)}
             sometimes(0.5, "storyboard", lambda: {**made["storyboard"], "interval": rng.choice([0.1, 0.5, 100_000])})

@@ -7,11 +7,16 @@
 
 /// What a frame may be, and which one is wanted.
 struct cameo_video_wish {
-    /// The demuxer by libavformat's name: mov, matroska, mpegts or avi. No other is tried.
+    /// The demuxer by libavformat's name: mov, matroska, mpegts, avi or mp3. No other is tried.
     const char *demuxer;
-    enum { VIDEO_AUTO, VIDEO_SECONDS, VIDEO_SHARE } place;
+    enum { VIDEO_AUTO, VIDEO_SECONDS, VIDEO_SHARE, VIDEO_COVER } place;
     /// Seconds from the beginning, or a share of the duration from 0 to 1.
     double position;
+    /// Whether the frame that is shown at the position is wanted, not the nearest keyframe.
+    bool is_exact;
+    /// Replaces the size of an upright frame with square pixels by the size of the picture to make of it.
+    void (*fit)(const void *context, int *width, int *height);
+    const void *context;
     /// If not 0, the video is divided into this many equal spans, or into fewer of `interval` seconds if that is enough,
     /// and each is shown by a frame. `place` and `position` then count nothing.
     int tiles;
@@ -37,7 +42,7 @@ enum cameo_video_result {
 
 struct cameo_video_frame {
     /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it. Several frames stand one below
-    /// the other, and a chunk has their number (cmFr, four bytes).
+    /// the other. The chunk caMo has the width and height of a frame of the video, and the number of frames.
     uint8_t *png;
     size_t byte_count;
     int frames;
@@ -45,6 +50,8 @@ struct cameo_video_frame {
     int png_width, png_height;
     /// Of a frame of the video: upright, with square pixels.
     int width, height;
+    /// The moment that is shown, in seconds from the beginning; negative if it is unknown, as that of a cover.
+    double time;
     /// Of the video in seconds; 0 if it is unknown.
     double duration;
     /// How it is turned to be shown, clockwise in degrees: 0, 90, 180 or 270.

@@ -11,6 +11,8 @@ struct SourceReader {
     private let rolled: Int
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
+    /// The size of the frame of a video, of which the picture may be a smaller one.
+    private let frameSize: PixelSize?
 
     /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(
@@ -29,7 +31,9 @@ struct SourceReader {
             format = sniffed
             drawing = nil
         case .video:
-            guard PictureFormat(sniffing: bytes) == .png else { throw .unsupportedFormat(looksLike: nil) }
+            guard PictureFormat(sniffing: bytes) == .png, VideoFrameSize.named(in: bytes) != nil else {
+                throw .unsupportedFormat(looksLike: nil)
+            }
             format = .video
             drawing = nil
         case .initials:
@@ -48,6 +52,7 @@ struct SourceReader {
         rolled = format == .video ? VideoRoll.frames(in: bytes) : 1
         self.limits = limits
         self.toleratesDamage = toleratesDamage
+        frameSize = kind == .video ? VideoFrameSize.named(in: bytes) : nil
     }
 
     /// Opens the source; only the header is read.
@@ -72,10 +77,24 @@ struct SourceReader {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
         try check(PixelSize(header.width, header.height / rolled))
+        if let frameSize { try check(frameSize) }
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }
         return header
+    }
+
+    /// The facts of the source from the header of a page.
+    func facts(_ header: borrowing VipsPicture) -> PictureFacts {
+        let facts = PictureFacts(header, format: format)
+        guard let size = frameSize else { return facts }
+        return PictureFacts(
+            format: format,
+            width: size.width,
+            height: size.height,
+            pages: rolled,
+            hasAlpha: facts.hasAlpha
+        )
     }
 
     /// The canvas of a WebP picture, known before it is opened.
@@ -92,6 +111,8 @@ struct SourceReader {
 
     /// All frames stacked vertically, checked against the limits for animations.
     func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
+        // What the frames of a video may take, cameo-frames has kept to.
+        if format == .video { return try open(allPages: true) }
         guard facts.pages <= limits.frames else { throw .tooManyFrames(facts.pages, limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {

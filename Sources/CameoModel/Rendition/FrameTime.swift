@@ -7,6 +7,8 @@ extension Rendition {
         case seconds(Double)
         /// A share of the duration, in per cent.
         case percent(Double)
+        /// The picture that belongs to the file: the cover of a film or an album.
+        case cover
     }
 
     package static let secondsRange = 0.0...1_000_000
@@ -14,7 +16,7 @@ extension Rendition {
 }
 
 extension Rendition.FrameTime {
-    /// Reads `auto`, `15.5` or `50%`, as it is typed.
+    /// Reads `auto`, `cover`, `15.5` or `50%`, as it is typed.
     package init?(_ text: String) {
         if let seconds = Double(text), Rendition.secondsRange.contains(seconds) {
             self = .seconds(seconds)
@@ -25,11 +27,13 @@ extension Rendition.FrameTime {
         }
     }
 
-    /// Reads `auto` or a percentage, whose number must be as JSON would have it, with at most three decimals: each has
+    /// Reads `auto`, `cover` or a percentage, whose number must be as JSON would have it, with at most three decimals: each has
     /// one spelling, so each moment has one id.
     private init?(word: String) {
         if word == "auto" {
             self = .auto
+        } else if word == "cover" {
+            self = .cover
         } else if word.hasSuffix("%"), let number = Double(word.dropLast()), Rendition.percentRange.contains(number),
             word.drop(while: { $0 != "." }).count <= ".999%".count, Self.percent(number).word == word
         {
@@ -42,6 +46,7 @@ extension Rendition.FrameTime {
     private var word: String {
         switch self {
         case .auto: "auto"
+        case .cover: "cover"
         case .seconds(let seconds): JSONValue.number(seconds).canonicalText
         case .percent(let share): "\(JSONValue.number(share).canonicalText)%"
         }
@@ -53,7 +58,7 @@ extension Rendition.FrameTime {
         case nil: return nil
         case .string(let text)?:
             guard let time = Self(word: text) else {
-                let reason = "must be seconds, a percentage such as \"50%\", or \"auto\", not \"\(text)\""
+                let reason = "must be seconds, a percentage such as \"50%\", \"auto\" or \"cover\", not \"\(text)\""
                 throw InvalidRequest(path: reader.path(of: key), reason: reason)
             }
             self = time
@@ -65,9 +70,17 @@ extension Rendition.FrameTime {
 
     var json: JSONValue { if case .seconds(let seconds) = self { .number(seconds) } else { .string(word) } }
 
+    /// Whether it is a moment that has an exact frame.
+    var isMoment: Bool {
+        switch self {
+        case .seconds, .percent: true
+        case .auto, .cover: false
+        }
+    }
+
     func validate(at path: String) throws(InvalidRequest) {
         switch self {
-        case .auto: break
+        case .auto, .cover: break
         case .seconds(let seconds): try Rendition.check(seconds, in: Rendition.secondsRange, path, "time")
         case .percent(let share): try Rendition.check(share, in: Rendition.percentRange, path, "time")
         }

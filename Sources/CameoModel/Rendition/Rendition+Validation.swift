@@ -40,6 +40,9 @@ extension Rendition {
         }
         try Self.check(page, in: Self.pageRange, path, "page")
         try time.validate(at: path)
+        if accurate, !time.isMoment {
+            throw Self.refusal(path, "accurate", "is for a time in seconds or per cent")
+        }
         try storyboard?.validate(at: "\(path).storyboard")
         if storyboard != nil, time != .auto {
             throw Self.refusal(path, "time", "selects one moment, but a storyboard shows the whole video")

@@ -1,7 +1,7 @@
 extension Rendition {
     package static let fields =
         ["name", "width", "height", "fit", "withoutEnlargement", "gravity"]
-        + ["dpr", "page", "time", "storyboard", "trim", "crop", "rotate", "flip", "background"]
+        + ["dpr", "page", "time", "accurate", "storyboard", "trim", "crop", "rotate", "flip", "background"]
         + Look.fields + ["format", "quality"] + Encoding.fields
 
     package init(json: JSONValue, at path: String) throws(InvalidRequest) {
@@ -20,6 +20,7 @@ extension Rendition {
         dpr = try reader.number("dpr", in: Self.densityRange) ?? 1
         page = try reader.integer("page", in: Self.pageRange) ?? 0
         time = try FrameTime(reader, "time") ?? .auto
+        accurate = try reader.bool("accurate") ?? false
         if let tiles = reader.value("storyboard") {
             storyboard = try Storyboard(json: tiles, at: reader.path(of: "storyboard"))
         }
@@ -58,6 +59,7 @@ extension Rendition {
         if dpr != 1 { members["dpr"] = .number(dpr) }
         if page != 0 { members["page"] = .integer(Int64(page)) }
         if time != .auto { members["time"] = time.json }
+        if accurate { members["accurate"] = .bool(true) }
         if let storyboard { members["storyboard"] = storyboard.json }
         if let trim { members["trim"] = .integer(Int64(trim)) }
         if let crop { members["crop"] = crop.json }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A file format of videos, recognised by its first bytes.
+/// A file format of videos, and of sound with a cover, recognised by its first bytes.
 package enum VideoContainer: String, CaseIterable, Sendable {
-    case mp4, matroska, mpegTS, avi
+    case mp4, matroska, mpegTS, avi, mp3
 
     package var name: String {
         switch self {
@@ -10,6 +10,7 @@ package enum VideoContainer: String, CaseIterable, Sendable {
         case .matroska: "WebM or Matroska"
         case .mpegTS: "MPEG transport stream"
         case .avi: "AVI"
+        case .mp3: "MP3"
         }
     }
 
@@ -40,6 +41,9 @@ package enum VideoContainer: String, CaseIterable, Sendable {
             self = .matroska
         } else if has("RIFF", at: 0), has("AVI ", at: 8) {
             self = .avi
+        } else if has("ID3", at: 0) {
+            // Without a tag, there is no cover.
+            self = .mp3
         } else if isStream(every: Self.packet, from: 0) || isStream(every: Self.packet + Self.stamp, from: Self.stamp) {
             self = .mpegTS
         } else {

@@ -49,7 +49,7 @@ struct EncodedPicture: Hashable {
             }
             offset += 12 + length
             guard name == "IEND" else { continue }
-            let frames = bytes.has(VideoRoll.chunk, VideoRoll.offset) ? bytes.bigEndian(VideoRoll.offset + 4, 4) : 1
+            let frames = bytes.has(VideoRoll.chunk, VideoRoll.offset) ? bytes.bigEndian(VideoRoll.numberOffset, 4) : 1
             guard offset == bytes.count, let frames, let height = bytes.bigEndian(20, 4), frames > 0,
                 height.isMultiple(of: frames)
             else { return nil }

@@ -53,11 +53,11 @@ struct ReplyExpectation {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
             }
             let size = PixelSize(made.width, made.height)
-            let isWithinVideo = size.width <= picture.source.width && size.height <= picture.source.height
-            guard
+            let mayHave =
                 configuration.makesFrames
-                    ? isWithinVideo : rendition.mayHave(size, of: picture.source, configuration.limits)
-            else {
+                ? size.pixels <= picture.source.width * picture.source.height
+                : rendition.mayHave(size, of: picture.source, configuration.limits)
+            guard mayHave else {
                 throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
         }

@@ -26,17 +26,12 @@ extension RendererPool {
             )
         }
         var made: [Int: EncodedRendition] = [:]
-        var last: (picture: RenderedPicture, facts: PictureFacts)?
-        for (moment, indices) in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }) {
-            let frame = try await frames.frame(
-                of: source,
-                showing: moment,
-                named: name,
-                scopes: scopes,
-                clock: clock
-            )
+        var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
+        for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
+            let wanted = indices.map { renditions[$0] }
+            let frame = try await frames.frame(of: source, for: wanted, named: name, scopes: scopes, clock: clock)
             let picture = try await render(
-                indices.map { renditions[$0] },
+                wanted,
                 of: frame.file,
                 holding: .video,
                 overlays: overlays,
@@ -44,15 +39,28 @@ extension RendererPool {
                 scopes: scopes,
                 clock: clock
             )
-            for (index, rendition) in zip(indices, picture.renditions) { made[index] = rendition }
-            last = (picture, frame.facts)
+            for (index, var rendition) in zip(indices, picture.renditions) {
+                rendition.source = frame.facts
+                made[index] = rendition
+            }
+            last = (picture, frame)
         }
         guard let last else { preconditionFailure("a request has renditions") }
         return RenderedPicture(
             renditions: renditions.indices.compactMap { made[$0] },
-            source: last.facts,
+            source: last.frame.facts,
             isTruncated: false,
-            rendererVersion: last.picture.rendererVersion
+            rendererVersion: Self.version(last.picture.rendererVersion, last.frame.version)
         )
     }
+
+    /// The version that pictures of a source rendered now would have; nil if it is not known yet, or the source is a video
+    /// and no frame can be made of it.
+    package func version(of source: OpenFile, holding kind: SourceKind, frames: VideoFrames?) async -> String? {
+        guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else { return rendererVersion }
+        guard let own = rendererVersion, let other = await frames.version() else { return nil }
+        return Self.version(own, other)
+    }
+
+    private static func version(_ renderer: String, _ frames: String) -> String { "\(renderer) \(frames)" }
 }

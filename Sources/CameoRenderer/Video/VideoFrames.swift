@@ -15,6 +15,13 @@ package final class VideoFrames: Sendable {
         var isShutDown = false
     }
 
+    /// A PNG for a renderer, the facts of the video, and the version of what made it.
+    struct Frame {
+        let file: OpenFile
+        let facts: PictureFacts
+        let version: String
+    }
+
     private let configuration: RendererConfiguration
     private let state = Mutex(State())
 
@@ -30,30 +37,22 @@ package final class VideoFrames: Sendable {
         self.configuration = configuration
     }
 
-    /// What a rendition shows, as a sealed memory file for a renderer, and the facts of the video.
+    /// The frame of which these renditions, at least one and all of the same moment, are made.
     ///
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError`.
     func frame(
         of source: OpenFile,
-        showing moment: VideoMoment,
+        for renditions: [Rendition],
         named name: String,
         scopes: Set<RequestScope>,
         clock: WorkClock
-    ) async throws -> (file: OpenFile, facts: PictureFacts) {
-        var whole = Rendition(
-            name: "frame",
-            width: Rendition.edgeRange.upperBound,
-            height: Rendition.edgeRange.upperBound,
-            format: .png
-        )
-        switch moment {
-        case .frame(let time): whole.time = time
-        case .several(let storyboard): whole.storyboard = storyboard
-        }
+    ) async throws -> Frame {
+        let wanted = Rendition.frame(for: renditions)
         let picture = try await pool(for: name)
-            .render([whole], of: source, holding: .video, named: name, scopes: scopes, clock: clock)
+            .render([wanted], of: source, holding: .video, named: name, scopes: scopes, clock: clock)
         do throws(Errno) {
-            return (try OpenFile.memory(containing: picture.renditions[0].bytes), picture.source)
+            let file = try OpenFile.memory(containing: picture.renditions[0].bytes)
+            return Frame(file: file, facts: picture.source, version: picture.rendererVersion)
         } catch {
             throw JobFailure(
                 .renderFailed,
@@ -62,6 +61,13 @@ package final class VideoFrames: Sendable {
                 isRetryable: true
             )
         }
+    }
+
+    /// The version of what makes frames; nil if it cannot be run. The first call starts it.
+    func version() async -> String? {
+        guard let pool = try? pool(for: "") else { return nil }
+        try? await pool.waitUntilReady()
+        return pool.rendererVersion
     }
 
     private func pool(for name: String) throws -> RendererPool {

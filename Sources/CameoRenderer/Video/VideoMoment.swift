@@ -2,7 +2,7 @@ internal import CameoModel
 
 /// What a rendition shows of a video.
 enum VideoMoment: Hashable {
-    case frame(Rendition.FrameTime)
+    case frame(Rendition.FrameTime, isExact: Bool)
     /// The tiles of a storyboard, or the frames of a preview.
     case several(Rendition.Storyboard)
 
@@ -15,7 +15,7 @@ enum VideoMoment: Hashable {
         } else if rendition.encoding.animated, rendition.format.written(for: .video).isAnimatable {
             self = .several(Self.preview)
         } else {
-            self = .frame(rendition.time)
+            self = .frame(rendition.time, isExact: rendition.accurate)
         }
     }
 }

@@ -34,7 +34,7 @@ extension SQLiteStore {
                 WHERE excluded.source_seen >= thumbnail.source_seen
                 """
         )
-        let (encoded, source) = (thumbnail.encoded, provenance.picture)
+        let (encoded, source) = (thumbnail.encoded, thumbnail.encoded.source ?? provenance.picture)
         let own: [(any DatabaseValueConvertible)?] = [
             thumbnail.id.text, blob.digest.hex, encoded.width, encoded.height, encoded.format.rawValue,
             provenance.source, thumbnail.rendition.json.canonicalText, provenance.sourceDigest.hex,

@@ -52,14 +52,17 @@ struct GeometryOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            The moment of a video: seconds (15.5), a share of its duration (50%) or auto, which avoids black, blank and \
-            faded frames. (default: auto)
+            The moment of a video: seconds (15.5), a share of its duration (50%), auto, which avoids black, blank and \
+            faded frames, or cover, the cover art. (default: auto)
             """,
             valueName: "time"
         ),
         transform: RenditionArgument.time
     )
     var time: Rendition.FrameTime?
+
+    @Flag(help: "Show exactly the frame at the time, not the nearest keyframe, which is found faster.")
+    var accurate = false
 
     @Option(
         help: ArgumentHelp(
@@ -116,10 +119,9 @@ struct GeometryOptions: ParsableArguments {
     var given: [String] {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
-            ("--page", page != nil), ("--time", time != nil), ("--storyboard", storyboard != nil),
-            ("--interval", interval != nil), ("--trim", trim != nil), ("--crop", crop != nil),
-            ("--rotate", rotate != nil),
-            ("--flip", flip != nil),
+            ("--page", page != nil), ("--time", time != nil), ("--accurate", accurate),
+            ("--storyboard", storyboard != nil), ("--interval", interval != nil), ("--trim", trim != nil),
+            ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
         ]
         .filter(\.1).map(\.0)
     }
@@ -134,6 +136,7 @@ struct GeometryOptions: ParsableArguments {
         rendition.dpr = dpr ?? 1
         rendition.page = page ?? 0
         rendition.time = time ?? .auto
+        rendition.accurate = accurate
         rendition.storyboard = storyboard
         rendition.storyboard?.interval = interval
         rendition.trim = trim

@@ -26,10 +26,10 @@ enum RenditionArgument {
         return .focus(Rendition.FocalPoint(x: x, y: y))
     }
 
-    /// Parses seconds, a percentage or `auto`.
+    /// Parses seconds, a percentage, `auto` or `cover`.
     static func time(_ text: String) throws -> Rendition.FrameTime {
         guard let time = Rendition.FrameTime(text) else {
-            throw ValidationError("must be seconds such as 15.5, a percentage such as 50%, or auto")
+            throw ValidationError("must be seconds such as 15.5, a percentage such as 50%, auto or cover")
         }
         return time
     }
