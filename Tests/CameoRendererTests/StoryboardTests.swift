@@ -92,6 +92,25 @@ struct StoryboardTests {
         }
     }
 
+    /// The frames of so many moments are made smaller than the video before they are cropped.
+    @Test func aCropIsInPixelsOfTheVideo() async throws {
+        let small = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
+        let path = try await Videos.make(
+            ["-i", small, "-vf", "scale=1600:1200", "-c:v", "libx264", "-preset", "ultrafast", "-g", "10"],
+            as: "large.mp4",
+            in: folder
+        )
+        var rendition = Self.sheet(10, 10)
+        rendition.crop = Rendition.CropArea(left: 0, top: 0, width: 1_600, height: 600)
+        try await Videos.with { pools in
+            let picture = try await pools.render([rendition], of: path)
+            #expect(picture.source.edges == [1_600, 1_200])
+            #expect(picture.renditions[0].edges == [800, 300])
+            let pixels = try await PixelGrid(of: picture.renditions[0])
+            for row in 0..<10 { #expect(Videos.second(pixels, at: (40, 30 * row + 25)) == row * 6 / 10) }
+        }
+    }
+
     @Test func aSheetThatIsTooLargeIsNamed() async throws {
         let path = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
         var rendition = Self.sheet(10, 10)
