@@ -67,6 +67,8 @@ static int decode_until(struct video *video, int64_t time, int *budget) {
 static int decode(struct video *video, struct walk *walk, int64_t time) {
     int64_t key = key_before(video, time);
     bool is_repeated = key != AV_NOPTS_VALUE && key == walk->key;
+    // Moments may be closer than frames.
+    if (is_repeated && walk->is_between && video->frame->buf[0] && video->frame->best_effort_timestamp >= time) return 0;
     if (is_repeated && walk->is_between) return decode_until(video, time, &walk->budget);
     if (is_repeated && walk->budget <= 0) return AVERROR(EAGAIN);
     walk->is_between = is_repeated;
