@@ -208,9 +208,14 @@ let package = Package(
         ),
         // A renderer that tests make crash, hang, or try its walls from the inside.
         .target(name: "CAttempt", path: "Tests/CAttempt"),
+        .target(
+            name: "Misbehaviour",
+            dependencies: ["CameoModel", "CameoRenderMessages", "CAttempt"],
+            path: "Tests/Misbehaviour"
+        ),
         .executableTarget(
             name: "cameo-renderer-hooked",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CameoRenderService", "CAttempt"],
+            dependencies: ["CameoRenderService", "Misbehaviour"],
             path: "Tests/HookedRenderer"
         ),
         // For deploy/bench.
@@ -260,6 +265,11 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
             dependencies: ["CameoModel", "CameoRenderMessages", "CameoChild", "CVideo"]
         ),
         .executableTarget(name: "cameo-frames", dependencies: ["CameoVideo"]),
+        .executableTarget(
+            name: "cameo-frames-hooked",
+            dependencies: ["CameoVideo", "Misbehaviour"],
+            path: "Tests/HookedFrames"
+        ),
     ]
 }
 

@@ -237,6 +237,8 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     if (stream->start_time != AV_NOPTS_VALUE) video->start = stream->start_time;
     video->duration = duration_of(video->format, stream);
     out->duration = (double)video->duration * av_q2d(stream->time_base);
+    // Thirty years are a forged number.
+    if (!(out->duration < 1e9)) out->duration = 0, video->duration = 0;
     int64_t pixels = (int64_t)stream->codecpar->width * stream->codecpar->height;
     if (pixels > wish->maximum_pixels) {
         out->width = stream->codecpar->width;
@@ -260,8 +262,12 @@ enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish 
     struct video video = {.fd = fd};
     memset(frame, 0, sizeof *frame);
     enum cameo_video_result result = video_open(&video, wish, frame);
-    if (result == VIDEO_FRAME) result = video_choose(&video, wish, frame);
-    if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
+    if (result == VIDEO_FRAME && wish->tiles > 0 && !video_is_cover(video.stream)) {
+        result = video_roll(&video, wish, frame);
+    } else if (result == VIDEO_FRAME) {
+        result = video_choose(&video, wish, frame);
+        if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
+    }
     video_close(&video);
     return result;
 }

@@ -59,8 +59,7 @@ static int decode_alone(struct video *video, AVPacket *packet) {
     return result < 0 && result != AVERROR_EOF ? result : AVERROR_INVALIDDATA;
 }
 
-// Decodes the next keyframe from where the file is read.
-static int decode_next_key(struct video *video) {
+int video_decode_next_key(struct video *video) {
     int keys = 0, error = AVERROR_INVALIDDATA;
     for (int packets = 0; packets < MOST_PACKETS && keys < MOST_KEYS; packets++) {
         int read = read_packet(video);
@@ -146,7 +145,7 @@ static int decode_key_at(struct video *video, int64_t time) {
     if (time < video->start) time = video->start;
     int error = seek_nearest(video, time);
     if (error < 0) return error;
-    return index_ends_before(video, time) ? decode_nearest_key(video, time) : decode_next_key(video);
+    return index_ends_before(video, time) ? decode_nearest_key(video, time) : video_decode_next_key(video);
 }
 
 // The packets from the last keyframe before a time on.
@@ -362,6 +361,15 @@ static int choose_good(struct video *video) {
     return is_found ? 0 : error;
 }
 
+int video_decode_near(struct video *video, int64_t time) {
+    int error = decode_key_at(video, time);
+    // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
+    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
+        error = decode_key_at(video, time - back);
+    return error;
+}
+
 static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
     double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->duration
                                                      : wish->position / av_q2d(video->stream->time_base);
@@ -372,13 +380,7 @@ static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
     bool is_last = wish->place == VIDEO_SHARE && wish->position >= 1;
     int64_t place = video->duration > 0 && time > end ? end : time;
     if (wish->is_exact) return decode_shown_at(video, place, is_last ? INT64_MAX : time);
-    time = place;
-    int error = decode_key_at(video, time);
-    // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
-    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
-    for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
-        error = decode_key_at(video, time - back);
-    return error;
+    return video_decode_near(video, place);
 }
 
 // Fragments need not say when the first frame is shown.

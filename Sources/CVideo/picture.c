@@ -12,16 +12,7 @@
 // larger than its renditions need. HDR stays as it is coded, at 16 bits, and is named in a cICP chunk: the renderer maps
 // its tones.
 
-enum { BLOCK = 65535, EDGE = 16383 };
-
-struct layout {
-    // Of the picture as it is coded: not yet turned.
-    int width, height;
-    struct orientation orientation;
-    bool is_deep;
-    // As in ITU-T H.273.
-    int primaries, transfer;
-};
+enum { BLOCK = 65535 };
 
 static size_t row_bytes(const struct layout *layout, int width) {
     return (size_t)width * (layout->is_deep ? 6 : 3);
@@ -139,13 +130,14 @@ static uint8_t *write_png(const struct layout *layout, const struct cameo_video_
     memcpy(at, "\x89PNG\r\n\x1a\n", 8);
     uint8_t *chunk = at + 8, *into = begin_chunk(chunk, "IHDR", 13);
     AV_WB32(into, (uint32_t)out->png_width);
-    AV_WB32(into + 4, (uint32_t)out->png_height);
+    AV_WB32(into + 4, (uint32_t)out->png_height * (uint32_t)out->frames);
     memcpy(into + 8, layout->is_deep ? "\x10\x02\0\0\0" : "\x08\x02\0\0\0", 5);
     chunk = end_chunk(chunk, 13);
-    into = begin_chunk(chunk, "caMo", 8);
+    into = begin_chunk(chunk, "caMo", 12);
     AV_WB32(into, (uint32_t)out->width);
     AV_WB32(into + 4, (uint32_t)out->height);
-    chunk = end_chunk(chunk, 8);
+    AV_WB32(into + 8, (uint32_t)out->frames);
+    chunk = end_chunk(chunk, 12);
     if (layout->primaries != 1 || layout->transfer != 1) {
         into = begin_chunk(chunk, "cICP", 4);
         into[0] = (uint8_t)layout->primaries;
@@ -172,10 +164,10 @@ static uint8_t *write_png(const struct layout *layout, const struct cameo_video_
     return end_chunk(chunk, 0);
 }
 
-enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
-                                      struct cameo_video_frame *out) {
-    struct layout layout = {.orientation = video->orientation};
-    color(video->frame, &layout);
+enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
+                                     struct cameo_video_frame *out, struct layout *layout) {
+    *layout = (struct layout){.orientation = video->orientation};
+    color(video->frame, layout);
     out->width = video->frame->width;
     out->height = video->frame->height;
     shape(video, video->frame, &out->width, &out->height);
@@ -183,35 +175,58 @@ enum cameo_video_result video_picture(struct video *video, const struct cameo_vi
         out->height > wish->maximum_edge)
         return VIDEO_TOO_LARGE;
     fit(wish, out->width, out->height, &out->png_width, &out->png_height);
-    while (out->png_width > EDGE || out->png_height > EDGE ||
-           (row_bytes(&layout, out->png_width) + 1) * (size_t)out->png_height * 10 / 9 > wish->maximum_bytes) {
+    size_t most = wish->maximum_bytes / (size_t)out->frames;
+    while (out->png_width > VIDEO_EDGE || out->png_height > VIDEO_EDGE ||
+           (row_bytes(layout, out->png_width) + 1) * (size_t)out->png_height * 10 / 9 > most) {
         out->png_width = (out->png_width + 1) / 2;
         out->png_height = (out->png_height + 1) / 2;
     }
-    layout.width = out->png_width;
-    layout.height = out->png_height;
-    if (layout.orientation.is_transposed) swap(&layout.width, &layout.height);
-    bool is_turned = layout.orientation.is_transposed || layout.orientation.flips_x || layout.orientation.flips_y;
-    size_t row = row_bytes(&layout, out->png_width) + 1, count = row * (size_t)out->png_height;
-    // libswscale may write a little beyond the last pixel of a row, and of the picture.
-    enum { MARGIN = 64 };
-    uint8_t *rows = malloc(count + MARGIN);
-    uint8_t *coded = is_turned ? malloc(count + MARGIN) : NULL;
-    uint8_t *png = malloc(count + count / BLOCK * 5 + 192);
-    int error = rows && png && (coded || !is_turned) ? 0 : AVERROR(ENOMEM);
-    if (error >= 0)
-        error = is_turned ? convert(video->frame, &layout, coded, row_bytes(&layout, layout.width))
-                          : convert(video->frame, &layout, rows + 1, row);
-    if (error >= 0 && is_turned) upright(&layout, coded, rows);
-    if (error >= 0 && !is_turned)
-        for (int y = 0; y < out->png_height; y++) rows[(size_t)y * row] = 0;
-    if (error >= 0) {
-        out->byte_count = (size_t)(write_png(&layout, out, rows, count, png) - png);
-        out->png = png;
-    } else {
-        free(png);
+    layout->width = out->png_width;
+    layout->height = out->png_height;
+    if (layout->orientation.is_transposed) swap(&layout->width, &layout->height);
+    return VIDEO_FRAME;
+}
+
+size_t video_row_bytes(const struct layout *layout) {
+    int width = layout->orientation.is_transposed ? layout->height : layout->width;
+    int height = layout->orientation.is_transposed ? layout->width : layout->height;
+    return (row_bytes(layout, width) + 1) * (size_t)height;
+}
+
+int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows) {
+    size_t stride = row_bytes(layout, layout->width);
+    struct orientation turn = layout->orientation;
+    if (turn.is_transposed || turn.flips_x || turn.flips_y) {
+        uint8_t *coded = malloc(stride * (size_t)layout->height + VIDEO_MARGIN);
+        int error = coded ? convert(video->frame, layout, coded, stride) : AVERROR(ENOMEM);
+        if (error >= 0) upright(layout, coded, rows);
+        free(coded);
+        return error;
     }
+    int error = convert(video->frame, layout, rows + 1, stride + 1);
+    if (error >= 0)
+        for (int y = 0; y < layout->height; y++) rows[(size_t)y * (stride + 1)] = 0;
+    return error;
+}
+
+int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out) {
+    size_t count = video_row_bytes(layout) * (size_t)out->frames;
+    uint8_t *png = malloc(count + count / BLOCK * 5 + 192);
+    if (!png) return AVERROR(ENOMEM);
+    out->byte_count = (size_t)(write_png(layout, out, rows, count, png) - png);
+    out->png = png;
+    return 0;
+}
+
+enum cameo_video_result video_picture(struct video *video, const struct cameo_video_wish *wish,
+                                      struct cameo_video_frame *out) {
+    struct layout layout;
+    out->frames = 1;
+    enum cameo_video_result result = video_layout(video, wish, out, &layout);
+    if (result != VIDEO_FRAME) return result;
+    uint8_t *rows = malloc(video_row_bytes(&layout) + VIDEO_MARGIN);
+    int error = rows ? video_rows(video, &layout, rows) : AVERROR(ENOMEM);
+    if (error >= 0) error = video_png(&layout, rows, out);
     free(rows);
-    free(coded);
     return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
 }

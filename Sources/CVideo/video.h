@@ -42,6 +42,36 @@ bool video_is_cover(const AVStream *stream);
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out);
 
+/// Decodes the keyframe that is nearest to a time of the stream into `video->frame`; the next one from where the file is
+/// read.
+int video_decode_near(struct video *video, int64_t time);
+int video_decode_next_key(struct video *video);
+
+/// Decodes frames of several moments, and makes the picture of all.
+enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
+                                   struct cameo_video_frame *out);
+
+struct layout {
+    // Of the picture as it is coded: not yet turned.
+    int width, height;
+    struct orientation orientation;
+    bool is_deep;
+    // As in ITU-T H.273.
+    int primaries, transfer;
+};
+// The longest edge of a picture; what libswscale may write beyond the last pixel.
+enum { VIDEO_EDGE = 16383, VIDEO_MARGIN = 64 };
+
+/// Finds the layout of `video->frame`, which must be within the limits: as small as is enough, in `out->frames` frames.
+enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
+                                     struct cameo_video_frame *out, struct layout *layout);
+/// The bytes of the rows of a frame.
+size_t video_row_bytes(const struct layout *layout);
+/// Writes the rows of `video->frame`, and up to VIDEO_MARGIN bytes more.
+int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows);
+/// Makes `out->png` of the rows of `out->frames` frames.
+int video_png(const struct layout *layout, const uint8_t *rows, struct cameo_video_frame *out);
+
 /// Whether pictures of the stream, as far as its headers tell its size, have at most half of its width and height.
 bool video_shrinks(const struct video *video, const struct cameo_video_wish *wish);
 

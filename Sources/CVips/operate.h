@@ -43,6 +43,10 @@ static inline int cameo_vips_flip(VipsImage *in, VipsImage **out, VipsDirection 
     return vips_flip(in, out, direction, NULL);
 }
 
+static inline int cameo_vips_grid(VipsImage *in, VipsImage **out, int tile_height, int across, int down) {
+    return vips_grid(in, out, tile_height, across, down, NULL);
+}
+
 static inline int cameo_vips_extract_area(VipsImage *in, VipsImage **out, int left, int top, int width, int height) {
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }

@@ -82,6 +82,22 @@ public final class Client: Sendable {
         return try await bytes(of: content, at: name).data
     }
 
+    /// The WebVTT file of a storyboard (`Rendition.Storyboard`), as players of videos read it to show tiles above their seek
+    /// bar.
+    ///
+    /// - Parameters:
+    ///   - uri: a thumbnail's.
+    ///   - sheet: the address at which the player finds the thumbnail.
+    /// - Returns: nil if the thumbnail is no storyboard of a video.
+    /// - Throws: ``CameoURLError/noDataAvailable(_:)`` if it has not been made yet.
+    public func webVTT(for uri: CameoURI, sheet: String) async throws(CameoURLError) -> String? {
+        do throws(StoreError) {
+            return try await store.storyboardTrack(of: uri)?.webVTT(sheet: sheet)
+        } catch {
+            throw CameoURLError(error, url: uri.description)
+        }
+    }
+
     /// Completes deferred work before a program ends: records when thumbnails were read, and moves a long write-ahead log into
     /// the database, unless a reader or another process prevents it. The client can still be used afterwards.
     ///

@@ -10,13 +10,15 @@ struct RenditionMaker {
         let first = try finished(0, plan)
         let placeholder = try placeholder(of: first, plan)
         let encoded = try encode(first, plan)
+        let frames = plan.animation?.frames ?? 1
+        let size = plan.sheet?.size(of: plan.geometry.final, tiles: frames) ?? plan.geometry.final
         return EncodedRendition(
             bytes: encoded.bytes,
-            width: plan.geometry.final.width,
-            height: plan.geometry.final.height,
+            width: size.width,
+            height: size.height,
             format: plan.format,
             hasAlpha: encoded.hasAlpha,
-            frames: plan.animation?.frames ?? 1,
+            frames: plan.sheet == nil ? frames : 1,
             placeholder: placeholder
         )
     }
@@ -43,12 +45,17 @@ struct RenditionMaker {
     /// Encodes the first frame and, for an animation, all that follow.
     private func encode(_ first: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
         guard let animation = plan.animation else { return try Encoder.encode(first, plan) }
-        var frames = VipsFrames(count: animation.frames)
+        let count = plan.sheet.map { $0.columns(of: animation.frames) * $0.rows(of: animation.frames) }
+        var frames = VipsFrames(count: count ?? animation.frames)
         var isComplete = frames.append(first)
         for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
         // All frames have the same size, so only a lack of memory can fail here.
         guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
-        return try Encoder.encode(roll, plan)
+        guard let sheet = plan.sheet, let count else { return try Encoder.encode(roll, plan) }
+        guard let tiles = roll.grid(frames: count, columns: sheet.columns(of: animation.frames)) else {
+            throw .processingFailed(step: "storyboard", detail: VipsLibrary.takeErrorText())
+        }
+        return try Encoder.encode(try inMemory(tiles), plan)
     }
 
     /// Materializes the picture, because placeholder, size search and encoder each read it.

@@ -32,7 +32,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     package var isVector: Bool { self == .svg || self == .pdf || self == .initials }
 
     /// Whether the pages are frames in time.
-    package var isAnimatable: Bool { self == .gif || self == .webp }
+    package var isAnimatable: Bool { self == .gif || self == .webp || self == .video }
 }
 
 extension Rendition.Format {

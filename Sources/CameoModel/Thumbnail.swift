@@ -13,6 +13,8 @@ package struct Thumbnail: Hashable, Sendable {
     package let sourceDigest: BlobDigest
     package let updatedAt: Date
     package let facts: ThumbnailFacts
+    /// Set if it was asked for as a storyboard of a video.
+    package let storyboard: Rendition.Storyboard?
 
     package init(
         id: ThumbnailID,
@@ -23,7 +25,8 @@ package struct Thumbnail: Hashable, Sendable {
         bytes: Int,
         sourceDigest: BlobDigest,
         updatedAt: Date,
-        facts: ThumbnailFacts
+        facts: ThumbnailFacts,
+        storyboard: Rendition.Storyboard? = nil
     ) {
         self.id = id
         self.blob = blob
@@ -34,6 +37,7 @@ package struct Thumbnail: Hashable, Sendable {
         self.sourceDigest = sourceDigest
         self.updatedAt = updatedAt
         self.facts = facts
+        self.storyboard = storyboard
     }
 }
 

@@ -25,8 +25,9 @@ package struct RendererConfiguration: Sendable {
     package var maximumOutputBytes = RendererProtocol.maximumOutputBytes
     /// The most bytes that it may return for all renditions of a job, which the worker holds at once.
     package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
-    /// Whether a rendition may be smaller than was asked for, because it would have more bytes than it may.
-    package var mayAnswerSmaller = false
+
+    /// Whether the processes are `cameo-frames`, whose picture may be smaller than the video, and a roll of frames.
+    var makesFrames = false
 
     package init(executable: String, processes: Int) {
         self.executable = executable

@@ -1,14 +1,16 @@
 internal import CVideo
 internal import CameoChild
-internal import CameoModel
-internal import CameoRenderMessages
+package import CameoModel
+package import CameoRenderMessages
 internal import Foundation
 
 /// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
-/// with one rendition: the frame as an uncompressed PNG.
+/// with one rendition: the frame as an uncompressed PNG, or those of a storyboard one below the other.
 package enum FrameService {
     /// Runs the whole program.
-    package static func main() {
+    ///
+    /// - Parameter hook: may answer for a source; tests misbehave through it.
+    package static func main(hook: (OpenFile) -> RefusalMessage? = { _ in nil }) {
         let startup = ChildStartup("cameo-frames")
         let sandbox = startup.run {
             cameo_video_start()
@@ -18,7 +20,7 @@ package enum FrameService {
         do {
             try channel.send(HelloMessage(rendererVersion: Self.version, sandbox: sandbox))
             while let (job, source, _) = try channel.receiveJob() {
-                try answer(job, source, channel)
+                if let refusal = hook(source) { try channel.send(refusal) } else { try answer(job, source, channel) }
             }
         } catch {
             Refusal.end("cameo-frames: \(error)")
@@ -50,7 +52,7 @@ package enum FrameService {
             height: Int(frame.made.png_height),
             format: .png,
             hasAlpha: false,
-            frames: 1,
+            frames: Int(frame.made.frames),
             // Never shown: the renderer makes that of the thumbnail.
             placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .transparent)
         )

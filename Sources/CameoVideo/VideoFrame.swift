@@ -30,6 +30,9 @@ struct VideoFrame {
             case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
             case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
             }
+            if let storyboard = wanted.storyboard {
+                (wish.tiles, wish.interval) = (Int32(storyboard.tiles), storyboard.interval ?? 0)
+            }
             wish.is_exact = wanted.accurate
             wish.context = UnsafeRawPointer(rendition)
             wish.fit = { context, width, height in

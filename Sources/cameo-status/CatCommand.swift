@@ -12,6 +12,7 @@ struct CatCommand: AsyncParsableCommand {
             EXAMPLES
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
               cameo-status cat cameo://source/https%3A%2F%2Fexample.com%2Fcat.jpg --output cat.jpg
+              cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef --vtt sheet.webp > sheet.vtt
 
             EXIT CODES
               0 done, 1 the URI resolves to nothing, or its bytes are damaged, 2 bad usage, 4 the store cannot be opened
@@ -33,20 +34,41 @@ struct CatCommand: AsyncParsableCommand {
     )
     var output = "-"
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the WebVTT file of a storyboard instead, with this name or address of its sheet.",
+            valueName: "sheet"
+        )
+    )
+    var vtt: String?
+
     func validate() throws {
-        guard output != "-" || !Output.outputIsTerminal else {
+        if let vtt, vtt.isEmpty || vtt.contains(where: \.isWhitespace) {
+            throw ValidationError("--vtt: must be a name or address without spaces, as in a URL")
+        }
+        guard output != "-" || vtt != nil || !Output.outputIsTerminal else {
             throw ValidationError("refusing to write a picture to a terminal: redirect it, or use --output FILE")
         }
     }
 
     func run() async throws {
-        let data = try await storeOptions.openReading().data(of: uri)
+        let data = try await data(in: storeOptions.openReading())
         guard output != "-" else { return Output.bytes(data) }
         do {
             try data.write(to: URL(filePath: output), options: .withoutOverwriting)
         } catch {
             throw CommandFailure("cannot write \(output): \(error.localizedDescription)", .failed)
         }
+    }
+}
+
+extension CatCommand {
+    private func data(in store: any Store) async throws -> Data {
+        guard let vtt else { return try await store.data(of: uri) }
+        guard let track = try await store.storyboardTrack(of: uri) else {
+            throw CommandFailure("\(uri) is no storyboard of a video", .failed)
+        }
+        return Data(track.webVTT(sheet: vtt).utf8)
     }
 }
 

@@ -73,6 +73,10 @@ struct ContractTests {
         ] {
             #expect(range(rendition[field]).map(\.?.double) == [numbers.lowerBound, numbers.upperBound], "\(field)")
         }
+        let storyboard = try #require(rendition["storyboard", "properties"])
+        for side in ["columns", "rows"] { #expect(range(storyboard[side]) == limits(Rendition.Storyboard.sideRange)) }
+        let intervals = Rendition.Storyboard.intervalRange
+        #expect(range(storyboard["interval"]).map(\.?.double) == [intervals.lowerBound, intervals.upperBound])
         let radius = try #require(rendition["cornerRadius", "anyOf"])
         #expect(range(radius["0"]) == limits(Rendition.Look.cornerRadiusRange))
         let fraction = range(radius["1", "properties", "fraction"]).map(\.?.double)

@@ -54,6 +54,19 @@ struct RenditionAgreementTests {
             ]
         ),
         Field(name: "accurate", beside: #","time":1"#, good: ["true", "false"], bad: flags),
+        Field(
+            name: "storyboard",
+            good: [
+                #"{"columns":5,"rows":4}"#, #"{"columns":1,"rows":100}"#, #"{"columns":10.0,"rows":1,"interval":0.1}"#,
+                #"{"columns":10,"rows":10,"interval":1e5}"#,
+            ],
+            bad: [
+                "{}", #"{"columns":5}"#, #"{"rows":5}"#, #"{"columns":0,"rows":1}"#, #"{"columns":1,"rows":101}"#,
+                #"{"columns":1.5,"rows":1}"#, #"{"columns":1,"rows":1,"interval":0}"#,
+                #"{"columns":1,"rows":1,"interval":100001}"#, #"{"columns":1,"rows":1,"interval":"1s"}"#,
+                #"{"columns":1,"rows":1,"count":1}"#, #""5x4""#, "5", "[5,4]", "true",
+            ]
+        ),
         Field(name: "trim", good: ["0", "255", "10.0"], bad: ["-1", "256", "1.5"] + notNumbers),
         Field(
             name: "crop",
@@ -182,7 +195,8 @@ struct RenditionAgreementTests {
 
     @Test func bothAcceptWhatGoesTogether() async throws {
         let texts = [
-            #""animated":true,"page":0"#, #""animated":false,"page":3"#, #""animated":true,"lossless":true"#,
+            #""storyboard":{"columns":5,"rows":4},"time":"auto","animated":false"#, #""animated":true,"page":0"#,
+            #""animated":false,"page":3"#, #""animated":true,"lossless":true"#,
             #""height":1,"fit":"contain","gravity":{"x":0.2,"y":0.8}"#, #""gravity":"center""#,
             "\(Self.circle),\(Self.allCorners)", Self.allCorners,
             #""format":"png","palette":true,"quality":50"#, #""format":"png","palette":true,"maxBytes":200"#,
@@ -209,7 +223,9 @@ struct RenditionAgreementTests {
             #""format":"png","palette":false,"maxBytes":200"#, #""format":"png","palette":false,"quality":80"#,
             #""height":1,"fit":"contain","gravity":"attention""#, #""height":1,"gravity":"north""#,
             #""height":1,"fit":"fill","gravity":{"x":0,"y":0}"#, #""fit":"cover","gravity":"north""#,
-            #""corners":["topLeft"]"#, #""accurate":true"#, #""accurate":true,"time":"auto""#,
+            #""corners":["topLeft"]"#, #""storyboard":{"columns":5,"rows":4},"time":"50%""#,
+            #""storyboard":{"columns":5,"rows":4},"animated":true"#,
+            #""accurate":true"#, #""accurate":true,"time":"auto""#,
             #""accurate":true,"time":"cover""#,
             #"\#(Self.circle),"corners":["topLeft"]"#,
             #""format":"source","lossless":true,"quality":80"#, #""format":"source","animated":true,"page":1"#,

@@ -80,6 +80,9 @@ struct ThumbnailIDTests {
     /// One of every newer field, and of fields within fields.
     private static let fields: [@Sendable (inout Rendition) -> Void] = [
         { $0.gravity = .focus(Rendition.FocalPoint(x: 0.5, y: 0.5)) }, { $0.dpr = 2 }, { $0.page = 1 }, { $0.trim = 0 },
+        { $0.storyboard = Rendition.Storyboard(columns: 5, rows: 4) },
+        { $0.storyboard = Rendition.Storyboard(columns: 4, rows: 5) },
+        { $0.storyboard = Rendition.Storyboard(columns: 5, rows: 4, interval: 1) },
         { $0.trim = 1 }, { $0.crop = Rendition.CropArea(left: 0, top: 0, width: 1, height: 1) },
         { $0.crop = Rendition.CropArea(left: 0, top: 0, width: 1, height: 1, unit: .fraction) },
         { $0.crop = Rendition.CropArea(left: 1, top: 0, width: 1, height: 1) },

@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each layer of a renderer's sandbox, attacked from inside as a picture's smuggled code would. Every attempt is
-/// followed by a picture on the same slot (``Jail/attempt(_:by:)``).
+/// Each layer of the sandbox of a renderer and of `cameo-frames`, attacked from inside as a picture's smuggled code
+/// would. Every attempt is followed by a source that is served on the same slot (``Jail/attempt(_:by:)``).
 @Suite(.timeLimit(.minutes(10)))
 struct SandboxTests {
     private static let denied = ["was refused: \(EPERM) \(Errno(EPERM))", "was refused: \(EACCES) \(Errno(EACCES))"]
@@ -23,11 +23,11 @@ struct SandboxTests {
     // MARK: - Files
 
     /// Blocked by both layers and by each alone, so that a mistake in one is not fatal.
-    @Test(arguments: ["", "Landlock", "seccomp"])
-    func nothingIsWritten(without layer: String) async throws {
+    @Test(arguments: Jail.Program.all, ["", "Landlock", "seccomp"])
+    func nothingIsWritten(by program: Jail.Program, without layer: String) async throws {
         let folder = try TemporaryFolder()
         let old = try folder.write(Data("old".utf8), to: "old")
-        try await Jail.with(without: layer) { jail in
+        try await Jail.with(program, without: layer) { jail in
             for (flags, name) in [
                 (O_WRONLY, "old"), (O_RDWR, "old"), (O_WRONLY | O_TRUNC, "old"), (O_WRONLY | O_APPEND, "old"),
                 (O_WRONLY | O_CREAT, "new"), (O_RDWR | O_CREAT | O_EXCL, "new"), (O_RDONLY | O_CREAT, "new"),
@@ -42,25 +42,30 @@ struct SandboxTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old"])
     }
 
-    @Test(arguments: ["", "seccomp"])
-    func noFileIsReadButFonts(without layer: String) async throws {
+    @Test(arguments: Jail.Program.all, ["", "seccomp"])
+    func noFileIsReadButARenderersFonts(by program: Jail.Program, without layer: String) async throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Data("secret".utf8), to: "secret")
-        try await Jail.with(without: layer) { jail in
+        try await Jail.with(program, without: layer) { jail in
             for path in [
                 secret, folder.path, "/etc/passwd", "/etc/hostname", "/proc/self/environ", "/proc/self/mem",
                 "/proc/\(getpid())/environ", "/usr/bin/true", "/", "/usr/share/fonts/../../bin/true",
             ] {
                 expectDenied(try await jail.attempt("open \(O_RDONLY) \(path)"), path)
             }
-            expectAnswer(try await jail.attempt("open \(O_RDONLY) /etc/fonts/fonts.conf"), Self.done)
-            expectAnswer(try await jail.attempt("open \(O_RDONLY | O_DIRECTORY) /usr/share/fonts"), Self.done)
+            for attempt in [
+                "open \(O_RDONLY) /etc/fonts/fonts.conf", "open \(O_RDONLY | O_DIRECTORY) /usr/share/fonts",
+            ] {
+                let answer = try await jail.attempt(attempt)
+                if program == .renderer { expectAnswer(answer, Self.done) } else { expectDenied(answer, attempt) }
+            }
         }
     }
 
     /// Size, owner and times of a file, and the existence of files: even without Landlock, which does not restrict
     /// them, they are available only by opening a file for reading.
-    @Test func whatIsNotReadIsNotLookedAtEither() async throws {
+    @Test(arguments: Jail.Program.all)
+    func whatIsNotReadIsNotLookedAtEither(by program: Jail.Program) async throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Data("secret".utf8), to: "secret")
         let link = folder.path("link")
@@ -77,9 +82,10 @@ struct SandboxTests {
             looks += ["stat PATH BUFFER", "lstat PATH BUFFER", "access PATH 0", "access PATH \(R_OK)"]
             links += ["readlink PATH BUFFER 64"]
         #endif
-        try await Jail.with { jail in
+        try await Jail.with(program) { jail in
             for look in looks {
-                for path in [secret, "/etc/shadow", "/etc/passwd", "/root", "/proc/self/status"] {
+                let paths = [secret, "/etc/shadow", "/etc/passwd", "/root", "/proc/self/status"]
+                for path in program == .renderer ? paths : [secret, "/root"] {
                     expectDenied(try await jail.attempt("look \(look) \(path)"), "\(look) \(path)")
                 }
             }
@@ -121,13 +127,14 @@ struct SandboxTests {
         }
     }
 
-    @Test func openFileIsNotWrittenEither() async throws {
+    @Test(arguments: Jail.Program.all)
+    func openFileIsNotWrittenEither(by program: Jail.Program) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(Data("CAMEO-TEST-TRY append".utf8), to: "source")
         let descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
         #expect(descriptor >= 0)
         let source = OpenFile(adopting: descriptor)
-        try await Jail.with { jail in
+        try await Jail.with(program) { jail in
             expectAnswer(try await jail.attempt("", by: source), "was refused: \(EFBIG) \(Errno(EFBIG))")
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "CAMEO-TEST-TRY append")
@@ -135,9 +142,9 @@ struct SandboxTests {
 
     // MARK: - The network and other processes
 
-    @Test(arguments: [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK, AF_PACKET])
-    func noSocketIsOpened(_ domain: Int32) async throws {
-        try await Jail.with { jail in
+    @Test(arguments: Jail.Program.all, [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK, AF_PACKET])
+    func noSocketIsOpened(by program: Jail.Program, _ domain: Int32) async throws {
+        try await Jail.with(program) { jail in
             for type in [SOCK_STREAM, SOCK_DGRAM, SOCK_RAW] {
                 let attempt = "call socket \(domain) \(type.rawValue) 0"
                 expectDenied(try await jail.attempt(attempt), attempt)
@@ -146,8 +153,9 @@ struct SandboxTests {
         }
     }
 
-    @Test func itsOwnSocketLeadsNowhereElse() async throws {
-        try await Jail.with { jail in
+    @Test(arguments: Jail.Program.all)
+    func itsOwnSocketLeadsNowhereElse(of program: Jail.Program) async throws {
+        try await Jail.with(program) { jail in
             for attempt in [
                 "connect /run/other.sock", "call bind 3 0 0", "call listen 3 1",
                 "call accept 3 0 0",
@@ -173,7 +181,8 @@ struct SandboxTests {
         }
     }
 
-    @Test func noProcessIsStarted() async throws {
+    @Test(arguments: Jail.Program.all)
+    func noProcessIsStarted(by program: Jail.Program) async throws {
         let newProcess = Int(SIGCHLD)
         var attempts = [
             "spawn /bin/true", "call execve 0 0 0", "call execveat 0 0 0 0 0",
@@ -184,7 +193,7 @@ struct SandboxTests {
         #if arch(x86_64)
             attempts += ["call fork", "call vfork"]
         #endif
-        try await Jail.with { jail in
+        try await Jail.with(program) { jail in
             for attempt in attempts { expectDenied(try await jail.attempt(attempt), attempt) }
         }
     }
@@ -197,10 +206,10 @@ struct SandboxTests {
     }
 
     /// Blocked even without Landlock, which restricts signals and tracing itself.
-    @Test(arguments: ["", "Landlock"])
-    func noProcessIsTouched(without layer: String) async throws {
+    @Test(arguments: Jail.Program.all, ["", "Landlock"])
+    func noProcessIsTouched(by program: Jail.Program, without layer: String) async throws {
         let worker = getpid()
-        try await Jail.with(without: layer) { jail in
+        try await Jail.with(program, without: layer) { jail in
             for attempt in [
                 "call kill \(worker) 0", "call kill -1 0", "call tgkill \(worker) \(worker) 0",
                 "call tkill \(worker) 0", "call rt_sigqueueinfo \(worker) 0 0",
@@ -215,8 +224,9 @@ struct SandboxTests {
     }
 
     /// Escapes that need no file and no process.
-    @Test func theKernelHasNoOtherDoor() async throws {
-        try await Jail.with { jail in
+    @Test(arguments: Jail.Program.all)
+    func theKernelHasNoOtherDoor(for program: Jail.Program) async throws {
+        try await Jail.with(program) { jail in
             for attempt in [
                 "call io_uring_setup 1 0", "call bpf 0 0 0", "call userfaultfd 0",
                 "call memfd_create 0 0", "call unshare 0", "call mount 0 0 0 0 0",
@@ -225,6 +235,17 @@ struct SandboxTests {
                 "call personality 0", "call chdir 0", "call setuid 0",
                 // 102 would be EINVAL without a filter, 100 is MADV_HWPOISON.
                 "call openat2 -100 0 0 0", "call madvise 0 0 100", "call madvise 0 0 102",
+            ] {
+                expectDenied(try await jail.attempt(attempt), attempt)
+            }
+        }
+    }
+
+    @Test(.enabled(if: Videos.canBeTested))
+    func noMemoryOfFramesBecomesCode() async throws {
+        try await Jail.with(.frames) { jail in
+            for attempt in [
+                "code protected", "code mapped", "call mmap 0 4096 \(PROT_READ | PROT_EXEC) \(MAP_PRIVATE) 5 0",
             ] {
                 expectDenied(try await jail.attempt(attempt), attempt)
             }
@@ -251,12 +272,14 @@ struct SandboxTests {
 
     // MARK: - Resources of the process
 
-    @Test func hasExactlyTheseDescriptorsAndThisEnvironment() async throws {
-        try await Jail.with { jail in
+    @Test(arguments: Jail.Program.all)
+    func hasExactlyTheseDescriptorsAndThisEnvironment(_ program: Jail.Program) async throws {
+        try await Jail.with(program) { jail in
             // /dev/null twice, standard error, the worker, /proc/self/status.
             expectAnswer(try await jail.attempt("descriptors"), "sees 0 1 2 3 4")
             // VIPSHOME is set by libvips itself, from where it was installed.
-            let environment = "sees MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no VIPSHOME=/usr VIPS_CONCURRENCY=1"
+            let home = program == .renderer ? "VIPSHOME=/usr " : ""
+            let environment = "sees MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no \(home)VIPS_CONCURRENCY=1"
             expectAnswer(try await jail.attempt("environment"), environment)
             let process = try #require(jail.processes.first)
             let names = try (0...4).map {

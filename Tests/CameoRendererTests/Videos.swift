@@ -20,6 +20,7 @@ enum Videos {
     /// Runs `ffmpeg`.
     static func make(_ arguments: [String], as name: String, in folder: TemporaryFolder) async throws -> String {
         let path = folder.path(name)
+        guard !FileManager.default.fileExists(atPath: path) else { return path }
         let result = try await run("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments + [path])
         guard result.exitStatus == 0 else { throw CannotMake(name: name, words: result.errorText) }
         return path

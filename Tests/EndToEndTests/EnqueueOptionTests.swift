@@ -19,6 +19,11 @@ struct EnqueueOptionTests {
             ("--size 9x --time auto", #"{"width":9}"#),
             ("--size 9x --time cover", #"{"time":"cover","width":9}"#),
             ("--size 9x --time 50% --accurate", #"{"accurate":true,"time":"50%","width":9}"#),
+            ("--size 9x --storyboard 5x4", #"{"storyboard":{"columns":5,"rows":4},"width":9}"#),
+            (
+                "--size 9x --storyboard 5x4 --interval 2.5",
+                #"{"storyboard":{"columns":5,"interval":2.5,"rows":4},"width":9}"#
+            ),
             ("--size 9x --dpr 1.5 --page 2 --trim 0", #"{"dpr":1.5,"page":2,"trim":0,"width":9}"#),
             (
                 "--size 9x --crop 10,20,300x200",
@@ -128,6 +133,10 @@ struct EnqueueOptionTests {
             ("--size 9223372036854775807x", "--size 9223372036854775807x: width"), ("--page -1", "--page: "),
             ("--time soon", "--time"), ("--time -1", "--time"),
             ("--accurate", "--accurate: is for a time"), ("--time cover --accurate", "--accurate: is for a time"),
+            ("--storyboard 5", "'5' is invalid for '--storyboard"),
+            ("--storyboard 20x20", "--storyboard: has 400 tiles"),
+            ("--interval 2", "--interval needs --storyboard"), ("--storyboard 5x4 --interval 0", "interval must be"),
+            ("--storyboard 5x4 --time 2", "--time: selects one moment"),
             ("--trim 256", "--trim: "), ("--trim", "--trim"), ("--crop 1,2", "'1,2' is invalid for '--crop"),
             ("--crop 1,2,3x4x5", "'1,2,3x4x5' is invalid for '--crop"),
             ("--crop 1%,2,3x4", "'1%,2,3x4' is invalid for '--crop"),

@@ -54,14 +54,43 @@ extension EndToEnd {
         }
 
         @Test func killAfterKillLosesNothingDoublesNothingAndChargesNobody() async throws {
-            let deployment = try Deployment()
-            let (kills, jobs) = (TestLength.rounds(8, full: 20), TestLength.rounds(250, full: 500))
-            let photos = [
-                try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp"),
-            ]
+            try await killAfterKill(
+                TestLength.rounds(8, full: 20),
+                jobs: TestLength.rounds(250, full: 500),
+                Deployment()
+            ) { _ in
+                [try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp")]
+            }
+        }
+
+        /// Half are videos: their frames have processes of their own, which die with their worker.
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        func killsAmongVideosAndPhotosLoseNothingDoubleNothingAndChargeNobody() async throws {
+            try await killAfterKill(
+                TestLength.rounds(4, full: 20),
+                jobs: TestLength.rounds(100, full: 400),
+                Deployment()
+            ) { deployment in
+                [
+                    try await deployment.makeVideo("clip.mp4", "-c:v", "libx264"), try await Pictures.photo("jpg"),
+                    try await deployment.makeVideo("clip.ts", "-c:v", "mpeg2video", "-r", "25"),
+                    try await Pictures.photo("png"),
+                    try await deployment.makeVideo("clip.webm", "-c:v", "libvpx", "-deadline", "realtime"),
+                    try await Pictures.photo("webp"),
+                ]
+            }
+        }
+
+        private func killAfterKill(
+            _ kills: Int,
+            jobs: Int,
+            _ deployment: Deployment,
+            sources: (Deployment) async throws -> [String]
+        ) async throws {
+            let sources = try await sources(deployment)
             for index in 0..<jobs {
-                let photo = photos[index % photos.count]
-                try deployment.add(photo, as: "p\(index).\(URL(filePath: photo).pathExtension)")
+                let source = sources[index % sources.count]
+                try deployment.add(source, as: "p\(index).\(URL(filePath: source).pathExtension)")
             }
             let receipts = try await deployment.enqueue(
                 "pictures/*",

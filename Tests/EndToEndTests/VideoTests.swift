@@ -7,11 +7,6 @@ extension EndToEnd {
     /// Videos through the queue.
     @Suite(.timeLimit(.minutes(10)))
     struct VideoTests {
-        private static var canBeTested: Bool {
-            FileManager.default.isExecutableFile(atPath: Repository.builtProduct("cameo-frames"))
-                && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
-        }
-
         @Test func aVideoNamesTheProgramThatIsMissing() async throws {
             let deployment = try Deployment()
             let start = Data([0, 0, 0, 24] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("isomavc1".utf8))
@@ -24,7 +19,7 @@ extension EndToEnd {
             #expect(failure.message.contains("is a video") && failure.message.contains("/no-frames"), "\(failure)")
         }
 
-        @Test(.enabled(if: canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
         func aVideoGoesThroughTheQueueLikeAnyPicture() async throws {
             let deployment = try Deployment()
             let made = try await run(
@@ -67,6 +62,44 @@ extension EndToEnd {
                 "SELECT json_extract(thumbnails, '$[0].source.video.codec') FROM job_status WHERE id = 1;"
             )
             #expect(view == "h264")
+        }
+
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        func aStoryboardHasATrackForPlayersAndAPreviewMoves() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await deployment.makeVideo("clip.mp4", "-c:v", "libx264"), as: "clip.mp4")
+            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let sheet = ["pictures/clip.mp4", "--size", "80x60:jpeg", "--storyboard", "2x4", "--interval", "1"]
+            let board = try #require(try await deployment.enqueue(sheet).first)
+            let preview = try #require(
+                try await deployment.enqueue("pictures/clip.mp4", "--size", "100x", "--animated").first
+            )
+            let drained = try await deployment.drain("--frames", frames, "--require-sandbox")
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let made = try await deployment.job(board.jobID).thumbnails[0]
+            #expect([made.width, made.height, made.frames] == [160, 120, 1])
+            let track = try await deployment.command("cameo-status", ["cat", made.uri.text, "--vtt", "sheet.jpg"])
+            #expect(
+                track.outputText == """
+                    WEBVTT
+
+                    00:00:00.000 --> 00:00:01.000
+                    sheet.jpg#xywh=0,0,80,60
+
+                    00:00:01.000 --> 00:00:02.000
+                    sheet.jpg#xywh=80,0,80,60
+
+                    00:00:02.000 --> 00:00:03.000
+                    sheet.jpg#xywh=0,60,80,60
+
+                    """,
+                "\(track.errorText)"
+            )
+            let moving = try await deployment.job(preview.jobID).thumbnails[0]
+            #expect([moving.width, moving.height, moving.frames] == [100, 75, 10])
+            #expect(moving.isAnimated == true && moving.source?.isAnimated == false)
+            let none = try await deployment.command("cameo-status", ["cat", moving.uri.text, "--vtt", "sheet.jpg"])
+            #expect(none.exitStatus == 1 && none.errorText.contains("is no storyboard"), "\(none.errorText)")
         }
     }
 }

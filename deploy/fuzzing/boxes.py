@@ -1,10 +1,15 @@
-"""HEIF and AVIF: ISO boxes, and forged values in them."""
+"""HEIF, AVIF and MP4: ISO boxes, and forged values in them."""
 
 import struct
 
 from fuzzing.generic import UNSIGNED, put, set_number
 
-CONTAINERS = {b"meta", b"iprp", b"ipco", b"iinf", b"dinf", b"moov", b"grpl"}
+# Those of whose content a part comes before the first box: how much.
+SKIPPED = {b"meta": 12, b"iinf": 14, b"stsd": 16} | dict.fromkeys([b"avc1", b"hvc1", b"hev1", b"av01", b"vp09", b"mp4v"], 86)
+CONTAINERS = {
+    b"meta", b"iprp", b"ipco", b"iinf", b"dinf", b"moov", b"grpl", b"trak", b"mdia", b"minf", b"stbl", b"edts", b"udta",
+    b"mvex", b"moof", b"traf",
+} | SKIPPED.keys()
 
 
 def boxes(data, start=0, end=None, found=None):
@@ -17,8 +22,7 @@ def boxes(data, start=0, end=None, found=None):
             length = end - start
         found.append((start, 8, length, kind))
         if kind in CONTAINERS:
-            skip = {b"meta": 12, b"iinf": 14}.get(kind, 8)
-            boxes(data, start + skip, start + length, found)
+            boxes(data, start + SKIPPED.get(kind, 8), start + length, found)
         start += length
     return found
 

@@ -11,6 +11,10 @@ from fuzzing.pdf import pdf_numbers
 from fuzzing.png import png_body, png_header, png_length, png_profile, png_rearrange, png_scanlines
 from fuzzing.svg import svg_elements, svg_multiply, svg_nest, svg_numbers, svg_values
 from fuzzing.tiff import tiff_entry, tiff_header, tiff_links
+from fuzzing.video import (
+    chunk_data, chunk_lie, chunk_move, element_data, element_lie, element_move, movie_data, movie_table, stream_packet,
+    stream_rearrange,
+)
 from fuzzing.webp import webp_body, webp_length, webp_rearrange, webp_sizes
 
 STRUCTURED = {
@@ -24,6 +28,10 @@ STRUCTURED = {
     "svg": [svg_numbers, svg_numbers, svg_values, svg_nest, svg_multiply, svg_elements],
     "jxl": [],
     "pdf": [pdf_numbers],
+    "mp4": [movie_table, movie_table, movie_table, box_lie, box_move, movie_data],
+    "matroska": [element_lie, element_lie, element_move, element_data],
+    "mpegts": [stream_packet, stream_packet, stream_rearrange],
+    "avi": [chunk_lie, chunk_lie, chunk_move, chunk_data],
 }
 
 

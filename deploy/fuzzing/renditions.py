@@ -1,5 +1,7 @@
 """Random valid renditions with all options."""
 
+from fuzzing.video import VIDEO_WEIGHTS
+
 PLACES = ["center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"]
 
 OPTIONS = {  # field: formats that have it; `source` takes all
@@ -11,7 +13,7 @@ OPTIONS = {  # field: formats that have it; `source` takes all
 }
 
 DRAWN = {
-    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "trim", "crop", "rotate",
+    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "accurate", "storyboard", "trim", "crop", "rotate",
     "flip", "background", "cornerRadius", "corners", "blur", "sharpen", "grayscale", "tint", "brightness",
     "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
 }
@@ -103,6 +105,15 @@ def rendition(rng, index, format, overlays, plain):
     sometimes(0.15, "keep", lambda: rng.sample(["copyright", "exif", "gps", "icc", "xmp"], rng.randint(1, 3)))
     if not made.get("animated") and format in ("gif", "webp", "tiff", "pdf"):
         sometimes(0.1, "page", lambda: rng.choice([0, 1, 2, 3, 9, 99_999]))
+    if format in VIDEO_WEIGHTS:
+        sometimes(
+            0.6, "time", lambda: rng.choice([0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "auto", "cover", "0%", "50%", "100%"])
+        )
+        if made.get("time", "auto") not in ("auto", "cover"):
+            sometimes(0.3, "accurate", lambda: True)
+        if "time" not in made and not made.get("animated") and rng.random() < 0.3:
+            made["storyboard"] = {"columns": rng.randint(1, 6), "rows": rng.randint(1, 6)}
+            sometimes(0.5, "storyboard", lambda: {**made["storyboard"], "interval": rng.choice([0.1, 0.5, 100_000])})
     if made.get("lossless"):
         made.pop("chromaSubsampling", None)
     elif output != "gif" and (output != "png" or made.get("palette")):

@@ -3,7 +3,7 @@
 import sys
 import time
 
-# Failures that precede libvips. image.unsupportedFormat does not always, but is counted as such.
+# Failures that precede decoders. image.unsupportedFormat does not always, but is counted as such.
 BEFORE_DECODER = {"image.unsupportedFormat", "request.invalid", "worker.lost", "job.timedOut"}
 
 
@@ -40,7 +40,7 @@ def show(report):
         ),
         (
             "into a decoder",
-            f"{report['intoDecoder']:,} ({100 * report['intoDecoderShare']:.1f} %): the header was handed to libvips",
+            f"{report['intoDecoder']:,} ({100 * report['intoDecoderShare']:.1f} %): the header was handed to a decoder",
         ),
         *((f"  {code}", f"{count:,}") for code, count in report["outcomes"].items()),
         ("renderer deaths", f"{sum(report['rendererDeaths'].values())}{f' ({deaths})' if deaths else ''}"),

@@ -18,6 +18,7 @@ from fuzzing.damage import damage
 from fuzzing.fixtures import WEIGHTS
 from fuzzing.memory import Memory
 from fuzzing.renditions import rendition
+from fuzzing.video import VIDEO_WEIGHTS
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BATCH = 250  # inputs in one transaction; the next is enqueued when half of what waits is done
@@ -41,7 +42,7 @@ class Run:
             json.loads((REPOSITORY / "proto-json/job-failure.schema.json").read_text())["properties"]["code"]["enum"]
         ) - {"unknown"}
         self.formats = sorted(fixtures)
-        self.weights = [WEIGHTS[format] for format in self.formats]
+        self.weights = [(WEIGHTS | VIDEO_WEIGHTS)[format] for format in self.formats]
         self.waiting = {}  # job: (input's number, path, format, mutations)
         self.outcomes, self.deaths, self.by_format = (
             collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter),

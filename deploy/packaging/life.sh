@@ -48,6 +48,14 @@ done
 [ -n "$(find $CAMEO_STORE/blobs -type f -user shop)" ] || fail "no upload was stored as a file"
 [ -n "$(find $CAMEO_STORE/blobs -type f -user cameo)" ] || fail "no thumbnail was stored as a file"
 
+if [ -e /shared/cameo-frames.deb ]; then
+    step "with cameo-frames, the running worker makes thumbnails of videos"
+    ! as shop cameo-enqueue --data --size 64x64 --wait </shared/clip.mp4 >/tmp/receipt 2>&1 || fail "without it too"
+    apt-get -qq install -y --no-install-recommends /shared/cameo-frames.deb >/dev/null 2>/tmp/apt || fail "$(cat /tmp/apt)"
+    as shop cameo-enqueue --data --size 64x:png --storyboard 2x2 --wait </shared/clip.mp4 >/tmp/receipt ||
+        fail "a video: $(cat /tmp/receipt)"
+fi
+
 step "the application enqueues by SQL"
 apt-get -qq install -y --no-install-recommends sqlite3 >/dev/null 2>&1
 as shop sqlite3 $CAMEO_STORE/cameo.sqlite ".timeout 10000" "PRAGMA wal_autocheckpoint=0" \

@@ -17,6 +17,10 @@ struct cameo_video_wish {
     /// Replaces the size of an upright frame with square pixels by the size of the picture to make of it.
     void (*fit)(const void *context, int *width, int *height);
     const void *context;
+    /// If not 0, the video is divided into this many equal spans, or into fewer of `interval` seconds if that is enough,
+    /// and each is shown by a frame. `place` and `position` then count nothing.
+    int tiles;
+    double interval;
     int64_t maximum_pixels;
     int maximum_edge;
     /// A frame whose picture would have more bytes is halved until it has fewer.
@@ -37,12 +41,14 @@ enum cameo_video_result {
 };
 
 struct cameo_video_frame {
-    /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it. Its chunk caMo has the width and
-    /// height of the frame.
+    /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it. Several frames stand one below
+    /// the other. The chunk caMo has the width and height of a frame of the video, and the number of frames.
     uint8_t *png;
     size_t byte_count;
+    int frames;
+    /// Of a frame in the picture.
     int png_width, png_height;
-    /// Of the frame: upright, with square pixels.
+    /// Of a frame of the video: upright, with square pixels.
     int width, height;
     /// The moment that is shown, in seconds from the beginning; negative if it is unknown, as that of a cover.
     double time;

@@ -27,7 +27,9 @@ final class SharedPicture {
         sourceSize = facts.size
         self.animation = animation
         self.metadata = metadata
-        frameSize = animation == nil ? PixelSize(standard.width, standard.height) : facts.size
+        // Frames of a video are upright, and may have been made smaller already.
+        let isWhole = animation != nil && facts.format != .video
+        frameSize = isWhole ? facts.size : PixelSize(standard.width, standard.height / (animation?.frames ?? 1))
         self.standard = standard
         self.device = device
     }

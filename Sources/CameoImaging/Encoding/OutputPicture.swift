@@ -17,8 +17,9 @@ struct OutputPicture: ~Copyable {
         // A fully opaque alpha band costs bytes and puts readers on their slow path.
         if isOpaque, output.hasAlpha { output = try Self.made(output.firstBands(output.colorBands)) }
         let profile = try Self.profile(for: &output, plan)
-        let size = PixelSize(output.width, output.height / (plan.animation?.frames ?? 1))
-        if let animation = plan.animation { output = try Self.made(output.timed(animation)) }
+        let animation = plan.sheet == nil ? plan.animation : nil
+        let size = PixelSize(output.width, output.height / (animation?.frames ?? 1))
+        if let animation { output = try Self.made(output.timed(animation)) }
         self.picture = output
         self.size = size
         metadata = KeptMetadata(for: plan, size: size, profile: profile)

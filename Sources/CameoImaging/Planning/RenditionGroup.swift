@@ -14,7 +14,8 @@ struct RenditionGroup: Hashable {
         var groups: [RenditionGroup] = []
         for (index, rendition) in renditions.enumerated() {
             let written = rendition.format.written(for: facts.format)
-            let isAnimated = rendition.encoding.animated && facts.isAnimated && written.holdsAnimation
+            let isSheet = rendition.storyboard != nil && facts.format == .video
+            let isAnimated = facts.isAnimated && (isSheet || rendition.encoding.animated && written.holdsAnimation)
             if let known = groups.firstIndex(where: { $0.page == rendition.page && $0.isAnimated == isAnimated }) {
                 groups[known].indices.append(index)
             } else {

@@ -15,6 +15,8 @@ struct RenditionPlan {
     let metadata: SourceMetadata
     /// The timing of the animation, or nil for a still picture.
     let animation: Animation?
+    /// The tiles that the frames of the animation become, or nil.
+    let sheet: Rendition.Storyboard?
     /// Whether the pixels keep the values of the source's own profile, which must then be embedded.
     let keepsSourceProfile: Bool
     /// Where `cover` cuts: decided on the first frame and applied to all.
@@ -42,7 +44,17 @@ struct RenditionPlan {
         guard Rendition.edgeRange.contains(width), Rendition.edgeRange.contains(height) else {
             throw .renditionTooLarge(width: width, height: height, limit: limits.pixels)
         }
-        if let frames = shared.animation?.frames {
+        sheet = shared.animation == nil ? nil : rendition.storyboard
+        if let sheet, let tiles = shared.animation?.frames {
+            let size = sheet.size(of: geometry.final, tiles: tiles)
+            let edges = Rendition.edgeRange
+            guard edges.contains(size.width), edges.contains(size.height),
+                size.pixels <= Rendition.Storyboard.maximumPixels
+            else {
+                let limit = Rendition.Storyboard.maximumPixels
+                throw .renditionTooLarge(width: size.width, height: size.height, limit: limit)
+            }
+        } else if let frames = shared.animation?.frames {
             let pixels = geometry.final.pixels.multipliedReportingOverflow(by: frames)
             guard !pixels.overflow, pixels.partialValue <= limits.animatedPixels, height * frames <= Self.longestRoll
             else {

@@ -7,6 +7,8 @@ struct SourceReader {
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
+    /// The frames of a video that stand one below the other.
+    private let rolled: Int
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
     /// The size of the frame of a video, of which the picture may be a smaller one.
@@ -47,6 +49,7 @@ struct SourceReader {
         }
         self.bytes = bytes
         self.format = format
+        rolled = format == .video ? VideoRoll.frames(in: bytes) : 1
         self.limits = limits
         self.toleratesDamage = toleratesDamage
         frameSize = kind == .video ? VideoFrameSize.named(in: bytes) : nil
@@ -64,14 +67,16 @@ struct SourceReader {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
-        return picture
+        guard rolled != 1 else { return picture }
+        guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }
+        return roll
     }
 
     /// The header of one page, checked against the limits.
     func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
-        try check(PixelSize(header.width, header.height))
+        try check(PixelSize(header.width, header.height / rolled))
         if let frameSize { try check(frameSize) }
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
@@ -83,7 +88,13 @@ struct SourceReader {
     func facts(_ header: borrowing VipsPicture) -> PictureFacts {
         let facts = PictureFacts(header, format: format)
         guard let size = frameSize else { return facts }
-        return PictureFacts(format: format, width: size.width, height: size.height, pages: 1, hasAlpha: facts.hasAlpha)
+        return PictureFacts(
+            format: format,
+            width: size.width,
+            height: size.height,
+            pages: rolled,
+            hasAlpha: facts.hasAlpha
+        )
     }
 
     /// The canvas of a WebP picture, known before it is opened.
@@ -100,6 +111,8 @@ struct SourceReader {
 
     /// All frames stacked vertically, checked against the limits for animations.
     func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
+        // What the frames of a video may take, cameo-frames has kept to.
+        if format == .video { return try open(allPages: true) }
         guard facts.pages <= limits.frames else { throw .tooManyFrames(facts.pages, limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
@@ -117,7 +130,8 @@ struct SourceReader {
 extension PictureFacts {
     /// The facts of the whole file from a header.
     init(_ header: borrowing VipsPicture, format: PictureFormat) {
-        let stored = PixelSize(header.width, header.height)
+        // Only of a video are all frames open.
+        let stored = PixelSize(header.width, format == .video ? header.height / max(1, header.pages) : header.height)
         let upright = header.isTurnedSideways ? stored.turned : stored
         self.init(
             format: format,

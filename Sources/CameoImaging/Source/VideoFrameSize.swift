@@ -7,7 +7,7 @@ enum VideoFrameSize {
 
     /// Nil unless the bytes are a PNG by `cameo-frames`.
     static func named(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
-        guard bytes.count >= offset + 16, bytes[offset..<offset + 8].elementsEqual([0, 0, 0, 8] + Array("caMo".utf8))
+        guard bytes.count >= offset + 20, bytes[offset..<offset + 8].elementsEqual([0, 0, 0, 12] + Array("caMo".utf8))
         else { return nil }
         func number(at start: Int) -> Int { bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) } }
         let size = PixelSize(number(at: offset + 8), number(at: offset + 12))

@@ -1,7 +1,8 @@
 internal import CVips
 internal import Glibc
 
-/// Stacks the frames of an animation vertically by copying their pixels into one tall picture.
+/// Stacks the frames of an animation vertically by copying their pixels into one tall picture. Frames that are missing at
+/// its end are black, or transparent.
 ///
 /// vips_arrayjoin is no alternative: in libvips 8.14.1 it crashes when it joins pictures in memory in one column.
 struct VipsFrames: ~Copyable {
@@ -21,7 +22,7 @@ struct VipsFrames: ~Copyable {
         let bytes = frame.width * frame.height * frame.bands * Int(vips_format_sizeof(frame.format))
         if pixels == nil {
             frameBytes = bytes
-            pixels = malloc(frameBytes * count)
+            pixels = calloc(count, frameBytes)
             first = frame.sharingReference()
         }
         guard let pixels, let source = vips_image_get_data(frame.image), bytes == frameBytes, taken < count else {
@@ -34,7 +35,7 @@ struct VipsFrames: ~Copyable {
 
     /// All frames stacked vertically. The picture must not outlive this value, which owns its pixels.
     func stacked() -> VipsPicture? {
-        guard taken == count, let pixels else { return nil }
+        guard let pixels else { return nil }
         switch first {
         case .some(let first):
             return VipsPicture {

@@ -40,7 +40,7 @@ extension Rendition {
         public var palette = false
         /// Lowers the quality until the thumbnail has at most this many bytes.
         public var maxBytes: Int?
-        /// GIF and WebP: keeps all frames instead of one.
+        /// GIF and WebP: keeps all frames instead of one; of a video, ten moments.
         public var animated = false
         /// Keeps the source's colour space, with its profile embedded, instead of converting to sRGB.
         public var keepProfile = false

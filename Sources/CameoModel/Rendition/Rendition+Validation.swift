@@ -43,6 +43,10 @@ extension Rendition {
         if accurate, !time.isMoment {
             throw Self.refusal(path, "accurate", "is for a time in seconds or per cent")
         }
+        try storyboard?.validate(at: "\(path).storyboard")
+        if storyboard != nil, time != .auto {
+            throw Self.refusal(path, "time", "selects one moment, but a storyboard shows the whole video")
+        }
         try Self.check(trim, in: Self.trimRange, path, "trim")
         try crop?.validate(at: "\(path).crop")
         try gravity.validate(at: "\(path).gravity")

@@ -1,7 +1,7 @@
 extension Rendition {
     package static let fields =
         ["name", "width", "height", "fit", "withoutEnlargement", "gravity"]
-        + ["dpr", "page", "time", "accurate", "trim", "crop", "rotate", "flip", "background"]
+        + ["dpr", "page", "time", "accurate", "storyboard", "trim", "crop", "rotate", "flip", "background"]
         + Look.fields + ["format", "quality"] + Encoding.fields
 
     package init(json: JSONValue, at path: String) throws(InvalidRequest) {
@@ -21,6 +21,9 @@ extension Rendition {
         page = try reader.integer("page", in: Self.pageRange) ?? 0
         time = try FrameTime(reader, "time") ?? .auto
         accurate = try reader.bool("accurate") ?? false
+        if let tiles = reader.value("storyboard") {
+            storyboard = try Storyboard(json: tiles, at: reader.path(of: "storyboard"))
+        }
         trim = try reader.integer("trim", in: Self.trimRange)
         if let area = reader.value("crop") { crop = try CropArea(json: area, at: reader.path(of: "crop")) }
         if let degrees = try reader.integer("rotate", in: -Int(Int32.max)...Int(Int32.max)) {
@@ -57,6 +60,7 @@ extension Rendition {
         if page != 0 { members["page"] = .integer(Int64(page)) }
         if time != .auto { members["time"] = time.json }
         if accurate { members["accurate"] = .bool(true) }
+        if let storyboard { members["storyboard"] = storyboard.json }
         if let trim { members["trim"] = .integer(Int64(trim)) }
         if let crop { members["crop"] = crop.json }
         if rotate != .none { members["rotate"] = .integer(Int64(rotate.rawValue)) }

@@ -51,6 +51,8 @@ public struct Rendition: Hashable, Sendable {
     /// Whether exactly the frame at `time` is shown, in place of the nearest keyframe, which is found much faster. Only
     /// for seconds and percentages.
     public var accurate = false
+    /// Makes a sheet of many moments of a video instead, in which the box is a tile's; it has no effect on pictures.
+    public var storyboard: Storyboard?
     /// Trims uniform borders first: how much, of 255, a pixel may differ from the top left one and still be border.
     public var trim: Int?
     /// The part of the upright, trimmed picture to use.

@@ -49,19 +49,29 @@ struct ReplyExpectation {
             guard made.byteCount <= limit else {
                 throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
             }
-            let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
-            guard made.frames <= (mayMove ? min(picture.source.pages, configuration.limits.frames) : 1) else {
+            guard made.frames <= mostFrames(of: rendition, as: made.format, picture.source, configuration) else {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
             }
             let size = PixelSize(made.width, made.height)
             let mayHave =
-                configuration.mayAnswerSmaller
+                configuration.makesFrames
                 ? size.pixels <= picture.source.width * picture.source.height
                 : rendition.mayHave(size, of: picture.source, configuration.limits)
             guard mayHave else {
                 throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
         }
+    }
+
+    private func mostFrames(
+        of rendition: Rendition,
+        as format: Rendition.Format,
+        _ source: PictureFacts,
+        _ configuration: RendererConfiguration
+    ) -> Int {
+        if configuration.makesFrames { return rendition.storyboard?.tiles ?? 1 }
+        let mayMove = rendition.encoding.animated && format.isAnimatable && source.isAnimated
+        return mayMove ? min(source.pages, configuration.limits.frames) : 1
     }
 
     func check(_ bytes: Data, of rendition: PictureMessage.Announcement) throws(MalformedMessage) {

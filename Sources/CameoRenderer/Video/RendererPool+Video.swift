@@ -29,7 +29,7 @@ extension RendererPool {
         }
         var made: [Int: EncodedRendition] = [:]
         var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
-        for indices in Dictionary(grouping: renditions.indices, by: { Moment(renditions[$0]) }).values {
+        for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
             let wanted = indices.map { renditions[$0] }
             let frame = try await frames.frame(of: source, for: wanted, named: name, scopes: scopes, clock: clock)
             let picture = try await render(
@@ -66,11 +66,4 @@ extension RendererPool {
     }
 
     private static func version(_ renderer: String, _ frames: String) -> String { "\(renderer) \(frames)" }
-
-    private struct Moment: Hashable {
-        let time: Rendition.FrameTime
-        let isExact: Bool
-
-        init(_ rendition: Rendition) { (time, isExact) = (rendition.time, rendition.accurate) }
-    }
 }

@@ -7,8 +7,10 @@ extension Rendition {
         var frame = box(of: renditions) ?? Rendition(width: edgeRange.upperBound, height: edgeRange.upperBound)
         frame.name = "frame"
         frame.format = .png
-        frame.time = renditions[0].time
-        frame.accurate = renditions[0].accurate
+        switch VideoMoment(renditions[0]) {
+        case .frame(let time, let isExact): (frame.time, frame.accurate) = (time, isExact)
+        case .several(let storyboard): frame.storyboard = storyboard
+        }
         return frame
     }
 

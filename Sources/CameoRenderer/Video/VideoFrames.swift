@@ -31,9 +31,9 @@ package final class VideoFrames: Sendable {
         // A frame may be 16 megapixels, at 16 bits a channel 8.
         configuration.maximumOutputBytes = RendererProtocol.maximumOutputBytes
         configuration.maximumTotalOutputBytes = RendererProtocol.maximumOutputBytes
-        configuration.mayAnswerSmaller = true
         configuration.toleratesTruncation = false
         configuration.allowedFormats = []
+        configuration.makesFrames = true
         self.configuration = configuration
     }
 

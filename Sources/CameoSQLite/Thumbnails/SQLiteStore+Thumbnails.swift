@@ -104,7 +104,8 @@ extension SQLiteStore {
             sql: """
                 SELECT thumbnail.blob, thumbnail.source_digest, format, width, height, updated_at, has_alpha, frames,
                   thumb_hash, blur_hash, dominant_color, source_format, source_width, source_height, source_pages,
-                  source_has_alpha, source_is_animated, is_truncated, source_video, blob.size
+                  source_has_alpha, source_is_animated, is_truncated, source_video, blob.size,
+                  iif(source_video IS NULL, NULL, json_extract(rendition, '$.storyboard')) AS storyboard
                 FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
                 WHERE thumbnail.id = ?
                 """
@@ -123,7 +124,10 @@ extension SQLiteStore {
             bytes: row["size"],
             sourceDigest: source,
             updatedAt: Date(milliseconds: row["updated_at"]),
-            facts: try facts(of: id, row)
+            facts: try facts(of: id, row),
+            storyboard: try (row["storyboard"] as String?).map {
+                try Rendition.Storyboard(json: try JSONValue(parsing: $0.utf8), at: "storyboard")
+            }
         )
     }
 

@@ -35,6 +35,7 @@ struct ContentHandler {
     )
 
     private func thumbnail(_ name: String, _ context: WebContext) async throws -> Response {
+        if name.hasSuffix(".vtt") { return try await track(name.dropLast(".vtt".count)) }
         try target.query.allow("wait", "job", "box")
         let (id, ending) = try Self.id(name)
         let pending = try PendingThumbnail(id, target.query)
@@ -60,15 +61,31 @@ struct ContentHandler {
         try target.query.allow()
         let thumbnail = try await site.store.thumbnail(try Self.id(name).id)
         let picture = PlaceholderPicture(of: thumbnail)
-        let tag = "\"placeholder-\(thumbnail.blob)\""
+        return derived(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
+    }
+
+    /// The WebVTT file of a storyboard, which names its sheet by the name beside it.
+    private func track(_ name: Substring) async throws -> Response {
+        try target.query.allow("wait", "job", "box")
+        guard let id = ThumbnailID(name) else { throw Self.nothing }
+        let thumbnail = try await site.store.thumbnail(id)
+        guard let track = StoryboardTrack(of: thumbnail) else {
+            throw Problem(.notFound, "the thumbnail is no storyboard of a video")
+        }
+        let text = track.webVTT(sheet: "\(id).\(thumbnail.format.fileExtension)")
+        return derived(Data(text.utf8), as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
+    }
+
+    /// What is computed from the facts of a thumbnail.
+    private func derived(_ bytes: some Sequence<UInt8>, as mediaType: String, tag: String) -> Response {
         let headers: HTTPFields = [
-            .contentType: picture.mediaType, .eTag: tag, .cacheControl: thumbnailCacheControl,
+            .contentType: mediaType, .eTag: "\"\(tag)\"", .cacheControl: thumbnailCacheControl,
             .contentSecurityPolicy: Self.policy,
         ]
-        guard !RequestConditions(request).isNotModified(entityTag: tag, lastModified: nil) else {
+        guard !RequestConditions(request).isNotModified(entityTag: "\"\(tag)\"", lastModified: nil) else {
             return Response(status: .notModified, headers: headers)
         }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
     /// Parses `ID`, or `ID` with an extension such as `.webp`.

@@ -65,6 +65,27 @@ struct GeometryOptions: ParsableArguments {
     var accurate = false
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Make a sheet of many moments of a video, of so many tiles a row and so many rows (5x4), each of which has the \
+            size; at most 100 tiles.
+            """,
+            valueName: "CxR"
+        ),
+        transform: RenditionArgument.storyboard
+    )
+    var storyboard: Rendition.Storyboard?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)",
+            valueName: "seconds"
+        )
+    )
+    var interval: Double?
+
+    @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.",
@@ -99,9 +120,14 @@ struct GeometryOptions: ParsableArguments {
         [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
             ("--page", page != nil), ("--time", time != nil), ("--accurate", accurate),
-            ("--trim", trim != nil), ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
+            ("--storyboard", storyboard != nil), ("--interval", interval != nil), ("--trim", trim != nil),
+            ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
         ]
         .filter(\.1).map(\.0)
+    }
+
+    func validate() throws {
+        guard interval == nil || storyboard != nil else { throw ValidationError("--interval needs --storyboard") }
     }
 
     /// Applies all options except the box and the fit, which a size may set itself, and the gravity.
@@ -111,6 +137,8 @@ struct GeometryOptions: ParsableArguments {
         rendition.page = page ?? 0
         rendition.time = time ?? .auto
         rendition.accurate = accurate
+        rendition.storyboard = storyboard
+        rendition.storyboard?.interval = interval
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none

@@ -45,7 +45,7 @@ struct OutputOptions: ParsableArguments {
     )
     var maxBytes: ByteCount?
 
-    @Flag(help: "Keep all frames of an animation (WebP, GIF).")
+    @Flag(help: "Keep all frames of an animation, or show ten of a video (WebP, GIF).")
     var animated = false
 
     @Flag(help: "Keep the source's colour profile instead of converting to sRGB.")

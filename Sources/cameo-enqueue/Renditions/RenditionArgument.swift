@@ -34,6 +34,15 @@ enum RenditionArgument {
         return time
     }
 
+    /// Parses `5x4`.
+    static func storyboard(_ text: String) throws -> Rendition.Storyboard {
+        let numbers = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let columns = numbers[0], let rows = numbers[1] else {
+            throw ValidationError("must be the tiles of a row and the rows, such as 5x4")
+        }
+        return Rendition.Storyboard(columns: columns, rows: rows)
+    }
+
     /// Parses `10,20,300x200` in pixels or `10%,5%,50%x100%` in fractions.
     static func crop(_ text: String) throws -> Rendition.CropArea {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)

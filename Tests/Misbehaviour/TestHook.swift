@@ -1,9 +1,9 @@
-internal import CameoModel
-internal import CameoRenderMessages
+package import CameoModel
+package import CameoRenderMessages
 internal import Glibc
 
-/// Lets tests make a renderer die on purpose, or try to break out, by a source that begins with one of these words.
-enum TestHook: String, CaseIterable {
+/// Lets tests make a renderer or `cameo-frames` die on purpose, or try to break out, by a source that begins with one of these words.
+package enum TestHook: String, CaseIterable {
     /// Ends as a read where nothing is would.
     case crash = "CAMEO-TEST-CRASH"
     /// Waits for ever.
@@ -25,7 +25,7 @@ enum TestHook: String, CaseIterable {
     case tryToBreakOut = "CAMEO-TEST-TRY "
 
     /// The answer, for words that want one; nil for pictures.
-    static func obey(_ file: OpenFile) -> RefusalMessage? {
+    package static func obey(_ file: OpenFile) -> RefusalMessage? {
         var start = [UInt8](repeating: 0, count: 512)
         start.removeLast(start.count - max(0, pread(file.descriptor, &start, start.count, 0)))
         guard let hook = allCases.first(where: { start.starts(with: Array($0.rawValue.utf8)) }) else { return nil }

@@ -2,7 +2,7 @@ internal import CAttempt
 internal import CameoModel
 internal import Glibc
 
-/// What a test makes a renderer try from inside its walls, as code that a picture smuggled in would.
+/// What a test makes a child process try from inside its walls, as code that a picture smuggled in would.
 enum BreakOut {
     /// The words are `open FLAGS PATH`, `call NAME NUMBER…` (a system call), `spawn PATH`, `connect PATH`,
     /// `tcp PORT`, `look CALL WORD…`, `code mapped` or `code protected` (memory that may be executed), `append` (to the source's file),

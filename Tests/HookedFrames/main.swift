@@ -1,0 +1,5 @@
+internal import CameoVideo
+internal import Misbehaviour
+
+// cameo-frames, but that some sources make it misbehave.
+FrameService.main(hook: TestHook.obey)
