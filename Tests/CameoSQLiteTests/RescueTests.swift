@@ -164,7 +164,8 @@ struct RescueTests {
         try fixture.folder.write(Data("mine".utf8), to: "victim.lock")
         try await fixture.enqueue()
         _ = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-        let row = "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
+        let row =
+            "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
         _ = try await fixture.sql(
             "PRAGMA ignore_check_constraints = 1; "
                 + (table == "worker" ? "\(row); " : "") + "UPDATE task SET worker = '\(Self.outside)'"
