@@ -114,6 +114,13 @@ struct BackfillTests {
         #expect(try await backfill(version: nil).survey().fresh == 2)
     }
 
+    @Test func theVersionOfCameoFramesIsNotCompared() async throws {
+        try await make([source(0)], version: "test-1 frames-1 libavcodec-59.37.100")
+        try await make([source(1)], version: "test-10 frames-1 libavcodec-59.37.100")
+        let survey = try await backfill(version: "test-1").survey()
+        #expect((survey.fresh, survey.outdated) == (2, 2))
+    }
+
     @Test func lostBytesAreMadeAgainAndDamagedOnesIfTheyAreVerified() async throws {
         try await make([source(0)])
         let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })

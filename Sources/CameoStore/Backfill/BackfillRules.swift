@@ -82,7 +82,14 @@ package struct BackfillRules: Sendable {
             return isChanged ? \.changed : \.missing
         }
         guard thumbnail.isIntact else { return \.damaged }
-        return rendererVersion == nil || thumbnail.rendererVersion == rendererVersion ? \.fresh : \.outdated
+        return isCurrent(thumbnail.rendererVersion) ? \.fresh : \.outdated
+    }
+
+    /// The version of a video's thumbnail is followed by that of `cameo-frames`. This one is not compared, as a worker
+    /// learns it with its first video.
+    private func isCurrent(_ version: String) -> Bool {
+        guard let rendererVersion else { return true }
+        return version == rendererVersion || version.hasPrefix(rendererVersion + " ")
     }
 
     /// Whether all thumbnails were requested with credentials, which are part of their ids. They are not stored, and
