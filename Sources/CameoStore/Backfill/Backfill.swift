@@ -27,7 +27,7 @@ package struct Backfill: Sendable {
         self.rules = rules
     }
 
-    /// Counts what ``run(removingUnlisted:report:)`` would do. Calls `report` after each page with the counts so far.
+    /// Counts what ``run(unlisted:report:)`` would do. Calls `report` after each page with the counts so far.
     package func survey(report: (BackfillCounts) -> Void = { _ in }) async throws -> BackfillCounts {
         try await walk(report) { _, _ in }
     }
