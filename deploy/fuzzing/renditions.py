@@ -7,15 +7,15 @@ PLACES = ["center", "north", "northeast", "east", "southeast", "south", "southwe
 OPTIONS = {  # field: formats that have it; `source` takes all
     "effort": {"auto", "png", "webp", "avif", "gif", "source"}, "progressive": {"jpeg", "source"},
     "palette": {"png", "source"}, "chromaSubsampling": {"jpeg", "avif", "source"},
-    "lossless": {"auto", "webp", "avif", "source"}, "animated": {"auto", "webp", "gif", "source"},
-    "keepProfile": {"auto", "jpeg", "png", "webp", "avif", "source"},
+    "lossless": {"auto", "webp", "avif", "source"}, "nearLossless": {"auto", "webp", "source"},
+    "animated": {"auto", "webp", "gif", "source"}, "keepProfile": {"auto", "jpeg", "png", "webp", "avif", "source"},
     "keep": {"auto", "jpeg", "png", "webp", "avif", "source"},
 }
 
 DRAWN = {
-    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "accurate", "storyboard", "trim", "crop", "rotate",
-    "flip", "background", "cornerRadius", "corners", "blur", "sharpen", "grayscale", "tint", "brightness",
-    "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
+    "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "accurate", "storyboard",
+    "trim", "crop", "rotate", "flip", "background", "cornerRadius", "corners", "border", "borderColor", "blur", "sharpen",
+    "grayscale", "tint", "brightness", "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
 }
 
 
@@ -75,6 +75,9 @@ def rendition(rng, index, format, overlays, plain):
     )
     if made.get("cornerRadius", "circle") != "circle" and rng.random() < 0.4:
         made["corners"] = rng.sample(["topLeft", "topRight", "bottomRight", "bottomLeft"], rng.randint(1, 3))
+    sometimes(0.1, "border", lambda: rng.choice([1, 3, 20, 4_096]))
+    if "border" in made:
+        sometimes(0.5, "borderColor", lambda: color(rng))
     sometimes(0.07, "blur", lambda: near(0.3, 100, 6))
     sometimes(0.07, "sharpen", lambda: near(0.1, 10, 2))
     sometimes(0.07, "grayscale", lambda: True)
@@ -97,10 +100,12 @@ def rendition(rng, index, format, overlays, plain):
     sometimes(0.2, "chromaSubsampling", lambda: rng.choice(["4:4:4", "4:2:0"]))
     sometimes(0.2, "palette", lambda: True)
     sometimes(0.1, "lossless", lambda: True)
+    if not made.get("lossless"):
+        sometimes(0.1, "nearLossless", lambda: True)
     sometimes(0.4 if format in ("gif", "webp") else 0.05, "animated", lambda: True)
     sometimes(0.1, "keepProfile", lambda: True)
     if made.get("keepProfile"):
-        for name in ("background", "tint", "overlay"):  # refused beside it
+        for name in ("background", "border", "borderColor", "tint", "overlay"):  # refused beside it
             made.pop(name, None)
     sometimes(0.15, "keep", lambda: rng.sample(["copyright", "exif", "gps", "icc", "xmp"], rng.randint(1, 3)))
     if not made.get("animated") and format in ("gif", "webp", "tiff", "pdf"):
@@ -118,5 +123,6 @@ def rendition(rng, index, format, overlays, plain):
         made.pop("chromaSubsampling", None)
     elif output != "gif" and (output != "png" or made.get("palette")):
         sometimes(0.3, "quality", lambda: rng.randint(1, 100))
-        sometimes(0.06, "maxBytes", lambda: rng.choice([128, 600, 2_000, 8_000, 100_000]))
+        if not made.get("nearLossless"):
+            sometimes(0.06, "maxBytes", lambda: rng.choice([128, 600, 2_000, 8_000, 100_000]))
     return made
