@@ -37,8 +37,8 @@ extension EndToEnd {
         private static let lines = [
             Line(
                 "cameo-enqueue",
-                with: ["data:,", "--wait"],
-                takes: ["--in", "--retry-base", "--retry-cap", "--timeout", "--wait-timeout"]
+                with: ["data:,", "--wait", "--size", "9x", "--storyboard", "2x2"],
+                takes: ["--in", "--interval", "--retry-base", "--retry-cap", "--timeout", "--wait-timeout"]
             ),
             Line("cameo-status", "job", with: ["1", "--wait"], takes: ["--wait-timeout"]),
             Line("cameo-status", "batch", with: ["b", "--wait"], takes: ["--wait-timeout"]),

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandSupport
 
 /// The part of the picture that is used, and its size.
 struct GeometryOptions: ParsableArguments {
@@ -80,10 +81,10 @@ struct GeometryOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)",
-            valueName: "seconds"
+            valueName: "duration"
         )
     )
-    var interval: Double?
+    var interval: DurationArgument?
 
     @Option(
         parsing: .unconditional,
@@ -138,7 +139,7 @@ struct GeometryOptions: ParsableArguments {
         rendition.time = time ?? .auto
         rendition.accurate = accurate
         rendition.storyboard = storyboard
-        rendition.storyboard?.interval = interval
+        rendition.storyboard?.interval = interval?.seconds
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none
