@@ -27,8 +27,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// The most frequent codes, at most 5, of the newest 500 discarded jobs and the newest 500 unfinished ones that failed
     /// before.
     public let failures: [Failures]
-    /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the last 5 minutes, in seconds;
-    /// nil if there are none, or if no job ended or no worker is alive.
+    /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the
+    /// last 5 minutes, in seconds; nil if there are none, or if no job ended or no worker is alive.
     public let etaSeconds: Double?
 
     package init(

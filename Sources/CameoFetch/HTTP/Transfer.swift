@@ -77,7 +77,8 @@ final class Transfer: EasyHandleDelegate {
         }
     }
 
-    /// Determines at the first bytes, or at the end without any, whether they continue a download. If not, the memory of that one is given back.
+    /// Determines at the first bytes, or at the end without any, whether they continue a download. If not, the memory of
+    /// that one is given back.
     private func begin() {
         guard !hasBegun else { return }
         hasBegun = true

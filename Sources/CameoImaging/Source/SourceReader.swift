@@ -7,12 +7,12 @@ struct SourceReader {
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
-    /// The frames of a video that stand one below the other.
-    private let rolled: Int
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
-    /// The size of the frame of a video, of which the picture may be a smaller one.
-    private let frameSize: PixelSize?
+    /// What `cameo-frames` says of its picture; nil for a source that is no video.
+    private let video: VideoFrameHeader?
+    /// The frames of a video that stand one below the other.
+    private var rolled: Int { video?.frames ?? 1 }
 
     /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(
@@ -22,6 +22,7 @@ struct SourceReader {
         limits: RenderLimits,
         toleratesDamage: Bool = false
     ) throws(ImagingError) {
+        video = kind == .video ? VideoFrameHeader(in: bytes) : nil
         let format: PictureFormat
         switch kind {
         case .file:
@@ -31,7 +32,7 @@ struct SourceReader {
             format = sniffed
             drawing = nil
         case .video:
-            guard PictureFormat(sniffing: bytes) == .png, VideoFrameSize.named(in: bytes) != nil else {
+            guard PictureFormat(sniffing: bytes) == .png, video != nil else {
                 throw .unsupportedFormat(looksLike: nil)
             }
             format = .video
@@ -49,10 +50,8 @@ struct SourceReader {
         }
         self.bytes = bytes
         self.format = format
-        rolled = format == .video ? VideoRoll.frames(in: bytes) : 1
         self.limits = limits
         self.toleratesDamage = toleratesDamage
-        frameSize = kind == .video ? VideoFrameSize.named(in: bytes) : nil
     }
 
     /// Opens the source; only the header is read.
@@ -77,7 +76,7 @@ struct SourceReader {
         if let canvas { try check(canvas) }
         let header = try open(page: page)
         try check(PixelSize(header.width, header.height / rolled))
-        if let frameSize { try check(frameSize) }
+        if let video { try check(video.size) }
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }
@@ -87,12 +86,12 @@ struct SourceReader {
     /// The facts of the source from the header of a page.
     func facts(_ header: borrowing VipsPicture) -> PictureFacts {
         let facts = PictureFacts(header, format: format)
-        guard let size = frameSize else { return facts }
+        guard let video else { return facts }
         return PictureFacts(
             format: format,
-            width: size.width,
-            height: size.height,
-            pages: rolled,
+            width: video.size.width,
+            height: video.size.height,
+            pages: video.frames,
             hasAlpha: facts.hasAlpha
         )
     }

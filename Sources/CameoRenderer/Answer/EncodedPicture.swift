@@ -38,7 +38,7 @@ struct EncodedPicture: Hashable {
     }
 
     /// Chunks from IHDR to IEND (https://www.w3.org/TR/png-3/#5DataRep); no animation, since the renderer never writes
-    /// one. The first may say how many frames of a video stand one below the other (``VideoRoll``).
+    /// one. The first may say how many frames of a video stand one below the other (``VideoFrameHeader``).
     private static func png(_ bytes: EncodedBytes) -> EncodedPicture? {
         guard bytes.has("IHDR", 12), bytes.bigEndian(8, 4) == 13 else { return nil }
         var offset = 8
@@ -49,7 +49,8 @@ struct EncodedPicture: Hashable {
             }
             offset += 12 + length
             guard name == "IEND" else { continue }
-            let frames = bytes.has(VideoRoll.chunk, VideoRoll.offset) ? bytes.bigEndian(VideoRoll.numberOffset, 4) : 1
+            let isOfVideo = bytes.has(VideoFrameHeader.chunk, VideoFrameHeader.offset)
+            let frames = isOfVideo ? bytes.bigEndian(VideoFrameHeader.framesOffset, 4) : 1
             guard offset == bytes.count, let frames, let height = bytes.bigEndian(20, 4), frames > 0,
                 height.isMultiple(of: frames)
             else { return nil }

@@ -2,8 +2,8 @@ package import CameoModel
 
 extension RendererPool {
     /// Makes all renditions of a picture or of a video, or none; see
-    /// ``render(_:of:holding:overlays:named:scopes:isBackground:timeout:clock:)``. Each moment of a video that the renditions name is
-    /// decoded once.
+    /// ``render(_:of:holding:overlays:named:scopes:isBackground:timeout:clock:)``. Each moment of a video that the
+    /// renditions name is decoded once.
     package func render(
         _ renditions: [Rendition],
         of source: OpenFile,
