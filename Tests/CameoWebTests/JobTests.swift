@@ -17,7 +17,6 @@ struct JobTests {
 
     init() async throws {
         bench = try await WebBench { configuration in
-            configuration.maximumUpload = 1_000_000
             configuration.tokens = try AccessTokens(
                 parsing: """
                     # who does what
@@ -260,53 +259,6 @@ struct JobTests {
         for key in ["", "two words", String(repeating: "a", count: 256)] {
             #expect(try await post(request, key).status == 422, "\(key)")
         }
-    }
-
-    /// Uploads wait on the disk, so only so many at once.
-    @Test func uploadsInProgressAreBounded() async throws {
-        let budget = UploadBudget(limit: 100)
-        func isAdmitted(_ bytes: Int) async -> Bool { (try? await budget.hold(bytes) { true }) ?? false }
-        try await budget.hold(60) {
-            #expect(await isAdmitted(40))
-            #expect(await !isAdmitted(41))
-            // One that fails gives its place back.
-            await #expect(throws: CancellationError.self) { try await budget.hold(40) { throw CancellationError() } }
-            #expect(await isAdmitted(40))
-        }
-        // One alone is admitted, however large.
-        try await budget.hold(1_000) { #expect(await !isAdmitted(1)) }
-        #expect(await isAdmitted(100))
-    }
-
-    @Test func aTooLongBodyIsRefusedByName() async throws {
-        let headers = bearer("producer").merging(["Content-Type": "image/png"]) { $1 }
-        let announced = try await bench.send("POST", "/jobs", headers, body: Data(count: 1_000_001))
-        #expect(announced.status == 413)
-        #expect(announced.text.contains("1000000 bytes"))
-        #expect(try announced.json["code"] == "source.tooLarge")
-        // One that says nothing of its length, and never ends.
-        var chunked = Data(
-            "POST /jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: image/png\r\n".utf8
-        )
-        chunked += Data("Authorization: Bearer producer-0123456789abcdef\r\n\r\n".utf8)
-        for _ in 0..<40 { chunked += Data("10000\r\n".utf8) + Data(count: 0x10000) + Data("\r\n".utf8) }
-        #expect(try await bench.exchange(chunked).status == 413)
-        let text = try await bench.send("POST", "/jobs", json(), body: Data(count: ThumbnailRequest.maximumBytes + 1))
-        #expect(text.status == 413)
-        #expect(try await bench.send("POST", "/jobs", bearer("producer"), body: picture).status == 415)
-    }
-
-    @Test func aSlowBodyIsGivenUp() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.bodyPatience = .milliseconds(200)
-            configuration.tokens = try AccessTokens(parsing: "producer enqueue producer-0123456789abcdef")
-        }
-        let head = """
-            POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\
-            Authorization: Bearer producer-0123456789abcdef\r\n\r\n
-            """
-        #expect(try await bench.exchange(Data((head + "the beginning").utf8)).status == 408)
-        #expect(try await bench.get("/health/live").status == 200)
     }
 
     @Test(arguments: [
