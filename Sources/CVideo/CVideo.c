@@ -7,10 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// DESIGN: the file is read through a descriptor only, by functions of ours. libavformat gets no name and no protocol,
-// the demuxer is chosen by Cameo's own look at the first bytes, and every request for a second file is refused: no
-// playlist, no data reference and no nested format can reach another file or an address.
-
 static const struct {
     enum AVCodecID id;
     const char *decoder;
@@ -22,8 +18,6 @@ static const struct {
     {AV_CODEC_ID_MJPEG, "mjpeg"}, {AV_CODEC_ID_MPEG2VIDEO, "mpeg2video"}, {AV_CODEC_ID_PRORES, "prores"},
     {AV_CODEC_ID_PNG, "png", true},
 };
-#define WHITELIST "h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,mpeg2video,prores,png"
-enum { BUFFER = 1 << 15 };
 
 void cameo_video_start(void) {
     av_log_set_level(AV_LOG_QUIET);
@@ -45,90 +39,6 @@ enum cameo_video_result video_failure(int error, struct cameo_video_frame *out) 
     if (error == AVERROR(ENOMEM)) return VIDEO_OUT_OF_MEMORY;
     av_strerror(error, out->detail, sizeof out->detail);
     return VIDEO_CORRUPT;
-}
-
-static int read_source(void *opaque, uint8_t *bytes, int count) {
-    struct video *video = opaque;
-    ssize_t result;
-    do result = pread(video->fd, bytes, (size_t)count, video->position);
-    while (result < 0 && errno == EINTR);
-    if (result <= 0) return result == 0 ? AVERROR_EOF : AVERROR(errno);
-    video->position += result;
-    return (int)result;
-}
-
-static int64_t seek_source(void *opaque, int64_t offset, int whence) {
-    struct video *video = opaque;
-    if (whence & AVSEEK_SIZE) return video->size;
-    switch (whence & ~AVSEEK_FORCE) {
-    case SEEK_SET: break;
-    case SEEK_CUR: offset += video->position; break;
-    case SEEK_END: offset += video->size; break;
-    default: return AVERROR(EINVAL);
-    }
-    if (offset < 0) return AVERROR(EINVAL);
-    return video->position = offset;
-}
-
-static int open_nothing(AVFormatContext *format, AVIOContext **io, const char *url, int flags, AVDictionary **options) {
-    (void)format, (void)io, (void)url, (void)flags, (void)options;
-    return AVERROR(EPERM);
-}
-
-static int open_format(struct video *video) {
-    const AVInputFormat *demuxer = av_find_input_format(video->demuxer);
-    if (!demuxer) return AVERROR_DEMUXER_NOT_FOUND;
-    uint8_t *buffer = av_malloc(BUFFER);
-    if (!buffer) return AVERROR(ENOMEM);
-    AVIOContext *io = avio_alloc_context(buffer, BUFFER, 0, video, read_source, NULL, seek_source);
-    if (!io) {
-        av_free(buffer);
-        return AVERROR(ENOMEM);
-    }
-    AVFormatContext *format = avformat_alloc_context();
-    if (format) {
-        format->pb = io;
-        format->flags |= AVFMT_FLAG_CUSTOM_IO;
-        format->io_open = open_nothing;
-        format->format_whitelist = av_strdup(demuxer->name);
-        format->codec_whitelist = av_strdup(WHITELIST);
-        format->protocol_whitelist = av_strdup("");
-    }
-    // Frees the context, but not our reader, if it fails.
-    int error = format ? avformat_open_input(&format, NULL, demuxer, NULL) : AVERROR(ENOMEM);
-    if (error < 0) {
-        av_freep(&io->buffer);
-        avio_context_free(&io);
-        return error;
-    }
-    video->format = format;
-    return 0;
-}
-
-static void close_format(AVFormatContext *format) {
-    if (!format) return;
-    AVIOContext *io = format->pb;
-    avformat_close_input(&format);
-    av_freep(&io->buffer);
-    avio_context_free(&io);
-}
-
-int video_rewind(struct video *video) {
-    unsigned index = (unsigned)video->stream->index;
-    AVFormatContext *old = video->format;
-    video->position = 0;
-    int error = open_format(video);
-    if (error >= 0 && index >= video->format->nb_streams) error = AVERROR_INVALIDDATA;
-    if (error < 0) {
-        if (video->format != old) close_format(video->format);
-        video->format = old;
-        return error;
-    }
-    close_format(old);
-    for (unsigned i = 0; i < video->format->nb_streams; i++)
-        if (i != index) video->format->streams[i]->discard = AVDISCARD_ALL;
-    video->stream = video->format->streams[index];
-    return 0;
 }
 
 bool video_is_cover(const AVStream *stream) {
@@ -223,7 +133,7 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     if (fstat(video->fd, &status) != 0) return video_failure(AVERROR(errno), out);
     video->size = status.st_size;
     video->demuxer = wish->demuxer;
-    int error = open_format(video);
+    int error = video_open_format(video);
     if (error < 0) return video_failure(error, out);
     // Only a transport stream's headers leave out what is needed: duration and shape. To find it, frames are decoded.
     if (strcmp(wish->demuxer, "mpegts") == 0 && (error = avformat_find_stream_info(video->format, NULL)) < 0)
@@ -255,11 +165,11 @@ void video_close(struct video *video) {
     av_frame_free(&video->frame);
     av_packet_free(&video->packet);
     avcodec_free_context(&video->codec);
-    close_format(video->format);
+    video_close_format(video->format);
 }
 
 enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish *wish, struct cameo_video_frame *frame) {
-    struct video video = {.fd = fd};
+    struct video video = {.fd = fd, .has_holes = wish->has_holes};
     memset(frame, 0, sizeof *frame);
     enum cameo_video_result result = video_open(&video, wish, frame);
     if (result == VIDEO_FRAME && wish->tiles > 0 && !video_is_cover(video.stream)) {
@@ -269,5 +179,13 @@ enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish 
         if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
     }
     video_close(&video);
+    if (video.missing_count > 0) {
+        // Whatever was made without them may be wrong.
+        free(frame->png);
+        frame->png = NULL;
+        memcpy(frame->missing, video.missing, sizeof video.missing);
+        frame->missing_count = video.missing_count;
+        return VIDEO_BYTES_MISSING;
+    }
     return result;
 }

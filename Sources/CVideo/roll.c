@@ -111,6 +111,8 @@ enum cameo_video_result video_roll(struct video *video, const struct cameo_video
         int64_t to = is_short ? (i + 1) * span : (i + 1) * length / wish->tiles;
         if (to > length) to = length;
         int64_t offset = av_rescale_q((from + to) / 2, (AVRational){1, 1000}, video->stream->time_base);
+        // What is missing for this moment is not what the next one needs.
+        video->is_blocked = false;
         int found = decode(video, &walk, video->start + offset);
         if (found >= 0 && !rows) {
             // That of all frames is that of the first.

@@ -25,12 +25,21 @@ struct video {
     bool has_packets;
     /// Whether frames are made at most half as large, so that the edges of blocks need not be smoothed.
     bool is_shrunk;
+    /// Whether holes are bytes that are missing; those that were needed; and whether to fail every reading, because what
+    /// follows from a failed one is no need.
+    bool has_holes, is_blocked;
+    int64_t missing[VIDEO_MOST_MISSING];
+    int missing_count;
 };
 
 /// Opens file, stream and decoder. Whatever it returns, `video_close` must follow.
 enum cameo_video_result video_open(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out);
 void video_close(struct video *video);
+
+/// Opens the container at the beginning of the file, and closes one.
+int video_open_format(struct video *video);
+void video_close_format(AVFormatContext *format);
 
 /// Opens the file anew, at its beginning, for demuxers that cannot go back.
 int video_rewind(struct video *video);

@@ -13,6 +13,9 @@ package struct FetchConfiguration: Sendable {
     package var allowedNetworks: [AddressRange] = []
     /// The maximum size of one source, after content decoding.
     package var maximumBytes = 100 * 1_048_576
+    /// Whether large videos are loaded in the parts that their reader asks for, if their server allows it. The maximum size
+    /// then applies to what is loaded.
+    package var loadsVideosInParts = false
     /// The time limit for name look-up, connection and TLS handshake together, for each redirect.
     package var connectTimeout: Duration = .seconds(5)
     /// The time limit for all requests of one fetch, without the wait for a free connection.

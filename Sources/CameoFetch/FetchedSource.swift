@@ -6,7 +6,7 @@ package struct FetchedSource: Sendable {
     package let file: OpenFile
     /// The length of the file.
     package let bytes: Int
-    /// The SHA-256 of the bytes.
+    /// The SHA-256 of the bytes; of a video that is loaded in parts, of what tells its version.
     package let digest: BlobDigest
     /// The media type that the server or the `data:` URI declares, in lower case and without parameters.
     package let mediaType: String?
@@ -17,6 +17,10 @@ package struct FetchedSource: Sendable {
     /// for files.
     package private(set) var sourceSeen: Int64?
     package let kind: SourceKind
+    /// Loads what is missing of a video, which then is `bytes` long all the same; nil if nothing is.
+    package private(set) var parts: (any VideoParts)?
+    /// What loads the parts, and would end with its last reference.
+    private var fetcher: Fetcher?
     private let opened: OpenedFile?
 
     /// A source whose bytes can no longer change: `file` is a sealed memory file.
@@ -33,6 +37,14 @@ package struct FetchedSource: Sendable {
         self.init(sealed: body.file, bytes: body.bytes, digest: body.digest, mediaType: mediaType)
     }
 
+    /// A video of which the rest is loaded when it is needed.
+    ///
+    /// `digest` is one that only the same version has.
+    init(_ video: PartialVideo, digest: BlobDigest, mediaType: String?) {
+        self.init(sealed: video.file, bytes: video.size, digest: digest, mediaType: mediaType)
+        parts = video
+    }
+
     /// A file in the file system, to which other processes may still write.
     init(_ file: OpenFile, digest: BlobDigest, as opened: OpenedFile) {
         self.file = file
@@ -41,6 +53,14 @@ package struct FetchedSource: Sendable {
         mediaType = nil
         kind = .file
         self.opened = opened
+    }
+
+    /// The same source, which keeps what loads its parts.
+    func loaded(by fetcher: Fetcher) -> FetchedSource {
+        guard parts != nil else { return self }
+        var copy = self
+        copy.fetcher = fetcher
+        return copy
     }
 
     func begun(with ticket: FetchTicket) -> FetchedSource {

@@ -65,9 +65,10 @@ package final class Fetcher: Sendable {
             }
             guard let ticket, provider.sharesFetches else { return try await provider.open(request(clock)) }
             let key = SharedFetchKey(source: source, headers: headers, purpose: purpose)
-            return try await shared.fetch(key, ticket, clock) { clock in
+            let fetched = try await shared.fetch(key, ticket, clock) { clock in
                 try await provider.open(request(clock))
             }
+            return fetched.loaded(by: self)
         } catch let failure as JobFailure where target != source {
             throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")
         }

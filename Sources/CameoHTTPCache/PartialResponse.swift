@@ -58,13 +58,23 @@ package struct PartialResponse: Codable, Hashable, Sendable {
 
     /// The fields that request the rest (RFC 9110, sections 13.1.5 and 14.2). A content coding would make it a part of
     /// something else.
-    package var conditions: HTTPFields {
+    package var conditions: HTTPFields { conditions(range: "\(count)-") }
+
+    /// The fields that request some bytes.
+    package func conditions(for bytes: Range<Int>) -> HTTPFields {
+        conditions(range: "\(bytes.lowerBound)-\(bytes.upperBound - 1)")
+    }
+
+    private func conditions(range: String) -> HTTPFields {
         var fields = HTTPFields()
-        fields.append("Range", "bytes=\(count)-")
+        fields.append("Range", "bytes=\(range)")
         fields.set("If-Range", head.rangeValidator)
         fields.append("Accept-Encoding", "identity")
         return fields
     }
+
+    /// What tells the whole from any other version of it.
+    package var version: String { "\(total) \(head.rangeValidator ?? "")" }
 
     /// The head of the whole, after its rest has arrived (RFC 9111, section 3.4).
     package func head(completedBy rest: CacheableResponse) -> CacheableResponse {
@@ -72,10 +82,14 @@ package struct PartialResponse: Codable, Hashable, Sendable {
     }
 
     /// Whether a response is the rest of this one.
-    package func isCompleted(by response: CacheableResponse) -> Bool {
+    package func isCompleted(by response: CacheableResponse) -> Bool { has(count..<total, in: response) }
+
+    /// Whether a response consists of these bytes of the whole.
+    package func has(_ bytes: Range<Int>, in response: CacheableResponse) -> Bool {
         guard response.status == 206, response.isUnencoded,
-            response.contentRange == ContentRange(first: count, last: total - 1, total: total),
-            response.fields["Content-Length"] == nil || response.contentLength == total - count
+            response.contentRange
+                == ContentRange(first: bytes.lowerBound, last: bytes.upperBound - 1, total: total),
+            response.fields["Content-Length"] == nil || response.contentLength == bytes.count
         else { return false }
         // A server must repeat an entity tag (section 15.3.7), but not a date.
         if head.rangeValidator?.hasPrefix("\"") == true { return response.rangeValidator == head.rangeValidator }
@@ -103,6 +117,12 @@ extension CacheableResponse {
             return nil
         }
         return fields["Last-Modified"]
+    }
+
+    /// Whether the server says that it sends parts of the body, which can be told from those of any other.
+    package var offersParts: Bool {
+        status == 200 && rangeValidator != nil && isUnencoded && contentLength != nil
+            && fields["Accept-Ranges"]?.asciiLowercased == "bytes"
     }
 
     /// Whether the body has no content coding.

@@ -7,4 +7,8 @@ package enum SourceKind: String, CaseIterable, Hashable, Sendable {
     case initials
     /// A video or, for a renderer, the frame of one: an uncompressed PNG that the worker has had made.
     case video
+    /// A video of which only the parts are there that were asked for. What is missing are holes of its file.
+    case partialVideo
+
+    package var isVideo: Bool { self == .video || self == .partialVideo }
 }

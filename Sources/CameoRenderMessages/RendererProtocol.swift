@@ -7,12 +7,12 @@
 ///     parent → child    job        the renditions, with the descriptors of the source and its overlays beside the
 ///                              first byte (SCM_RIGHTS)
 ///     child  → parent   picture    what was made, followed by the encoded bytes of each rendition, in order
-///                    or refusal    why nothing was made
+///                    or refusal    why nothing was made; of a partial video, what is missing
 ///
 /// One job runs at a time. The parent trusts no answer: it checks lengths, counts, dimensions and magic bytes.
 package enum RendererProtocol {
     /// The protocol version, raised with every change that an older peer would misread.
-    package static let version = 4
+    package static let version = 5
     package static let socketDescriptor: Int32 = 3
     /// The first part of every renderer version, raised when the pixels that Cameo makes of a picture change.
     package static let imagingVersion = "cameo-2"

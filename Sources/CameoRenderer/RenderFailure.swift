@@ -54,7 +54,7 @@ enum RenderFailure {
         case .unsupportedCodec: return JobFailure(.videoUnsupportedCodec, at: .render, message)
         case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
-        case .unsupportedFormat, .corrupt, .failed:
+        case .unsupportedFormat, .corrupt, .failed, .bytesMissing:
             // Whatever failed, memory for pixels, for their conversion or for the encoder was lacking.
             if isExhausted(peakBytes, of: limitBytes) { return outOfMemory(source, limitBytes: limitBytes) }
             switch refusal.reason {

@@ -32,10 +32,11 @@ package enum FrameService {
 
     private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
-            job.renditions.count == 1, job.kinds == [.video]
+            job.renditions.count == 1, let kind = job.kinds.first, job.kinds.count == 1, kind.isVideo
         else { return try channel.send(RefusalMessage(.failed, predicate: "is not a job for cameo-frames")) }
         let frame = VideoFrame(
             of: source,
+            holding: kind,
             in: container,
             for: wanted,
             job.limits,

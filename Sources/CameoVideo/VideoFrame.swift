@@ -15,6 +15,7 @@ struct VideoFrame {
     /// `wanted` names the moment, and the box that the picture fits.
     init(
         of source: OpenFile,
+        holding kind: SourceKind,
         in container: VideoContainer,
         for wanted: Rendition,
         _ limits: RenderLimits,
@@ -45,6 +46,7 @@ struct VideoFrame {
             wish.maximum_pixels = Int64(limits.pixels)
             wish.maximum_edge = Int32(clamping: limits.edge)
             wish.maximum_bytes = maximumBytes
+            wish.has_holes = kind == .partialVideo
             return cameo_video_frame(source.descriptor, &wish, &frame)
         }
         made = frame
@@ -74,6 +76,12 @@ struct VideoFrame {
         }
     }
 
+    private var missing: [Int] {
+        withUnsafeBytes(of: made.missing) {
+            $0.bindMemory(to: Int64.self).prefix(Int(made.missing_count)).map(Int.init)
+        }
+    }
+
     private var codecName: String { Self.text(made.codec) }
 
     /// What to answer if there is no frame.
@@ -94,6 +102,8 @@ struct VideoFrame {
         case VIDEO_TOO_LARGE:
             let limit = "more than the limits of \(limits.edge) per edge and \(limits.pixels) in total"
             return RefusalMessage(.tooManyPixels, predicate: "is \(made.width) × \(made.height) pixels, \(limit)")
+        case VIDEO_BYTES_MISSING:
+            return RefusalMessage(missing: missing)
         case VIDEO_OUT_OF_MEMORY:
             return RefusalMessage(.outOfMemory, predicate: "needs more memory to decode than is available")
         default:

@@ -10,8 +10,8 @@ struct FetchedPictures: Sendable {
     /// The overlays, in the order of `ThumbnailRequest.overlaySources`.
     let overlays: [FetchedOverlay]
 
-    /// The total size of everything that was fetched.
-    var bytes: Int { overlays.reduce(source.bytes) { $0 + $1.file.bytes } }
+    /// The number of bytes that were fetched so far.
+    var bytes: Int { overlays.reduce(source.parts?.loadedBytes ?? source.bytes) { $0 + $1.file.bytes } }
 
     /// The number of the oldest fetch or revalidation that brought any of these files. It may be another job's, from before
     /// or after this job's own number, which counts for files that came from neither a cache nor the network.

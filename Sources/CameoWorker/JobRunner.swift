@@ -124,9 +124,12 @@ struct JobRunner: Sendable {
                 scopes: Self.scopes(of: request),
                 isBackground: job.isBackground,
                 clock: progress.clock,
-                frames: frames
+                frames: frames,
+                loading: fetched.source.parts
             )
         }
+        // Parts of a video are loaded on the way.
+        progress.timings.sourceBytes = fetched.bytes
         if let change = fetched.changeSinceOpened() { throw change }
         progress.timings.outputBytes = picture.renditions.reduce(0) { $0 + $1.bytes.count }
         return .rendered(

@@ -171,6 +171,7 @@ struct WorkerApp {
             var configuration = try command.sources.configuration(store: store.location, budget: budget)
             try command.http.configure(&configuration)
             command.cache.configure(&configuration)
+            configuration.loadsVideosInParts = access(command.render.framesExecutable, X_OK) == 0
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
             return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {

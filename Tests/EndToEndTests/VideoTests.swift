@@ -64,6 +64,46 @@ extension EndToEnd {
             #expect(view == "h264")
         }
 
+        /// A film of 300 MiB, three times the limit, whose index is at its end.
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        func aFrameOfAFilmCostsAFewOfItsBytes() async throws {
+            let deployment = try Deployment()
+            let clip = try Data(contentsOf: URL(filePath: await deployment.makeVideo("clip.mp4", "-c:v", "libx264")))
+            let index = try #require(clip.range(of: Data("moov".utf8))).lowerBound - 4
+            let gap = 300 << 20
+            let size = withUnsafeBytes(of: UInt32(gap).bigEndian) { Data($0) }
+            let film = try deployment.folder.write(clip[..<index] + size + Data("free".utf8), to: "film.mp4")
+            let file = try #require(FileHandle(forUpdatingAtPath: film))
+            try file.seek(toOffset: UInt64(index + gap))
+            try file.write(contentsOf: clip[index...])
+            let origin = try await Origin.start(serving: deployment.folder.path)
+            let uri = origin.url("/parts?file=film.mp4")
+            let receipts = try await deployment.enqueue(
+                uri,
+                "--size",
+                "96x54:cover:webp",
+                "--time",
+                "1.2"
+            )
+            let sheet = try await deployment.enqueue(uri, "--size", "80x60:jpeg", "--storyboard", "2x2")
+            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let drained = try await deployment.drain(
+                "--frames",
+                frames,
+                "--require-sandbox",
+                "--allow-network",
+                "127.0.0.0/8"
+            )
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            for receipt in receipts + sheet {
+                let job = try await deployment.job(receipt.jobID)
+                #expect(job.state == .completed, "\(String(describing: job.failure))")
+                let loaded = try #require(job.attempts?.last?.sourceBytes)
+                #expect(loaded > 0 && loaded <= 3 << 20, "\(loaded)")
+                #expect(job.thumbnails[0].source?.video?.duration == 3)
+            }
+        }
+
         @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
         func aStoryboardHasATrackForPlayersAndAPreviewMoves() async throws {
             let deployment = try Deployment()

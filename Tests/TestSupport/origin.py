@@ -19,6 +19,8 @@ JSON; at the end of its input it exits, so it never outlives the test process.
 Routes:
     /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending); with &needs=HEADER or
                                 &refuses=HEADER only to a request that has the header, or has it not
+    /parts?file=NAME            a file of the folder of which parts can be requested; with &ignored=1 they are offered, but
+                                never sent; with &changed=N every request after the first N is for another version
     /bytes?count=N&type=T       N bytes
     /status/N?after=TEXT        an answer with that status and a small body, and with TEXT as its Retry-After; &date=TEXT
                                 for another Date than now
@@ -179,6 +181,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         with open(path, "rb") as file:
             self.answer(200, file.read(), Content_Type=kind)
+
+    def get_parts(self):
+        path = os.path.join(self.folder, os.path.basename(self.query["file"]))
+        with self.log.changed:
+            number = self.log.counts["arrivals"]["/parts"]
+        tag = '"b"' if number > int(self.query.get("changed", "1000000")) else '"a"'
+        first, size = 0, os.path.getsize(path)
+        last = size - 1
+        headers = {"ETag": tag, "Accept_Ranges": "bytes", "Content_Type": "application/octet-stream"}
+        status = 200
+        wanted = self.headers.get("Range", "").removeprefix("bytes=")
+        if wanted and "ignored" not in self.query and self.headers.get("If-Range", tag) == tag:
+            first, last = (int(end) for end in wanted.split("-"))
+            headers["Content_Range"] = f"bytes {first}-{last}/{size}"
+            status = 206
+        self.answer(status, **headers, Content_Length=str(last - first + 1))
+        with open(path, "rb") as file:
+            file.seek(first)
+            while first <= last:
+                piece = file.read(min(65536, last - first + 1))
+                self.wfile.write(piece)
+                first += len(piece)
 
     def get_unknown(self):
         self.answer(404, b"no such route")

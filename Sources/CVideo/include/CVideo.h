@@ -25,6 +25,8 @@ struct cameo_video_wish {
     int maximum_edge;
     /// A frame whose picture would have more bytes is halved until it has fewer.
     size_t maximum_bytes;
+    /// Whether the file's holes are bytes that are still missing, not zeros.
+    bool has_holes;
 };
 
 /// What became of it.
@@ -38,7 +40,12 @@ enum cameo_video_result {
     VIDEO_UNSUPPORTED_CODEC,
     VIDEO_TOO_LARGE,
     VIDEO_OUT_OF_MEMORY,
+    /// Bytes were needed that are missing.
+    VIDEO_BYTES_MISSING,
 };
+
+/// The most places that are reported at once.
+enum { VIDEO_MOST_MISSING = 64 };
 
 struct cameo_video_frame {
     /// A PNG without compression, 8 bits a channel or, for HDR, 16; the caller frees it. Several frames stand one below
@@ -61,6 +68,9 @@ struct cameo_video_frame {
     char codec[32];
     /// An explanation by libavcodec, possibly empty.
     char detail[128];
+    /// The offsets of the first bytes that were missing: one, or for several frames one each.
+    int64_t missing[VIDEO_MOST_MISSING];
+    int missing_count;
 };
 
 /// Decodes one frame of the file. `frame` is filled in as far as it is known even if there is none.

@@ -29,6 +29,9 @@ struct Download: ~Copyable {
         count += bytes.count
     }
 
+    /// Whether the first bytes, already here, are those of a video.
+    var isVideo: Bool { VideoContainer(sniffing: file) != nil }
+
     consuming func finish() throws(Errno) -> Body {
         try file.seal()
         guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }

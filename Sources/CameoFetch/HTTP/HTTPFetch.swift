@@ -22,6 +22,8 @@ struct HTTPFetch {
     private var budget: Duration
     /// Whether a server has refused to send the rest of a broken download.
     private var beginsAnew = false
+    /// Whether a server has refused to send a part of a video, although it offers parts.
+    private var loadsWhole = false
 
     init(
         _ request: SourceRequest,
@@ -54,7 +56,10 @@ struct HTTPFetch {
             case .goOnline:
                 action = try await goOnline()
             case .ask(let query):
-                action = try await ask(query)
+                switch try await ask(query) {
+                case .next(let next): action = next
+                case .video(let video): return video
+                }
             case .end(let changes, let outcome):
                 for change in changes { await make(change) }
                 return try await end(outcome)
@@ -80,9 +85,13 @@ struct HTTPFetch {
         return conversation.failed(at: now)
     }
 
-    private mutating func ask(
-        _ query: CacheConversation<HTTPURL>.Query
-    ) async throws -> CacheConversation<HTTPURL>.Action {
+    private enum Step {
+        case next(CacheConversation<HTTPURL>.Action)
+        /// A large video, of which only parts are loaded and nothing is stored.
+        case video(FetchedSource)
+    }
+
+    private mutating func ask(_ query: CacheConversation<HTTPURL>.Query) async throws -> Step {
         // The download may wait for the room that a stored body takes.
         if !conversation.holdsBody { bytes = nil }
         if query.route.redirects.isEmpty, !beginsAnew { budget = source.configuration.totalTimeout }
@@ -93,15 +102,22 @@ struct HTTPFetch {
                 query,
                 request,
                 resuming: resumption,
+                stoppingAtVideo: loadsPartsOfVideo,
                 within: budget,
                 noting: &trace
             )
             budget -= answer.elapsed
             (self.answer, failure) = (answer, nil)
             if resumption != nil, answer.body != nil { await cache?.dropPartial(of: key) }
-            return conversation.answered(answer.head, from: trace.peers, at: now) {
+            let action = conversation.answered(answer.head, from: trace.peers, at: now) {
                 answer.body.map { ReceivedBody(blob: $0.digest, bytes: $0.bytes) }
             }
+            return .next(action)
+        } catch let found as HTTPTransport.VideoFound {
+            budget -= found.elapsed
+            if let video = try await open(found.response, at: query.route) { return .video(video) }
+            loadsWhole = true
+            return try await ask(query)
         } catch let refusal as HTTPTransport.RestRefused {
             await cache?.dropPartial(of: key)
             beginsAnew = true
@@ -112,7 +128,30 @@ struct HTTPFetch {
             await remember(failure, answeredBy: nil, from: conversation.peers + trace.peers)
             guard failure.isDisconnection else { throw failure }
             self.failure = failure
-            return conversation.failed(from: trace.peers, at: now)
+            return .next(conversation.failed(from: trace.peers, at: now))
+        }
+    }
+
+    // MARK: - Videos that are loaded in parts
+
+    private var loadsPartsOfVideo: Bool {
+        source.configuration.loadsVideosInParts && request.ticket != nil && request.purpose == .source && !loadsWhole
+    }
+
+    /// Loads the first part; nil if the server does not send it.
+    private func open(_ response: PartialResponse, at route: HTTPRoute) async throws -> FetchedSource? {
+        let video: PartialVideo
+        do throws(Errno) {
+            video = try PartialVideo(response, at: route, by: source.transport, within: budget)
+        } catch {
+            throw JobFailure.fetch(route.description, lacking: error)
+        }
+        do {
+            let digest = try await video.loadFirst(request.clock)
+            for stored in conversation.superseded { await cache?.drop(stored) }
+            return FetchedSource(video, digest: digest, mediaType: response.head.mediaType)
+        } catch is HTTPTransport.RestRefused {
+            return nil
         }
     }
 

@@ -33,18 +33,26 @@ final class HTTPTransport: Sendable {
         var begun: (partial: PartialResponse, body: Download.Body)?
     }
 
-    /// The response is not the rest of the download that was to be resumed.
+    /// The response is not the rest of the download that was to be resumed, or not the part that was requested.
     struct RestRefused: Error {
+        let elapsed: Duration
+    }
+
+    /// The response is a large video, of which parts can be requested.
+    struct VideoFound: Error {
+        let response: PartialResponse
         let elapsed: Duration
     }
 
     /// Sends one request. `budget` is the rest of the total time.
     ///
-    /// - Throws: `JobFailure` if there is no acceptable response; ``RestRefused``; ``HostBusy``; `CancellationError`.
+    /// - Throws: `JobFailure` if there is no acceptable response; ``RestRefused``; ``VideoFound`` if it may stop at one;
+    ///   ``HostBusy``; `CancellationError`.
     func perform(
         _ query: CacheConversation<HTTPURL>.Query,
         _ request: SourceRequest,
         resuming resumption: Resumption?,
+        stoppingAtVideo: Bool = false,
         within budget: Duration,
         noting trace: inout Trace
     ) async throws -> HTTPAnswer {
@@ -57,7 +65,8 @@ final class HTTPTransport: Sendable {
             addressGuard: try addressGuard(for: route),
             budget: budget,
             purpose: request.purpose,
-            resumption: resumption
+            resumption: resumption,
+            stopsAtVideo: stoppingAtVideo
         )
         let result = try await transfers.perform(transfer, request.clock)
         if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
@@ -80,6 +89,9 @@ final class HTTPTransport: Sendable {
                 }
             return partial.map { ($0, body) }
         }
+        if case .video = result.stop, let begun = trace.begun {
+            throw VideoFound(response: begun.partial, elapsed: result.elapsed)
+        }
         trace.peers += result.isRest ? resumption?.partial.peers ?? [] : []
         return try HTTPAnswer(
             result,
@@ -88,6 +100,33 @@ final class HTTPTransport: Sendable {
             budget: budget,
             limits: configuration
         )
+    }
+
+    /// Requests some bytes of a response that was given up.
+    ///
+    /// - Throws: as ``perform(_:_:resuming:stoppingAtVideo:within:noting:)``; ``RestRefused`` if these bytes are not sent.
+    func part(
+        _ bytes: Range<Int>,
+        of response: PartialResponse,
+        at route: HTTPRoute,
+        within budget: Duration,
+        _ clock: WorkClock
+    ) async throws -> (body: Download.Body, elapsed: Duration) {
+        guard budget > .zero else { throw HTTPAnswer.tooLong(route, limits: configuration) }
+        let transfer = TransferRequest(
+            url: route.place,
+            headers: HTTPFields(headers(at: route.stop).lines + response.conditions(for: bytes).lines),
+            addressGuard: try addressGuard(for: route),
+            budget: budget,
+            // Its job already holds what was loaded before.
+            purpose: .overlay,
+            part: (bytes, response)
+        )
+        let result = try await transfers.perform(transfer, clock)
+        guard !result.refusesRest, result.head?.status != 200 else { throw RestRefused(elapsed: result.elapsed) }
+        let answer = try HTTPAnswer(result, of: route, budget: budget, limits: configuration)
+        guard let body = answer.body else { throw answer.failure(at: route) }
+        return (body, answer.elapsed)
     }
 
     /// The guard for the connection; nil allows any address.

@@ -22,9 +22,12 @@ final class Transfer: EasyHandleDelegate {
     private let startedAt = ContinuousClock.now
     private let startTime: Date
     private var download: Download?
-    /// Whether the kind of the body was determined, and whether it is the rest of the download to be resumed.
+    /// Whether the kind of the body was determined, and whether it is the part of a whole that was requested.
     private var hasBegun = false
     private var isRest = false
+    /// Whether the body may be a video to stop at; it is known after this many bytes.
+    private var mayBeVideo = false
+    private static let telltaleBytes = PartialResponse.leastBytes
     /// The bytes of the body so far, with those that a resumed download began with.
     private var received = 0
     private var reserved = 0
@@ -47,17 +50,18 @@ final class Transfer: EasyHandleDelegate {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         begin()
-        guard isRest || easy.number(CURLINFO_RESPONSE_CODE) == 200 else {
+        let isWhole = arrival.request.part == nil && easy.number(CURLINFO_RESPONSE_CODE) == 200
+        guard isRest || isWhole else {
             received += bytes.count
             guard received > Self.unneededBytes else { return .goOn }
             stop = .unneededBody
             return .stop
         }
-        if isRest, let total = arrival.request.resumption?.partial.total, received + bytes.count > total {
+        if isRest, let total, received + bytes.count > total {
             stop = .longerRest
             return .stop
         }
-        guard received + bytes.count <= maximumBytes else {
+        guard mayBeVideo || max(received + bytes.count, announced) <= maximumBytes else {
             stop = .tooLarge
             return .stop
         }
@@ -69,8 +73,14 @@ final class Transfer: EasyHandleDelegate {
         do throws(Errno) {
             if download == nil { download = try Download(keeping: reservation) }
             try download?.append(bytes)
-            arrival.clock.note(JobAttempt.Transfer(receivedBytes: received, totalBytes: total))
-            return .goOn
+            if arrival.request.part == nil {
+                arrival.clock.note(JobAttempt.Transfer(receivedBytes: received, totalBytes: total))
+            }
+            guard mayBeVideo, received >= Self.telltaleBytes else { return .goOn }
+            mayBeVideo = false
+            guard download?.isVideo == true else { return .goOn }
+            stop = .video
+            return .stop
         } catch {
             stop = .memory(error)
             return .stop
@@ -83,19 +93,28 @@ final class Transfer: EasyHandleDelegate {
         guard !hasBegun else { return }
         hasBegun = true
         // A coded body has the length of its code.
-        let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         total = announced > 0 && easy.responseHeader("Content-Encoding") == nil ? announced : nil
+        let head = head(status: easy.number(CURLINFO_RESPONSE_CODE))
+        if let part = arrival.request.part {
+            isRest = part.response.has(part.bytes, in: head)
+            total = part.bytes.count
+        } else if arrival.request.stopsAtVideo, let total, total >= PartialVideo.leastBytes {
+            mayBeVideo = head.offersParts && head.mediaType?.hasPrefix("image/") != true
+        }
         guard let resumption = arrival.request.resumption else { return }
-        download = resumption.take(for: head(status: easy.number(CURLINFO_RESPONSE_CODE)))
+        download = resumption.take(for: head)
         guard download != nil else { return }
         (isRest, received, reserved) = (true, resumption.partial.count, resumption.partial.total)
         total = reserved
     }
 
+    /// The length that the response announces; less than 1 if it announces none.
+    private var announced: Int { easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) }
+
     /// Reserves an announced length at once; a body without a length, or an encoded one, in doubling steps.
     private func hasRoom(for count: Int) -> Bool {
         if count <= reserved { return true }
-        let wanted = max(count, 2 * reserved, easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+        let wanted = max(count, 2 * reserved, mayBeVideo ? 0 : announced)
         let bytes = min(wanted, maximumBytes)
         guard reservation.grow(to: bytes) else { return false }
         reserved = bytes
@@ -149,7 +168,7 @@ final class Transfer: EasyHandleDelegate {
             // A rest of which nothing has come is a rest all the same.
             begin()
         }
-        let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        let announced = announced
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
@@ -160,11 +179,11 @@ final class Transfer: EasyHandleDelegate {
         result.elapsed = startedAt.duration(to: .now) - pause
         do throws(Errno) {
             if let download = download.take() {
-                let isWhole = !isRest || received == arrival.request.resumption?.partial.total
-                if code == CURLE_OK, isWhole {
-                    result.body = try download.finish()
-                } else if stop == nil {
-                    result.begun = try download.finish()
+                let isWhole = !isRest || received == total
+                switch stop {
+                case nil where code == CURLE_OK && isWhole: result.body = try download.finish()
+                case nil, .video: result.begun = try download.finish()
+                default: break
                 }
             }
         } catch {

@@ -15,4 +15,8 @@ struct TransferRequest: Sendable {
     var body: Data?
     /// The download whose rest is requested.
     var resumption: Resumption?
+    /// The bytes of a response that are requested, instead of the whole.
+    var part: (bytes: Range<Int>, response: PartialResponse)?
+    /// Whether the transfer ends after the first bytes if they are a large video's whose parts can be requested.
+    var stopsAtVideo = false
 }

@@ -12,6 +12,8 @@ struct TransferResult: Sendable {
         case unneededBody
         /// The rest of a download had more bytes than were missing.
         case longerRest
+        /// The body is a large video, of which parts can be requested.
+        case video
         /// The memory file could not store the bytes.
         case memory(Errno)
     }
@@ -27,7 +29,7 @@ struct TransferResult: Sendable {
     var body: Download.Body?
     /// What has arrived of a body whose transfer broke off.
     var begun: Download.Body?
-    /// Whether the response is the rest of the download that was to be resumed.
+    /// Whether the response is the rest of the download that was to be resumed, or the part that was requested.
     var isRest = false
     var stop: Stop?
     /// The addresses that the address guard refused, and those that it allowed.
@@ -43,7 +45,7 @@ struct TransferResult: Sendable {
         self.code = code
     }
 
-    /// Whether the server sent a part other than the rest that was requested, or said that there is none (416).
+    /// Whether the server sent a part other than the one that was requested, or said that there is none (416).
     var refusesRest: Bool {
         if case .longerRest = stop { return true }
         return head.map { $0.status == 416 || ($0.status == 206 && !isRest) } ?? false

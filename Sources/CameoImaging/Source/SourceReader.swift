@@ -31,7 +31,7 @@ struct SourceReader {
             }
             format = sniffed
             drawing = nil
-        case .video:
+        case .video, .partialVideo:
             guard PictureFormat(sniffing: bytes) == .png, video != nil else {
                 throw .unsupportedFormat(looksLike: nil)
             }

@@ -6,7 +6,7 @@ extension PictureFormat {
         switch kind {
         case .file: self.init(sniffing: file)
         case .initials: self = .initials
-        case .video: self = .video
+        case .video, .partialVideo: self = .video
         }
     }
 }

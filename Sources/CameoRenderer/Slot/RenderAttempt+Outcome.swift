@@ -13,6 +13,11 @@ extension RenderAttempt {
         switch reply {
         case .hello:
             throw MalformedMessage("a second hello")
+        case .refusal(let refusal) where refusal.reason == .bytesMissing:
+            guard ticket.kind == .partialVideo else { throw MalformedMessage("it lacks bytes that are there") }
+            return (
+                .failure(MissingBytes(offsets: Set(refusal.missing))), hasServedEnough(child, memory) ? .recycle : .keep
+            )
         case .refusal(let refusal):
             let failure = RenderFailure.refused(
                 refusal,
@@ -39,11 +44,12 @@ extension RenderAttempt {
                 isTruncated: message.isTruncated,
                 rendererVersion: child.version ?? ""
             )
-            let hasServedEnough =
-                isUntrusted || child.pictures >= configuration.recycleAfterPictures
-                || memory.map(hasGrown) ?? true
-            return (.success(picture), hasServedEnough ? .recycle : .keep)
+            return (.success(picture), isUntrusted || hasServedEnough(child, memory) ? .recycle : .keep)
         }
+    }
+
+    private func hasServedEnough(_ child: borrowing RendererChild, _ memory: ProcessMemory?) -> Bool {
+        child.pictures >= configuration.recycleAfterPictures || memory.map(hasGrown) ?? true
     }
 
     private func hasGrown(_ memory: ProcessMemory) -> Bool {

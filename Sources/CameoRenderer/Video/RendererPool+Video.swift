@@ -13,7 +13,8 @@ extension RendererPool {
         scopes: Set<RequestScope>,
         isBackground: Bool = false,
         clock: WorkClock,
-        frames: VideoFrames?
+        frames: VideoFrames?,
+        loading parts: (any VideoParts)? = nil
     ) async throws -> RenderedPicture {
         guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else {
             return try await render(
@@ -31,7 +32,14 @@ extension RendererPool {
         var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
         for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
             let wanted = indices.map { renditions[$0] }
-            let frame = try await frames.frame(of: source, for: wanted, named: name, scopes: scopes, clock: clock)
+            let frame = try await frames.frame(
+                of: source,
+                loading: parts,
+                for: wanted,
+                named: name,
+                scopes: scopes,
+                clock: clock
+            )
             let picture = try await render(
                 wanted,
                 of: frame.file,

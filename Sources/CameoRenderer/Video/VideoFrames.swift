@@ -37,19 +37,43 @@ package final class VideoFrames: Sendable {
         self.configuration = configuration
     }
 
-    /// The frame of which these renditions, at least one and all of the same moment, are made.
+    /// How often the frame of a partial video is tried although nothing new has arrived. Another job may have loaded what
+    /// was missing.
+    private static let idleTries = 3
+
+    /// The frame of which these renditions, at least one and all of the same moment, are made. `parts` loads what is missing
+    /// of the source; nil if nothing is.
     ///
-    /// - Throws: `JobFailure` of stage `render`, or `CancellationError`.
+    /// - Throws: `JobFailure`, of stage `render` if not by `parts`, or `CancellationError`.
     func frame(
         of source: OpenFile,
+        loading parts: (any VideoParts)?,
         for renditions: [Rendition],
         named name: String,
         scopes: Set<RequestScope>,
         clock: WorkClock
     ) async throws -> Frame {
         let wanted = Rendition.frame(for: renditions)
-        let picture = try await pool(for: name)
-            .render([wanted], of: source, holding: .video, named: name, scopes: scopes, clock: clock)
+        let pool = try pool(for: name)
+        var idleTries = 0
+        while true {
+            do {
+                let kind: SourceKind = parts == nil ? .video : .partialVideo
+                let picture =
+                    try await pool
+                    .render([wanted], of: source, holding: kind, named: name, scopes: scopes, clock: clock)
+                return try Self.frame(picture, named: name)
+            } catch let missing as MissingBytes {
+                let isMore = try await parts?.load(missing.offsets, clock) ?? false
+                idleTries = isMore ? 0 : idleTries + 1
+                guard idleTries < Self.idleTries else {
+                    throw RenderFailure.misbehaved(MalformedMessage("it lacks bytes that are there"), source: name)
+                }
+            }
+        }
+    }
+
+    private static func frame(_ picture: RenderedPicture, named name: String) throws(JobFailure) -> Frame {
         do throws(Errno) {
             let file = try OpenFile.memory(containing: picture.renditions[0].bytes)
             return Frame(file: file, facts: picture.source, version: picture.rendererVersion)
