@@ -114,37 +114,66 @@ class Bench(queue.Bench):
                 self.show(f"minute {minute + 1} under load", f"{rate:,.0f}/s, {resident(web.pid):.0f} MiB")
 
     def readers(self, rounds, count=2_000):
-        times = {"alone": [], "with readers": []}
+        """Whatever runs beside a worker slows it where there are few cores, so an unrelated program that takes as much
+        processor time as the readers is measured too."""
+        times = {"alone": [], "readers": [], "other work": []}
         for _ in range(rounds):
-            for kind in times:
-                times[kind].append(self.drain(count, kind == "with readers"))
-        alone, beside = (statistics.median(times[kind]) for kind in times)
+            times["alone"].append(self.drain(count)[0])
+            took, cores = self.drain(count, self.read_along)
+            times["readers"].append(took)
+            times["other work"].append(self.drain(count, lambda _, stack: burn(cores, stack))[0])
+        alone, beside, other = (statistics.median(values) for values in times.values())
         self.show(
             "the worker's time for a tiny job, 100 event streams beside it",
-            f"{beside:.2f} ms; {alone:.2f} ms alone; {(beside / alone - 1) * 100:+.1f} %",
+            f"{beside:.2f} ms; {alone:.2f} ms alone; {(beside / alone - 1) * 100:+.1f} %; "
+            f"{(other / alone - 1) * 100:+.1f} % beside an unrelated program as busy as they ({cores:.2f} cores)",
         )
 
-    def drain(self, count, with_readers):
-        """The worker's processor time for a job, in milliseconds."""
-        store, port = self.store(), free_port()
+    def read_along(self, store, stack):
+        """Starts the server and its readers; returns their processes."""
+        port = free_port()
+        server = stack.enter_context(self.server(store, port))
+        streams = [["curl", "-sSN", f"http://127.0.0.1:{port}/events"]] * 100
+        status = [self.bin / "cameo-status", "--store", store]
+        commands = streams + [[*status, "events", "--follow"], [*status, "--watch"]]
+        return [server] + [start(stack, command) for command in commands]
+
+    def drain(self, count, beside=None):
+        """The worker's processor time for a job, in milliseconds; the cores that what runs beside it takes."""
+        store = self.store()
         self.enqueue_tiny(store, count)
         with contextlib.ExitStack() as stack:
-            if with_readers:
-                stack.enter_context(self.server(store, port))
-                streams = [["curl", "-sSN", f"http://127.0.0.1:{port}/events"]] * 100
-                status = [self.bin / "cameo-status", "--store", store]
-                for command in streams + [[*status, "events", "--follow"], [*status, "--watch"]]:
-                    reader = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                    stack.callback(lambda reader=reader: (reader.kill(), reader.wait()))
-                time.sleep(1)
+            others = beside(store, stack) if beside else []
+            time.sleep(1)
+            begun, before = time.monotonic(), sum(queue.ticks(other.pid) for other in others)
             worker = self.worker(store)
             with contextlib.closing(queue.connect(store)) as db:
                 while db.execute("SELECT count(*) FROM outcome WHERE state = 4").fetchone()[0] < count:
                     time.sleep(0.1)
             took = queue.ticks(worker.pid)
+            cores = (sum(queue.ticks(other.pid) for other in others) - before) / (time.monotonic() - begun)
             worker.send_signal(signal.SIGTERM)
             worker.wait()
-        return took / count * 1000
+        return took / count * 1000, cores
+
+
+def start(stack, command):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    stack.callback(lambda: (process.kill(), process.wait()))
+    return process
+
+
+def burn(cores, stack):
+    """Starts two processes that are busy for a share of each five milliseconds; returns them."""
+    busy = min(cores / 2, 1) * 0.005
+    program = f"""
+import time
+while True:
+    end = time.monotonic() + {busy}
+    while time.monotonic() < end: pass
+    time.sleep({0.005 - busy})
+"""
+    return [start(stack, [sys.executable, "-c", program]) for _ in range(2)]
 
 
 def run(root, picture, rounds, minutes):
