@@ -46,6 +46,15 @@ extension Client {
         }
     }
 
+    /// Makes a queue a background queue or an ordinary one. Jobs of background queues are claimed only when no others wait.
+    /// The queue need not exist yet.
+    public func setBackground(_ isBackground: Bool, queue: String) async throws(CameoError) {
+        try Self.check(queue: queue)
+        try await asking { () throws(StoreError) in
+            try await store.setBackground(isBackground, queue: queue, unknown: .created)
+        }
+    }
+
     /// Limits the number of concurrently running jobs of a concurrency key, overriding the limits in requests; nil restores
     /// those.
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {

@@ -193,12 +193,16 @@ struct OperatingTests {
         for name in ["a", "b"] { _ = try await enqueue(name) { $0.queue = "web" } }
         _ = try await enqueue("c")
         try await client.limit(queue: "web", to: 2)
+        try await client.setBackground(true, queue: "web")
+        try await client.setBackground(true, queue: "default")
+        try await client.setBackground(false, queue: "default")
         try await client.pause(queue: "web")
         let begun = try await bench.begin(worker)
         let status = try await client.status()
         #expect(status.jobs.filter { $0.value > 0 } == [.available: 2, .running: 1])
         #expect(status.queues.map(\.name) == ["default", "web"])
         let web = status.queues[1]
+        #expect(status.queues.map(\.background) == [nil, true])
         #expect(web.jobs[.available] == 2 && web.paused && web.maxRunning == 2 && web.oldestWaitingSeconds != nil)
         #expect(status.workers.map(\.id) == [worker] && status.workers[0].running == 1)
         try await bench.complete(begun, with: Workbench.picture(1))

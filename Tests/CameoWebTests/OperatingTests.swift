@@ -103,9 +103,17 @@ struct OperatingTests {
         }
     }
 
+    @Test func aQueueGoesToTheBackgroundAndComesBack() async throws {
+        try await enqueue(1, queue: "bulk")
+        let moved = try await bench.send("POST", "/queues/bulk/background", Self.alice)
+        #expect(moved.status == 200)
+        #expect(try moved.json["background"] == true)
+        #expect(try await bench.send("POST", "/queues/bulk/foreground", Self.alice).json["background"] == .null)
+    }
+
     @Test func queueChangesNeedTheScopeAndTheQueue() async throws {
         try await enqueue(1, queue: "bulk")
-        for verb in ["pause", "resume"] {
+        for verb in ["pause", "resume", "background", "foreground"] {
             #expect(try await bench.send("POST", "/queues/bulk/\(verb)", Self.viewer).status == 403)
             #expect(try await bench.send("POST", "/queues/none/\(verb)", Self.alice).status == 404)
             #expect(try await bench.get("/queues/bulk/\(verb)", Self.alice).status == 405)

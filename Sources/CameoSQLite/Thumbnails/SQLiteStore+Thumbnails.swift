@@ -89,7 +89,6 @@ extension SQLiteStore {
         return true
     }
 
-    /// Finds a thumbnail; nil if it has not been made.
     /// The ids of those of these thumbnails that the store has.
     static func existing(_ ids: [ThumbnailID], _ db: Database) throws -> Set<String> {
         let statement = try db.cachedStatement(
@@ -99,6 +98,7 @@ extension SQLiteStore {
         return try String.fetchSet(statement, arguments: [list])
     }
 
+    /// Finds a thumbnail; nil if it has not been made.
     static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
         let statement = try db.cachedStatement(
             sql: """

@@ -5,7 +5,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 
-/// Lists, pauses, resumes and limits queues.
+/// Lists queues, pauses, resumes and limits them, and moves them to the background and back.
 struct QueuesHandler {
     let site: Site
     let request: Request
@@ -14,7 +14,8 @@ struct QueuesHandler {
     private static let maximumBody = 4_096
     private static let nothing = Problem(
         .notFound,
-        "nothing here: the paths are /queues, /queues/NAME/pause, /queues/NAME/resume and /queues/NAME/limit"
+        "nothing here: the paths are /queues and, with /queues/NAME before them, /pause, /resume, /limit, /background "
+            + "and /foreground"
     )
 
     func answer() async throws -> Response {
@@ -29,7 +30,7 @@ struct QueuesHandler {
     }
 
     private enum Change: String {
-        case pause, resume, limit
+        case pause, resume, limit, background, foreground
     }
 
     private func list() async throws -> Response {
@@ -46,6 +47,8 @@ struct QueuesHandler {
         switch change {
         case .pause: _ = try await site.store.pause(queue)
         case .resume: _ = try await site.store.resume(queue)
+        case .background, .foreground:
+            try await site.store.setBackground(change == .background, queue: queue, unknown: .refused)
         case .limit:
             let body = RequestBodyReader(request, patience: site.configuration.bodyPatience)
             let bytes = try await body.read(atMost: Self.maximumBody, "a limit")
