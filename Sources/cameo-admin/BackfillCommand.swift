@@ -34,23 +34,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(
-        help: ArgumentHelp("Every source gets the renditions of this preset. Repeatable.", valueName: "name"),
-        completion: Presets.completion
-    )
-    var preset: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
-            (default: $\(Presets.variable), else only the built-in ones)
-            """,
-            valueName: "file.json"
-        ),
-        completion: .file()
-    )
-    var presets: String?
+    @OptionGroup var presets: PresetOptions
 
     @Option(help: ArgumentHelp("Only sources that start with this: https://shop.example/.", valueName: "prefix"))
     var source: String?
@@ -89,7 +73,7 @@ struct BackfillCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard !preset.isEmpty else { throw ValidationError("name the --preset whose renditions to make") }
+        guard !presets.preset.isEmpty else { throw ValidationError("name the --preset whose renditions to make") }
         guard source != "" else { throw ValidationError("--source: must not be empty") }
         _ = try sinceTime()
     }
@@ -119,8 +103,8 @@ struct BackfillCommand: AsyncParsableCommand {
 
     /// The renditions of the presets named, and those of all presets.
     private func renditions() throws -> (wanted: [Rendition], listed: [Rendition]) {
-        let file = try Presets.load(presets)
-        let wanted = try file.renditions(of: preset)
+        let file = try presets.load()
+        let wanted = try file.renditions(of: presets.preset)
         var origins: [String: String] = [:]
         for (rendition, origin) in wanted {
             guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
