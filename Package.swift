@@ -148,7 +148,7 @@ let package = Package(
         // What every engine has to keep; each engine's own tests run it.
         .target(
             name: "StoreConformance",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"],
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "TestSupport"],
             path: "Tests/StoreConformance"
         ),
         .testTarget(
