@@ -12,9 +12,10 @@ struct BackfillCommand: AsyncParsableCommand {
         discussion: """
             Goes over the sources that have at least one thumbnail, and enqueues what is not as a preset says: \
             renditions that are missing, that exist under the same name but are now defined otherwise, that another \
-            version of the renderer made (as the newest worker has it), or whose bytes are lost. What is fresh is left \
-            alone. Sources are fetched as for any job; those that only requests with credentials have named are \
-            skipped, because credentials are not kept, and so are uploads that are no longer in the store.
+            version of the renderer made (as the newest worker has it) or, of videos, of cameo-frames (as the newest \
+            thumbnail of a video has it), or whose bytes are lost. What is fresh is left alone. \
+            Sources are fetched as for any job; those that only requests with credentials have named are skipped, \
+            because credentials are not kept, and so are uploads that are no longer in the store.
 
             The jobs are in the queue \(Backfill.queue), a background queue: they run when no other job waits, on at \
             most half of a worker, and only in its quiet hours if it has any. Interrupted or repeated, the command goes \
