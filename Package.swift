@@ -148,7 +148,7 @@ let package = Package(
         // What every engine has to keep; each engine's own tests run it.
         .target(
             name: "StoreConformance",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"],
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "TestSupport"],
             path: "Tests/StoreConformance"
         ),
         .testTarget(
@@ -241,7 +241,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
+                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
                 "TestSupport",
                 "cameo-enqueue", "cameo-worker", "cameo-renderer", "cameo-renderer-hooked", "cameo-status",
                 "cameo-admin",

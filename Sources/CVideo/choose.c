@@ -1,8 +1,10 @@
 #include "video.h"
 
+#include <libavcodec/codec_desc.h>
 #include <libavutil/pixdesc.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // DESIGN: one key packet is sent and the decoder drained, so that nothing else is read or decoded. A frame between two
 // keyframes is shown only if it is asked for: then the packets from its keyframe on are decoded. Where several key frames
@@ -19,7 +21,7 @@ enum {
     MOST_FRAMES = 300,
     // The bytes of the packets of an exact frame.
     MOST_BYTES = 64 << 20,
-    // The packets without a decoding time that are read behind the time of an exact frame: the most that are reordered.
+    // Where packets have no decoding time, the most that may be shown later than one behind them: what codecs reorder.
     REORDERED = 16,
     // The points of a frame that are looked at, a side.
     GRID = 96,
@@ -160,16 +162,30 @@ static void empty(struct group *group) {
     group->bytes = 0;
 }
 
-// Reads them from where the file is read; if no keyframe comes before the time, from the first one behind it on. Packets
-// beyond the budget are left out.
-static int read_group(struct video *video, int64_t time, struct group *group) {
-    int late = 0;
+// Whether packets tell when they are decoded, but not when they are shown: as libavformat does not know the reordering, it
+// takes the one for the other.
+static bool is_avi(const struct video *video) {
+    return strcmp(video->demuxer, "avi") == 0;
+}
+
+// When a packet is decoded, if that is known besides when it is shown. Matroska says nothing of it: libavformat makes it up
+// as above.
+static int64_t decoding_time(const struct video *video) {
+    bool is_known = strcmp(video->demuxer, "matroska") != 0 && !is_avi(video);
+    return is_known ? video->packet->dts : AV_NOPTS_VALUE;
+}
+
+// Reads them from where the file is read: from the last keyframe that is not later than a time, or else the first one, to
+// what is needed for a later time. Packets beyond the budget are left out.
+static int read_group(struct video *video, int64_t latest, int64_t time, struct group *group) {
+    const AVCodecDescriptor *codec = avcodec_descriptor_get(video->stream->codecpar->codec_id);
+    int late = 0, most = !codec || codec->props & AV_CODEC_PROP_REORDER ? REORDERED : 0;
     for (int packets = 0; packets < MOST_SCANNED; packets++) {
         int error = read_packet(video);
         if (error < 0) return group->count > 0 ? 0 : error;
         AVPacket *packet = video->packet;
-        int64_t shown = time_of(packet), decoded = packet->dts;
-        if (packet->flags & AV_PKT_FLAG_KEY && shown <= time) empty(group);
+        int64_t shown = time_of(packet), decoded = decoding_time(video);
+        if (packet->flags & AV_PKT_FLAG_KEY && shown <= latest) empty(group);
         bool is_wanted = (group->count > 0 || packet->flags & AV_PKT_FLAG_KEY) && group->count < MOST_FRAMES &&
                          group->bytes < MOST_BYTES;
         if (is_wanted && (group->packets[group->count] = av_packet_clone(packet))) {
@@ -180,7 +196,7 @@ static int read_group(struct video *video, int64_t time, struct group *group) {
         if (is_wanted && group->count == 0) return AVERROR(ENOMEM);
         // No frame is shown before it is decoded.
         if (decoded == AV_NOPTS_VALUE && shown > time) late++;
-        if (group->count > 0 && ((decoded != AV_NOPTS_VALUE && decoded > time) || late > REORDERED)) return 0;
+        if (group->count > 0 && ((decoded != AV_NOPTS_VALUE && decoded > time) || late > most)) return 0;
     }
     return 0;
 }
@@ -189,9 +205,14 @@ static bool is_late(const struct video *video, int64_t time) {
     return video->frame->best_effort_timestamp != AV_NOPTS_VALUE && video->frame->best_effort_timestamp > time;
 }
 
-// Takes all frames that are decoded, and keeps the one that is shown at a time. Returns whether a later one has come.
-static bool keep_shown(struct video *video, int64_t time, AVFrame *kept) {
+// Takes all frames that are decoded once so many packets have been sent, and keeps the one that is shown at a time. Returns
+// whether a later one has come. In AVI, the frame that a packet brings out is shown as many packets earlier as the decoder
+// holds back.
+static bool keep_shown(struct video *video, int64_t time, const struct group *group, int sent, AVFrame *kept) {
     while (avcodec_receive_frame(video->codec, video->frame) >= 0) {
+        int place = sent++ - 1 - video->codec->has_b_frames;
+        if (is_avi(video) && place >= 0 && place < group->count)
+            video->frame->best_effort_timestamp = group->packets[place]->dts;
         bool is_behind = is_late(video, time), is_first = !kept->buf[0];
         if (is_first || (!is_behind && !is_damaged(video->frame))) {
             av_frame_unref(kept);
@@ -213,16 +234,16 @@ static int decode_group(struct video *video, int64_t time, const struct group *g
     for (int i = 0; i < group->count && !is_done; i++) {
         AVPacket *packet = group->packets[i];
         // Frames that are neither shown at the time nor needed by others.
-        bool is_early = packet->pts != AV_NOPTS_VALUE && packet->duration > 0 &&
+        bool is_early = packet->pts != AV_NOPTS_VALUE && packet->duration > 0 && !is_avi(video) &&
                         packet->pts + 2 * packet->duration < time && i + REORDERED < group->count;
         video->codec->skip_frame = is_early ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
         int sent = avcodec_send_packet(video->codec, packet);
         if (sent == AVERROR(ENOMEM)) error = sent;
-        is_done = error == AVERROR(ENOMEM) || keep_shown(video, time, kept);
+        is_done = error == AVERROR(ENOMEM) || keep_shown(video, time, group, i + 1, kept);
     }
     if (!is_done) {
         avcodec_send_packet(video->codec, NULL);
-        keep_shown(video, time, kept);
+        keep_shown(video, time, group, group->count + 1, kept);
     }
     avcodec_flush_buffers(video->codec);
     video->codec->skip_frame = AVDISCARD_DEFAULT;
@@ -236,17 +257,20 @@ static int decode_group(struct video *video, int64_t time, const struct group *g
 }
 
 // Decodes the last frame that is shown at a time or earlier, of those that follow a place: the time, or the end that the
-// file declares. Where no keyframe before the place is found, the search begins earlier.
+// file declares. Where no keyframe before the place is found, the search begins earlier; also in AVI, where a keyframe may
+// be shown later than the file says.
 static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
     struct group *group = calloc(1, sizeof *group);
     if (!group) return AVERROR(ENOMEM);
     int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    int64_t latest = time;
     int error = 0;
     for (int64_t back = 0;; back = back > 0 ? back * 2 : step) {
         bool is_first = place - back <= video->start;
         error = seek_before(video, is_first ? video->start : place - back);
-        if (error >= 0) error = read_group(video, time, group);
+        if (error >= 0) error = read_group(video, latest, time, group);
         if (error >= 0) error = decode_group(video, time, group);
+        if (group->count > 0 && time_of(group->packets[0]) <= latest) latest = time_of(group->packets[0]) - 1;
         empty(group);
         bool is_found = error >= 0 && !is_late(video, time);
         if (is_found || is_first || error == AVERROR(ENOMEM)) break;

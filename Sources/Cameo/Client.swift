@@ -13,13 +13,16 @@ public final class Client: Sendable {
     /// Recently read bytes, shared by all sessions of the client.
     let memory: BlobMemory
 
+    /// How much a client holds in memory unless it is told otherwise: 32 MiB.
+    public static let standardMemoryCapacity = BlobMemory.standardCapacity
+
     /// Opens the store in this folder, or creates it.
     ///
     /// - Parameters:
     ///   - path: a folder on a local disk.
     ///   - memoryCapacity: the maximum size in bytes of recently read pictures that are held in memory; 0 holds none.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
-    public convenience init(store path: String, memoryCapacity: Int = 33_554_432) throws(CameoError) {
+    public convenience init(store path: String, memoryCapacity: Int = standardMemoryCapacity) throws(CameoError) {
         do throws(StoreError) {
             try self.init(Engine.open(path), BlobMemory(capacity: memoryCapacity))
         } catch {
@@ -33,7 +36,7 @@ public final class Client: Sendable {
     ///   - path: the store's folder.
     ///   - memoryCapacity: as for ``init(store:memoryCapacity:)``.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
-    public convenience init(reading path: String, memoryCapacity: Int = 33_554_432) throws(CameoError) {
+    public convenience init(reading path: String, memoryCapacity: Int = standardMemoryCapacity) throws(CameoError) {
         do throws(StoreError) {
             try self.init(Engine.open(reading: path), BlobMemory(capacity: memoryCapacity))
         } catch {

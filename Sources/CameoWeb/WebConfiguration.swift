@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoStore
 
 /// The settings of a server.
 package struct WebConfiguration: Sendable {
@@ -33,7 +34,7 @@ package struct WebConfiguration: Sendable {
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
     /// The maximum size in bytes of recently read thumbnails that are held in memory; 0 holds none.
-    package var memoryCapacity = 33_554_432
+    package var memoryCapacity = BlobMemory.standardCapacity
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// The time between two entries of `/history`.

@@ -12,9 +12,10 @@ struct BackfillCommand: AsyncParsableCommand {
         discussion: """
             Goes over the sources that have at least one thumbnail, and enqueues what is not as a preset says: \
             renditions that are missing, that exist under the same name but are now defined otherwise, that another \
-            version of the renderer made (as the newest worker has it), or whose bytes are lost. What is fresh is left \
-            alone. Sources are fetched as for any job; those that only requests with credentials have named are \
-            skipped, because credentials are not kept, and so are uploads that are no longer in the store.
+            version of the renderer made (as the newest worker has it) or, of videos, of cameo-frames (as the newest \
+            thumbnail of a video has it), or whose bytes are lost. What is fresh is left alone. \
+            Sources are fetched as for any job; those that only requests with credentials have named are skipped, \
+            because credentials are not kept, and so are uploads that are no longer in the store.
 
             The jobs are in the queue \(Backfill.queue), a background queue: they run when no other job waits, on at \
             most half of a worker, and only in its quiet hours if it has any. Interrupted or repeated, the command goes \
@@ -34,23 +35,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(
-        help: ArgumentHelp("Every source gets the renditions of this preset. Repeatable.", valueName: "name"),
-        completion: Presets.completion
-    )
-    var preset: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
-            (default: $\(Presets.variable), else only the built-in ones)
-            """,
-            valueName: "file.json"
-        ),
-        completion: .file()
-    )
-    var presets: String?
+    @OptionGroup var presets: PresetOptions
 
     @Option(help: ArgumentHelp("Only sources that start with this: https://shop.example/.", valueName: "prefix"))
     var source: String?
@@ -89,7 +74,7 @@ struct BackfillCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard !preset.isEmpty else { throw ValidationError("name the --preset whose renditions to make") }
+        guard !presets.preset.isEmpty else { throw ValidationError("name the --preset whose renditions to make") }
         guard source != "" else { throw ValidationError("--source: must not be empty") }
         _ = try sinceTime()
     }
@@ -119,8 +104,8 @@ struct BackfillCommand: AsyncParsableCommand {
 
     /// The renditions of the presets named, and those of all presets.
     private func renditions() throws -> (wanted: [Rendition], listed: [Rendition]) {
-        let file = try Presets.load(presets)
-        let wanted = try file.renditions(of: preset)
+        let file = try presets.load()
+        let wanted = try file.renditions(of: presets.preset)
         var origins: [String: String] = [:]
         for (rendition, origin) in wanted {
             guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }

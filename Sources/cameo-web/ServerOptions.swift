@@ -38,7 +38,7 @@ struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Hold so much of the recently read thumbnails in memory; 0 for none.", valueName: "size")
     )
-    var memoryCapacity = ByteCount(33_554_432)
+    var memoryCapacity = ByteCount(WebConfiguration().memoryCapacity)
 
     @Option(
         help: ArgumentHelp(

@@ -195,7 +195,8 @@ struct RenditionAgreementTests {
 
     @Test func bothAcceptWhatGoesTogether() async throws {
         let texts = [
-            #""storyboard":{"columns":5,"rows":4},"time":"auto","animated":false"#, #""animated":true,"page":0"#,
+            #""storyboard":{"columns":5,"rows":4},"time":"auto","animated":false"#,
+            #""animated":true,"page":0,"time":"auto""#,
             #""animated":false,"page":3"#, #""animated":true,"lossless":true"#,
             #""height":1,"fit":"contain","gravity":{"x":0.2,"y":0.8}"#, #""gravity":"center""#,
             "\(Self.circle),\(Self.allCorners)", Self.allCorners,
@@ -224,7 +225,8 @@ struct RenditionAgreementTests {
             #""height":1,"fit":"contain","gravity":"attention""#, #""height":1,"gravity":"north""#,
             #""height":1,"fit":"fill","gravity":{"x":0,"y":0}"#, #""fit":"cover","gravity":"north""#,
             #""corners":["topLeft"]"#, #""storyboard":{"columns":5,"rows":4},"time":"50%""#,
-            #""storyboard":{"columns":5,"rows":4},"animated":true"#,
+            #""storyboard":{"columns":5,"rows":4},"animated":true"#, #""animated":true,"time":0"#,
+            #""format":"source","animated":true,"time":"cover""#,
             #""accurate":true"#, #""accurate":true,"time":"auto""#,
             #""accurate":true,"time":"cover""#,
             #"\#(Self.circle),"corners":["topLeft"]"#,

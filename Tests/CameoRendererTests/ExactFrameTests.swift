@@ -13,7 +13,8 @@ struct ExactFrameTests {
 
     private static let h264 = "-c:v libx264 -pix_fmt yuv420p -sc_threshold 0"
 
-    /// With frames that are reordered, with one keyframe, without an index, and of varying length.
+    /// With frames that are reordered, with one keyframe, without an index, and of varying length. Other codecs are in
+    /// ``ContainerTests``.
     static let kinds = [
         Videos.Kind(file: "reordered.mp4", options: "\(h264) -g 10 -bf 3"),
         Videos.Kind(file: "one.mp4", options: "\(h264) -g 1000"),
@@ -24,15 +25,7 @@ struct ExactFrameTests {
         Videos.Kind(file: "no-index.mkv", options: "\(h264) -g 10 -seekable 0"),
         Videos.Kind(file: "clip.ts", options: "\(h264) -g 10"),
         Videos.Kind(file: "no-b.avi", options: "\(h264) -g 20 -bf 0"),
-        Videos.Kind(file: "mpeg4.avi", options: "-c:v mpeg4 -q:v 2 -g 20"),
         Videos.Kind(file: "mpeg4.mp4", options: "-c:v mpeg4 -q:v 2 -g 20 -bf 2"),
-        Videos.Kind(file: "hevc.mp4", options: "-c:v libx265 -x265-params log-level=none:keyint=20"),
-        Videos.Kind(file: "vp8.webm", options: "-c:v libvpx -deadline realtime -b:v 1M -g 20"),
-        Videos.Kind(file: "vp9.webm", options: "-c:v libvpx-vp9 -deadline realtime -b:v 1M -g 20"),
-        Videos.Kind(file: "av1.mkv", options: "-c:v libaom-av1 -usage realtime -cpu-used 8 -g 20"),
-        Videos.Kind(file: "mpeg2.mkv", options: "-c:v mpeg2video -q:v 2 -r 30 -g 12 -bf 2"),
-        Videos.Kind(file: "prores.mov", options: "-c:v prores_ks"),
-        Videos.Kind(file: "mjpeg.avi", options: "-c:v mjpeg -q:v 2 -pix_fmt yuvj420p"),
     ]
 
     @Test(arguments: kinds)

@@ -86,6 +86,12 @@ struct HDRTests {
         #expect(found.dropFirst().allSatisfy { abs($0[0] - 188) <= 1 }, "\(found)")
     }
 
+    /// Magenta of 10,000 cd/m² in BT.2020 has 15,900 of red and 11,000 of blue in BT.709.
+    @Test func whatIsBrighterThanThePeakKeepsItsHue() async throws {
+        let grid = try await rendered([9, 16, 0, 1], "beyond", HDRColors.squares([[1, 0, 1]]))
+        #expect(zip(grid[2, 2], [255, 0, 217]).allSatisfy { abs($0 - $1) <= 1 }, "\(grid[2, 2])")
+    }
+
     @Test func shrinkingKeepsTheColor() async throws {
         let pixels = HDRColors.squares(
             [HDRColors.Space.bt2020PQ.encoded([200, 60, 40].map(HDRColors.light))],

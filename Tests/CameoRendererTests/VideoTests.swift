@@ -147,23 +147,6 @@ struct VideoTests {
         }
     }
 
-    @Test func highDynamicRangeIsToneMapped() async throws {
-        let path = try await Videos.clip(
-            "libx265",
-            "-pix_fmt yuv420p10le -x265-params "
-                + "log-level=none:keyint=10:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc",
-            as: "pq.mp4",
-            in: folder
-        )
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == [160, 120])
-            // White is ten thousand nits, which PQ leaves white; half of its signal is a hundred, which is bright in SDR.
-            #expect(pixels[20, 100].allSatisfy { $0 > 200 }, "\(pixels[20, 100])")
-            #expect(pixels[60, 100].allSatisfy { $0 < 20 }, "\(pixels[60, 100])")
-        }
-    }
-
     /// A fade from black that has one keyframe, its first frame.
     @Test(arguments: ["10", "100"])
     func autoIsNeitherBlackNorFaded(interval: String) async throws {

@@ -24,6 +24,7 @@ struct BackfillTests {
         _ renditions: [Rendition] = Self.gallery,
         version: String = "test-1",
         bytes: Data = Data("thumbnail".utf8),
+        video: VideoFacts? = nil,
         headers: [String: String] = [:]
     ) async throws {
         _ = try await fixture.store.enqueue(
@@ -39,7 +40,14 @@ struct BackfillTests {
                     sourceDigest: SHA256.digest(of: Data("picture".utf8)),
                     sourceSeen: 1,
                     rendererVersion: version,
-                    picture: PictureFacts(format: .jpeg, width: 640, height: 480, pages: 1, hasAlpha: false),
+                    picture: PictureFacts(
+                        format: .jpeg,
+                        width: 640,
+                        height: 480,
+                        pages: 1,
+                        hasAlpha: false,
+                        video: video
+                    ),
                     isTruncated: false
                 ),
                 timings: AttemptTimings()
@@ -114,11 +122,27 @@ struct BackfillTests {
         #expect(try await backfill(version: nil).survey().fresh == 2)
     }
 
-    @Test func theVersionOfCameoFramesIsNotCompared() async throws {
-        try await make([source(0)], version: "test-1 frames-1 libavcodec-59.37.100")
-        try await make([source(1)], version: "test-10 frames-1 libavcodec-59.37.100")
-        let survey = try await backfill(version: "test-1").survey()
-        #expect((survey.fresh, survey.outdated) == (2, 2))
+    /// That of `cameo-frames` is known from the newest thumbnail of a video.
+    @Test func framesOfAnotherVersionThanTheNewestAreOutdated() async throws {
+        let video = VideoFacts(duration: 4, time: 0, codec: .h264, rotation: 0, hasAudio: false)
+        func outdated(_ version: String) async throws -> Int {
+            try await backfill(version: version).survey().outdated
+        }
+        try await make([source(0)])
+        try await make([source(1), source(2)], version: "test-1 frames-1 libavcodec-59", video: video)
+        #expect(try await outdated("test-1") == 0)
+        #expect(try await outdated("test-10") == 6)
+        #expect(try await outdated("test") == 6)
+        fixture.clock.advance(seconds: 1)
+        try await make([source(3)], version: "test-1 frames-1 libavcodec-60", video: video)
+        #expect(try await outdated("test-1") == 4)
+        // What the next renderer has made of videos is not known yet.
+        fixture.clock.advance(seconds: 1)
+        try await make([source(4)], version: "test-2")
+        #expect(try await outdated("test-2") == 8)
+        fixture.clock.advance(seconds: 1)
+        try await make([source(5)], version: "test-2 frames-1 libavcodec-60", video: video)
+        #expect(try await outdated("test-2") == 8)
     }
 
     @Test func lostBytesAreMadeAgainAndDamagedOnesIfTheyAreVerified() async throws {

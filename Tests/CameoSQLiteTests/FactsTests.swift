@@ -22,7 +22,7 @@ struct FactsTests {
             RenderedThumbnail(
                 id: $0.id,
                 rendition: $0.rendition,
-                encoded: StoreFixture.encoded(Data(bytes.utf8), frames: frames)
+                encoded: .made(of: Data(bytes.utf8), hasAlpha: true, frames: frames)
             )
         }
         try await fixture.store.complete(job.claim, storing: thumbnails, from: provenance, timings: AttemptTimings())
@@ -34,8 +34,8 @@ struct FactsTests {
         let job = try await make(fixture, from: StoreFixture.provenance())
         let thumbnail = try #require(job.thumbnails.first)
         #expect((thumbnail.hasAlpha, thumbnail.frames, thumbnail.isAnimated) == (true, 1, false))
-        #expect(thumbnail.thumbHash == StoreFixture.placeholder.thumbHash)
-        #expect(thumbnail.blurHash == StoreFixture.placeholder.blurHash)
+        #expect(thumbnail.thumbHash == Placeholder.made.thumbHash)
+        #expect(thumbnail.blurHash == Placeholder.made.blurHash)
         #expect(thumbnail.dominantColor == "#a1b2c3")
         #expect(thumbnail.truncated == nil)
         let json = try JSONValue(parsing: WireFormat.encode(thumbnail))

@@ -65,29 +65,11 @@ struct StoreFixture {
             RenderedThumbnail(
                 id: id,
                 rendition: rendition,
-                encoded: encoded(bytes),
+                encoded: .made(of: bytes, hasAlpha: true),
                 overlayDigest: overlay.map { SHA256.digest(of: Data($0.utf8)) }
             )
         }
     }
-
-    static func encoded(_ bytes: Data, frames: Int = 1) -> EncodedRendition {
-        EncodedRendition(
-            bytes: bytes,
-            width: 64,
-            height: 48,
-            format: .webp,
-            hasAlpha: true,
-            frames: frames,
-            placeholder: placeholder
-        )
-    }
-
-    static let placeholder = Placeholder(
-        thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
-        blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-        dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
-    )
 
     static func provenance(
         seen: Int64 = 1,

@@ -63,7 +63,7 @@ struct Workbench {
                 let request = try ThumbnailRequest(parsing: job.request.utf8)
                 let rendered = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
                     defer { index += 1 }
-                    return RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded(bytes(index)))
+                    return RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes(index)))
                 }
                 group.addTask { [store] in
                     let begun = try await store.beginFetch(job.claim, of: request)
@@ -87,7 +87,7 @@ struct Workbench {
     /// Completes a begun job, for all of whose renditions the same was "rendered".
     func complete(_ begun: BegunJob, with bytes: Data) async throws {
         let rendered = zip(try begun.request.thumbnailIDs(), begun.request.renditions).map { id, rendition in
-            RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded(bytes))
+            RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes))
         }
         try await Self.complete(begun.job, begun.request, with: rendered, sourceSeen: begun.sourceSeen, in: store)
     }
@@ -162,21 +162,5 @@ struct Workbench {
         var data = Data("RIFF____WEBPVP8 \(number) ".utf8)
         while data.count < count { data += places }
         return data.prefix(count)
-    }
-
-    private static func encoded(_ bytes: Data) -> EncodedRendition {
-        EncodedRendition(
-            bytes: bytes,
-            width: 64,
-            height: 48,
-            format: .webp,
-            hasAlpha: false,
-            frames: 1,
-            placeholder: Placeholder(
-                thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
-                blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-                dominantColor: Color(red: 1, green: 2, blue: 3, alpha: 255)
-            )
-        )
     }
 }

@@ -119,7 +119,7 @@ final class WebBench: Sendable {
         for job in try await store.claim(limit: 100, kind: .usual, queues: nil, for: worker) {
             let request = try job.parsedRequest()
             let rendered = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
-                RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded(bytes))
+                RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes))
             }
             let begun = try await store.beginFetch(job.claim, of: request)
             let provenance = Provenance(
@@ -177,21 +177,5 @@ final class WebBench: Sendable {
         var data = Data("RIFF____WEBPVP8 ".utf8)
         while data.count < count { data.append(UInt8(data.count % 251)) }
         return data
-    }
-
-    private static func encoded(_ bytes: Data) -> EncodedRendition {
-        EncodedRendition(
-            bytes: bytes,
-            width: 64,
-            height: 48,
-            format: .webp,
-            hasAlpha: false,
-            frames: 1,
-            placeholder: Placeholder(
-                thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
-                blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-                dominantColor: Color(red: 1, green: 2, blue: 3, alpha: 255)
-            )
-        )
     }
 }

@@ -145,7 +145,7 @@ extension EndToEnd {
                     group.addTask {
                         let request = try job.parsedRequest()
                         let thumbnails = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
-                            RenderedThumbnail(id: id, rendition: rendition, encoded: Self.encoded)
+                            RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: Data("thumbnail".utf8)))
                         }
                         let provenance = Provenance(
                             source: try SourceIdentity(of: request.source),
@@ -162,20 +162,6 @@ extension EndToEnd {
                 try await group.waitForAll()
             }
         }
-
-        private static let encoded = EncodedRendition(
-            bytes: Data("thumbnail".utf8),
-            width: 32,
-            height: 32,
-            format: .webp,
-            hasAlpha: false,
-            frames: 1,
-            placeholder: Placeholder(
-                thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
-                blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-                dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
-            )
-        )
 
         // MARK: - Workers beside a site
 

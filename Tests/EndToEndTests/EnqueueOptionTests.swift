@@ -175,6 +175,7 @@ struct EnqueueOptionTests {
             ("--format png --max-bytes 2000", "--max-bytes: "),
             ("--format avif --animated", "--animated: has no meaning"),
             ("--animated --page 1", "--page: selects one frame"),
+            ("--animated --time 50%", "--time: selects one moment, but animated"),
             ("--format gif --keep-profile", "--keep-profile: has no meaning"),
             ("--keep icc,all", "'icc,all' is invalid for '--keep"),
             ("--keep icc,icc", "'icc,icc' is invalid for '--keep"),

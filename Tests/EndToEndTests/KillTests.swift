@@ -9,169 +9,14 @@ extension EndToEnd {
     /// Workers killed by SIGKILL, and their recovery by the next one.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct KillTests {
-        /// The living renderers of a worker (zombies excluded).
-        private func renderers(of worker: Int32) throws -> Set<Int32> {
-            var found: Set<Int32> = []
-            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
-                guard let pid = Int32(name), let fields = processFields(pid), fields.parent == worker else { continue }
-                found.insert(pid)
-            }
-            return found
-        }
-
-        private func processFields(_ pid: Int32) -> (state: Character, parent: Int32)? {
-            guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-                let name = stat.lastIndex(of: ")")
-            else { return nil }
-            let fields = stat[stat.index(after: name)...].split(separator: " ")
-            guard fields.count > 1, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
-            return (state, parent)
-        }
-
-        private func isAlive(_ pid: Int32) -> Bool {
-            processFields(pid).map { $0.state != "Z" && $0.state != "X" } ?? false
-        }
-
-        /// Only once it has become a renderer: before, it shows the files that its parent has open.
-        private func hasOpen(_ name: String, _ pid: Int32) -> Bool {
-            let (files, process) = (FileManager.default, "/proc/\(pid)")
-            let program = try? String(contentsOfFile: "\(process)/comm", encoding: .utf8)
-            guard program?.hasPrefix("cameo-renderer") == true else { return false }
-            let open = (try? files.contentsOfDirectory(atPath: "\(process)/fd")) ?? []
-            return open.contains { file in
-                (try? files.destinationOfSymbolicLink(atPath: "\(process)/fd/\(file)"))?.hasSuffix("/\(name)") == true
-            }
-        }
-
-        /// Whether none is alive within two minutes: a renderer that nobody ends runs for its whole time limit.
-        private func areGoneSoon(_ pids: Set<Int32>) async throws -> Bool {
-            let started = ContinuousClock.now
-            while started.duration(to: .now) < .seconds(120) {
-                if !pids.contains(where: isAlive) { return true }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            return false
-        }
-
         @Test func killAfterKillLosesNothingDoublesNothingAndChargesNobody() async throws {
-            try await killAfterKill(
+            try await Deployment().killAfterKill(
                 TestLength.rounds(8, full: 20),
                 jobs: TestLength.rounds(250, full: 500),
-                Deployment()
-            ) { _ in
-                [try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp")]
-            }
-        }
-
-        /// Half are videos: their frames have processes of their own, which die with their worker.
-        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
-        func killsAmongVideosAndPhotosLoseNothingDoubleNothingAndChargeNobody() async throws {
-            try await killAfterKill(
-                TestLength.rounds(4, full: 20),
-                jobs: TestLength.rounds(100, full: 400),
-                Deployment()
-            ) { deployment in
-                [
-                    try await deployment.makeVideo("clip.mp4", "-c:v", "libx264"), try await Pictures.photo("jpg"),
-                    try await deployment.makeVideo("clip.ts", "-c:v", "mpeg2video", "-r", "25"),
-                    try await Pictures.photo("png"),
-                    try await deployment.makeVideo("clip.webm", "-c:v", "libvpx", "-deadline", "realtime"),
-                    try await Pictures.photo("webp"),
+                of: [
+                    try await Pictures.photo("jpg"), try await Pictures.photo("png"), try await Pictures.photo("webp"),
                 ]
-            }
-        }
-
-        private func killAfterKill(
-            _ kills: Int,
-            jobs: Int,
-            _ deployment: Deployment,
-            sources: (Deployment) async throws -> [String]
-        ) async throws {
-            let sources = try await sources(deployment)
-            for index in 0..<jobs {
-                let source = sources[index % sources.count]
-                try deployment.add(source, as: "p\(index).\(URL(filePath: source).pathExtension)")
-            }
-            let receipts = try await deployment.enqueue(
-                "pictures/*",
-                "--size",
-                "96x96:cover:webp",
-                "--size",
-                "200x:jpeg"
             )
-            #expect(receipts.count == jobs)
-
-            for _ in 0..<kills {
-                let worker = try deployment.startWorker("--log-level", "error")
-                let pid = Int(worker.processID)
-                try await deployment.waitUntil { store in
-                    try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
-                }
-                while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-                // The test needs a random moment, which nothing signals.
-                try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
-                let children = try renderers(of: worker.processID)
-                worker.send(SIGKILL)
-                #expect(await worker.ending == .signalled(SIGKILL))
-                #expect(!children.isEmpty)
-                #expect(try await areGoneSoon(children))
-            }
-            let interrupted = try await deployment.sql(
-                "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
-            )
-            // Only the next worker notices the death of the last one, and some are killed between two jobs.
-            #expect(try #require(Int(interrupted)) >= kills * 3 / 4 - 1)
-            #expect(
-                try await deployment.status().count(.completed) < jobs,
-                "all was done before the last kill: nothing was tested"
-            )
-
-            let drained = try await deployment.drain("--log-level", "error")
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let status = try await deployment.status()
-            #expect(status.count(.completed) == jobs)
-            #expect(status.jobs.values.reduce(0, +) == jobs)
-            #expect(status.workers.isEmpty)
-            #expect(status.thumbnails == 2 * jobs)
-            let seen = try await deployment.sql(
-                "SELECT count(DISTINCT worker) FROM attempt WHERE outcome = 'interrupted';"
-            )
-            #expect(try #require(Int(seen)) >= kills * 3 / 4)
-            // One completed attempt per job, counted as the first; all others were interrupted.
-            let attempts = """
-                SELECT count(*), sum(attempt = 1), sum(crash_count), (SELECT count(*) FROM attempt WHERE outcome = 'completed'),
-                  (SELECT count(*) FROM attempt WHERE outcome = 'interrupted'),
-                  (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM outcome;
-                """
-            let counts = try await deployment.sql(attempts).split(separator: "|").compactMap { Int($0) }
-            #expect(counts.count == 6)
-            let others = try await deployment.sql(
-                "SELECT outcome, failure FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
-            )
-            #expect((counts[0], counts[1], counts[3], counts[5]) == (jobs, jobs, jobs, 0), "\(others)")
-            #expect(counts[2] == counts[4])
-            try await expectEveryThumbnailDecodes(deployment, of: jobs)
-            let check = try await deployment.command("cameo-admin", ["check"])
-            #expect(check.exitStatus == 0, "\(check.outputText)")
-        }
-
-        private func expectEveryThumbnailDecodes(_ deployment: Deployment, of jobs: Int) async throws {
-            let exported = try await deployment.command("cameo-status", ["export", "out"])
-            #expect(exported.exitStatus == 0, "\(exported.errorText)")
-            let out = deployment.folder.path("out")
-            let files = try FileManager.default.contentsOfDirectory(atPath: out)
-                .filter { $0 != "manifest.json" }.map { "\(out)/\($0)" }
-            #expect(files.count == 2 * jobs)
-            let headers = try await Pictures.tool("vipsheader", files).split(separator: "\n")
-            let photo = try await Pictures.tool("vipsheader", [try await Pictures.photo("jpg")])
-            #expect(headers.count == 2 * jobs)
-            #expect(headers.count { $0.contains(".webp: 96x96 ") } == jobs)
-            #expect(headers.count { $0.contains(".jpg: 200x") } == jobs, "\(photo)")
-            // Decodes every pixel, by making a tiny copy of each thumbnail.
-            let decoded = deployment.folder.path("decoded")
-            try FileManager.default.createDirectory(atPath: decoded, withIntermediateDirectories: true)
-            try await Pictures.tool("vipsthumbnail", files + ["--size", "8x8", "-o", "\(decoded)/%s.png"])
-            #expect(try FileManager.default.contentsOfDirectory(atPath: decoded).count == 2 * jobs)
         }
 
         @Test func aRendererKilledFromOutsideCostsOnlyAnAttempt() async throws {
@@ -183,7 +28,7 @@ extension EndToEnd {
             // The first and, after the retry, the second renderer of the picture are killed from outside.
             let store = try SQLiteStore(reading: deployment.store)
             while try await store.job(hang.jobID).state != .discarded {
-                for renderer in try renderers(of: worker.processID) where hasOpen("hang.jpg", renderer) {
+                for renderer in try WorkerChildren.of(worker) where WorkerChildren.hasOpen("hang.jpg", renderer) {
                     kill(renderer, SIGKILL)
                 }
                 try await Task.sleep(for: .milliseconds(20))
@@ -272,9 +117,9 @@ extension EndToEnd {
                 "1"
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-            while try renderers(of: worker.processID).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            while try WorkerChildren.of(worker).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             // The oldest renderer has the picture; another may be on standby.
-            let renderer = try #require(try renderers(of: worker.processID).min())
+            let renderer = try #require(try WorkerChildren.of(worker).min())
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
             // The only slot is free again long before the renderer's deadline.
@@ -284,7 +129,7 @@ extension EndToEnd {
                 ["pictures/photo.jpg", "--wait", "--wait-timeout", "300"]
             )
             #expect(next.exitStatus == 0, "\(next.errorText)")
-            #expect(!isAlive(renderer))
+            #expect(!WorkerChildren.isAlive(renderer))
             try await expectCancelled(receipt, deployment)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))

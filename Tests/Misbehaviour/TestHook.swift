@@ -2,7 +2,8 @@ package import CameoModel
 package import CameoRenderMessages
 internal import Glibc
 
-/// Lets tests make a renderer or `cameo-frames` die on purpose, or try to break out, by a source that begins with one of these words.
+/// Lets tests make a renderer or `cameo-frames` die on purpose, or try to break out, by a source that begins with one of
+/// these words, or with the type box of an MP4, twelve bytes long, and one of them.
 package enum TestHook: String, CaseIterable {
     /// Ends as a read where nothing is would.
     case crash = "CAMEO-TEST-CRASH"
@@ -28,6 +29,7 @@ package enum TestHook: String, CaseIterable {
     package static func obey(_ file: OpenFile) -> RefusalMessage? {
         var start = [UInt8](repeating: 0, count: 512)
         start.removeLast(start.count - max(0, pread(file.descriptor, &start, start.count, 0)))
+        if start.dropFirst(4).starts(with: Array("ftyp".utf8)) { start = Array(start.dropFirst(12)) }
         guard let hook = allCases.first(where: { start.starts(with: Array($0.rawValue.utf8)) }) else { return nil }
         switch hook {
         case .crash:

@@ -13,7 +13,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all =
-        claiming + settling + joining + limiting + losing + operating + keeping + backfilling + caching + following
+        claiming + givingWay + settling + joining + limiting + losing + operating + keeping + backfilling + caching
+        + following
         + reporting
         + telling + counting
 }

@@ -1,6 +1,7 @@
 internal import CameoModel
 package import CameoStore
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// A store for a single test case.
@@ -56,24 +57,11 @@ package struct Fixture: Sendable {
         throws -> JobProduct
     {
         let request = try job.parsedRequest()
-        let placeholder = Placeholder(
-            thumbHash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
-            blurHash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-            dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
-        )
         let thumbnails = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
             RenderedThumbnail(
                 id: id,
                 rendition: rendition,
-                encoded: EncodedRendition(
-                    bytes: Data(bytes.utf8),
-                    width: 64,
-                    height: 48,
-                    format: .webp,
-                    hasAlpha: true,
-                    frames: 1,
-                    placeholder: placeholder
-                )
+                encoded: .made(of: Data(bytes.utf8), hasAlpha: true)
             )
         }
         let provenance = Provenance(

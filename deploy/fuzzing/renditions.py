@@ -111,9 +111,8 @@ def rendition(rng, index, format, overlays, plain):
     if not made.get("animated") and format in ("gif", "webp", "tiff", "pdf"):
         sometimes(0.1, "page", lambda: rng.choice([0, 1, 2, 3, 9, 99_999]))
     if format in VIDEO_WEIGHTS:
-        sometimes(
-            0.6, "time", lambda: rng.choice([0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "auto", "cover", "0%", "50%", "100%"])
-        )
+        times = [0, 0.5, round(rng.uniform(0, 3), 2), 1_000_000, "cover", "0%", "50%", "100%"]
+        sometimes(0.6, "time", lambda: "auto" if made.get("animated") else rng.choice([*times, "auto"]))
         if made.get("time", "auto") not in ("auto", "cover"):
             sometimes(0.3, "accurate", lambda: True)
         if "time" not in made and not made.get("animated") and rng.random() < 0.3:

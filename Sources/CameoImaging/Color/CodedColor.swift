@@ -45,6 +45,12 @@ extension CodedColor.Primaries {
         }
     }
 
+    /// How much more light a channel may have in BT.709's primaries than the largest one has in these.
+    package var largestGain: Double {
+        let rows = stride(from: 0, to: 9, by: 3).map { toBT709[$0..<$0 + 3] }
+        return rows.map { $0.reduce(0) { $0 + max(0, $1) } }.max() ?? 1
+    }
+
     /// The weights of red, green and blue in luminance: the second row of the primaries' matrix to CIE XYZ.
     package var luminanceShares: [Double] {
         switch self {

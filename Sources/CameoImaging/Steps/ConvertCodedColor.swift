@@ -56,11 +56,12 @@ enum ConvertCodedColor: PreparationStep {
 
     private static func toned(_ light: consuming VipsPicture, _ color: CodedColor) -> VipsPicture? {
         guard let curve = color.toneCurve else { return light }
+        let brightest = curve.peak * color.primaries.largestGain
         let gains = LightTable.numbers(of: LightTable.finest) { share in
-            let light = share * curve.peak
+            let light = share * brightest
             return light > ToneCurve.knee ? curve.shown(light) / light : 1
         }
-        guard let index = light.bandMaximum()?.indexed(upTo: curve.peak),
+        guard let index = light.bandMaximum()?.indexed(upTo: brightest),
             let gain = index.mapped(throughNumbers: gains)
         else { return nil }
         return light.multiplied(by: gain)

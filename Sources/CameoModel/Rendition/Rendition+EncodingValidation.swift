@@ -9,6 +9,9 @@ extension Rendition {
         if encoding.animated, page != 0 {
             throw Self.refusal(path, "page", "selects one frame, but animated asks for all of them")
         }
+        if encoding.animated, time != .auto {
+            throw Self.refusal(path, "time", "selects one moment, but animated asks for many")
+        }
         if encoding.animated, storyboard != nil {
             throw Self.refusal(path, "animated", "shows frames one after another, but a storyboard shows all at once")
         }

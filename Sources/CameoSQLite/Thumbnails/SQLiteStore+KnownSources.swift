@@ -33,13 +33,14 @@ extension SQLiteStore {
                 )
             )
         }
-        return KnownSourcePage(sources: sources, next: page.next)
+        return KnownSourcePage(sources: sources, next: page.next, newestVideoVersion: page.newestVideoVersion)
     }
 
     private struct SourcePage: Sendable {
         var rows: [SourceRow] = []
         var gone: Set<ExactText> = []
         var next: String?
+        var newestVideoVersion: String?
     }
 
     private struct SourceRow: Sendable {
@@ -83,6 +84,14 @@ extension SQLiteStore {
                 """
         )
         var page = SourcePage()
+        if cursor == nil {
+            page.newestVideoVersion = try String.fetchOne(
+                db,
+                sql: """
+                    SELECT renderer_version FROM thumbnail WHERE source_video IS NOT NULL ORDER BY updated_at DESC LIMIT 1
+                    """
+            )
+        }
         page.next = names.count < limit ? nil : last
         let rows = try Row.fetchCursor(statement, arguments: [first, last])
         while let row = try rows.next() {

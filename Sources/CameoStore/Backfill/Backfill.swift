@@ -70,6 +70,7 @@ package struct Backfill: Sendable {
         repeat {
             try Task.checkCancellation()
             let page = try await store.knownSources(selection, after: cursor, limit: Self.page)
+            if let version = page.newestVideoVersion { rules.newestVideoVersion = version }
             for source in page.sources {
                 let verdict = try rules.verdict(on: source)
                 counts += verdict.counts

@@ -21,6 +21,8 @@ package struct BackfillRules: Sendable {
     private let wanted: [Rendition]
     private let listed: Set<ExactText>
     private let rendererVersion: String?
+    /// The version of what made the newest thumbnail of a video, as far as it is known.
+    package var newestVideoVersion: String?
     /// A library has few different renditions.
     private var meanings: [ExactText: Meaning?] = [:]
 
@@ -85,11 +87,14 @@ package struct BackfillRules: Sendable {
         return isCurrent(thumbnail.rendererVersion) ? \.fresh : \.outdated
     }
 
-    /// The version of a video's thumbnail is followed by that of `cameo-frames`. This one is not compared, as a worker
-    /// learns it with its first video.
+    /// In the version of a video's thumbnail, that of `cameo-frames` follows. A worker learns it only with its first video, so
+    /// what it is now is seen from the newest thumbnail of a video.
     private func isCurrent(_ version: String) -> Bool {
         guard let rendererVersion else { return true }
-        return version == rendererVersion || version.hasPrefix(rendererVersion + " ")
+        let video = rendererVersion + " "
+        guard version.hasPrefix(video) else { return version == rendererVersion }
+        guard let newestVideoVersion, newestVideoVersion.hasPrefix(video) else { return true }
+        return version == newestVideoVersion
     }
 
     /// Whether all thumbnails were requested with credentials, which are part of their ids. They are not stored, and

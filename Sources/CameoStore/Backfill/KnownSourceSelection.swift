@@ -18,9 +18,12 @@ package struct KnownSourcePage: Sendable {
     package let sources: [KnownSource]
     /// The cursor of the next page; nil if this is the last one.
     package let next: String?
+    /// The version of what made the newest thumbnail of any video; nil if there is none, and on all pages but the first.
+    package let newestVideoVersion: String?
 
-    package init(sources: [KnownSource], next: String?) {
+    package init(sources: [KnownSource], next: String?, newestVideoVersion: String? = nil) {
         self.sources = sources
         self.next = next
+        self.newestVideoVersion = newestVideoVersion
     }
 }

@@ -3,7 +3,7 @@ internal import CameoModel
 
 /// The renditions that the command line requests: those of each `--preset`, then one for each `--size`.
 struct RenditionOptions: ParsableArguments {
-    @OptionGroup(title: "Preset Options") var presets: PresetOptions
+    @OptionGroup(title: "Preset Options") var presets: PresetListing
     @OptionGroup(title: "Geometry Options") var geometry: GeometryOptions
     @OptionGroup(title: "Look Options") var look: LookOptions
     @OptionGroup(title: "Look Options") var overlay: OverlayOptions

@@ -1,0 +1,59 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Every codec in every container that ffmpeg 5.1 writes it into, by the number that each frame shows.
+@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+struct ContainerTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// By the name's ending. What is missing ffmpeg refuses to write, or cannot read itself.
+    static let table: [(ending: String, codecs: [VideoFacts.Codec])] = [
+        ("mp4", [.h264, .hevc, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg]),
+        ("mov", [.h264, .hevc, .mpeg4, .mpeg2, .mjpeg, .prores]),
+        ("m4v", [.h264, .mpeg4]),
+        ("webm", [.vp8, .vp9, .av1]),
+        ("mkv", [.h264, .hevc, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg, .prores]),
+        ("ts", [.h264, .hevc, .mpeg4, .mpeg2]),
+        ("m2ts", [.h264, .hevc, .mpeg4, .mpeg2]),
+        ("avi", [.h264, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg, .prores]),
+    ]
+
+    private static func options(_ codec: VideoFacts.Codec) -> String {
+        switch codec {
+        case .h264: "-c:v libx264 -pix_fmt yuv420p -g 10 -bf 2"
+        case .hevc: "-c:v libx265 -pix_fmt yuv420p -x265-params log-level=none:keyint=10:bframes=2"
+        case .vp8: "-c:v libvpx -deadline realtime -b:v 1M -g 10"
+        case .vp9: "-c:v libvpx-vp9 -deadline realtime -b:v 1M -g 10"
+        case .av1: "-c:v libaom-av1 -usage realtime -cpu-used 8 -g 10"
+        case .mpeg4: "-c:v mpeg4 -q:v 2 -g 10 -bf 2"
+        case .mpeg2: "-c:v mpeg2video -q:v 2 -r 30 -g 12 -bf 2"
+        case .mjpeg: "-c:v mjpeg -q:v 2 -pix_fmt yuvj420p"
+        case .prores: "-c:v prores_ks"
+        case .png: "-c:v png"
+        }
+    }
+
+    @Test(arguments: table)
+    func theFrameIsTheOneThatIsShownAtTheTime(ending: String, codecs: [VideoFacts.Codec]) async throws {
+        try await Videos.with { pools in
+            for codec in codecs {
+                let path = try await Videos.counter(
+                    frames: 30,
+                    Self.options(codec),
+                    as: "\(codec).\(ending)",
+                    in: folder
+                )
+                for (time, number) in [("0", 0), ("0.25", 2), ("1.55", 15), ("2.05", 20), ("1000", 29)] {
+                    let (pixels, facts) = try await pools.frame(path, time, accurate: true)
+                    #expect(Videos.number(pixels) == number, "\(codec) in \(ending), \(time)")
+                    #expect(facts.video?.codec == codec && facts.edges == [160, 48])
+                }
+            }
+        }
+    }
+}
