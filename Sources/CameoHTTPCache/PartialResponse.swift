@@ -44,6 +44,13 @@ package struct PartialResponse: Codable, Hashable, Sendable {
         self.init(url: url, head: head.kept, total: total, count: count, digest: digest, peers: peers)
     }
 
+    /// The response of which parts are requested, without any byte so far; nil if the server does not offer parts.
+    package init?(offering head: CacheableResponse, from url: String) {
+        guard head.mayBePartialVideo, let total = head.contentLength else { return nil }
+        (self.url, self.head, self.total, count) = (url, head.kept, total, 0)
+        (sha256, peers) = ("", [])
+    }
+
     private init(url: String, head: CacheableResponse, total: Int, count: Int, digest: BlobDigest, peers: [Peer]) {
         (self.url, self.head, self.total) = (url, head, total)
         (self.count, sha256, self.peers) = (count, digest.hex, peers)
@@ -119,10 +126,11 @@ extension CacheableResponse {
         return fields["Last-Modified"]
     }
 
-    /// Whether the server says that it sends parts of the body, which can be told from those of any other.
-    package var offersParts: Bool {
+    /// Whether the server says that it sends parts of the body, which can be told from those of any other, and does not say
+    /// that it is a picture.
+    package var mayBePartialVideo: Bool {
         status == 200 && rangeValidator != nil && isUnencoded && contentLength != nil
-            && fields["Accept-Ranges"]?.asciiLowercased == "bytes"
+            && fields["Accept-Ranges"]?.asciiLowercased == "bytes" && mediaType?.hasPrefix("image/") != true
     }
 
     /// Whether the body has no content coding.
@@ -132,7 +140,7 @@ extension CacheableResponse {
     }
 
     /// The length of the body; nil unless one line states it.
-    var contentLength: Int? {
+    package var contentLength: Int? {
         let lines = fields.values(of: "Content-Length")
         return lines.count == 1 ? Self.number(lines[0]) : nil
     }

@@ -114,10 +114,11 @@ struct PartialVideoTests {
         #expect(try await origin.counts().requests["/parts"] == 4)
     }
 
-    /// The announced length is checked although a video might have had more.
+    /// What is larger than allowed is looked at, as it may be a video.
     @Test func aLargePictureIsTooLarge() async throws {
         try Self.make("picture", startingWith: [0xFF, 0xD8, 0xFF, 0xE0], in: folder)
         let configuration = FetchConfiguration.forTests.with(\.loadsVideosInParts, true).with(\.maximumBytes, 9 << 20)
+        #expect(try await fetch("film", configuration).parts != nil)
         let failure = await #expect(throws: JobFailure.self) { _ = try await fetch("picture", configuration) }
         #expect(failure?.code == .sourceTooLarge)
         #expect(failure?.message.contains("has 67108864 bytes, more than the allowed 9437184") == true)

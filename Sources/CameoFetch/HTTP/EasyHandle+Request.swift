@@ -9,7 +9,7 @@ extension EasyHandle {
         try set(CURLOPT_URL, request.url.text)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try setConnection(limits)
-        try setLimits(limits, request)
+        try setLimits(limits, budget: request.budget)
         if let body = request.body { try setBody(body) }
         // Redirects are followed by the fetcher's own rule: libcurl would send the request's headers on to any host.
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -34,11 +34,11 @@ extension EasyHandle {
         if let file = limits.certificateAuthorityFile { try set(CURLOPT_CAINFO, file) }
     }
 
-    private func setLimits(_ limits: FetchConfiguration, _ request: TransferRequest) throws(CurlError) {
-        // Only an announced length: what really comes is counted in Transfer, as is the length of what may be a video.
-        try set(CURLOPT_MAXFILESIZE_LARGE, offset: request.stopsAtVideo ? 0 : limits.maximumBytes)
+    private func setLimits(_ limits: FetchConfiguration, budget: Duration) throws(CurlError) {
+        // Only an announced length: what really comes is counted in Transfer.
+        try set(CURLOPT_MAXFILESIZE_LARGE, offset: limits.maximumBytes)
         try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeout.wholeMilliseconds)
-        try set(CURLOPT_TIMEOUT_MS, request.budget.wholeMilliseconds)
+        try set(CURLOPT_TIMEOUT_MS, budget.wholeMilliseconds)
         try set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
         try set(CURLOPT_LOW_SPEED_TIME, (limits.lowSpeedTime.wholeMilliseconds + 999) / 1_000)
     }

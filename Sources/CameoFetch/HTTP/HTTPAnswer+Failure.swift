@@ -15,7 +15,11 @@ extension HTTPAnswer {
         case CURLE_OPERATION_TIMEDOUT:
             return timeout(of: route, result: result, budget: budget, limits: limits)
         case CURLE_FILESIZE_EXCEEDED:
-            return tooLarge(route, announced: result.announcedBytes, limits: limits)
+            let announced = (result.announcedBytes ?? result.head?.contentLength).map { "\($0) bytes" } ?? "more bytes"
+            return .fetch(
+                .sourceTooLarge,
+                "\(name) has \(announced), more than the allowed \(limits.maximumBytes)"
+            )
         case CURLE_COULDNT_CONNECT where result.attempted.isEmpty:
             guard let refusal = result.refusals.first else { fallthrough }
             return Self.refusal(refusal, of: route)
@@ -44,14 +48,6 @@ extension HTTPAnswer {
         default:  // codes of other protocols, of unused options, or newer than this switch
             return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
         }
-    }
-
-    static func tooLarge(_ route: HTTPRoute, announced: Int?, limits: FetchConfiguration) -> JobFailure {
-        let size = announced.map { "\($0) bytes" } ?? "more bytes"
-        return .fetch(
-            .sourceTooLarge,
-            "\(route.description) has \(size), more than the allowed \(limits.maximumBytes)"
-        )
     }
 
     /// Distinguishes three limits for which libcurl has one code. Its timer counts whole milliseconds and may be early.

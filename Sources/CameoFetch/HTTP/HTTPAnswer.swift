@@ -25,7 +25,7 @@ struct HTTPAnswer: Sendable {
             (self.head, body) = (head, nil)
             return
         }
-        if let stop = result.stop { throw Self.failure(of: route, stop: stop, result: result, limits: limits) }
+        if let stop = result.stop { throw Self.failure(of: route, stop: stop, limits: limits) }
         guard result.code == CURLE_OK else {
             throw Self.failure(of: route, result: result, budget: budget, limits: limits)
         }
@@ -72,12 +72,9 @@ struct HTTPAnswer: Sendable {
     private static func failure(
         of route: HTTPRoute,
         stop: TransferResult.Stop,
-        result: TransferResult,
         limits: FetchConfiguration
     ) -> JobFailure {
         switch stop {
-        case .tooLarge where (result.announcedBytes ?? 0) > limits.maximumBytes:
-            tooLarge(route, announced: result.announcedBytes, limits: limits)
         case .tooLarge:
             .fetch(.sourceTooLarge, "\(route.description) has more than the allowed \(limits.maximumBytes) bytes")
         case .memory(let errno): .fetch(route.description, lacking: errno)

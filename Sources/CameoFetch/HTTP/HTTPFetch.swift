@@ -22,7 +22,7 @@ struct HTTPFetch {
     private var budget: Duration
     /// Whether a server has refused to send the rest of a broken download.
     private var beginsAnew = false
-    /// Whether a server has refused to send a part of a video, although it offers parts.
+    /// Whether a server has refused to send a part although it offers parts, or the first was not that of a video.
     private var loadsWhole = false
 
     init(
@@ -138,7 +138,7 @@ struct HTTPFetch {
         source.configuration.loadsVideosInParts && request.ticket != nil && request.purpose == .source && !loadsWhole
     }
 
-    /// Loads the first part; nil if the server does not send it.
+    /// Loads the first part; nil if the server does not send it, or if it is not that of a video.
     private func open(_ response: PartialResponse, at route: HTTPRoute) async throws -> FetchedSource? {
         let video: PartialVideo
         do throws(Errno) {
@@ -148,6 +148,7 @@ struct HTTPFetch {
         }
         do {
             let digest = try await video.loadFirst(request.clock)
+            guard VideoContainer(sniffing: video.file) != nil else { return nil }
             for stored in conversation.superseded { await cache?.drop(stored) }
             return FetchedSource(video, digest: digest, mediaType: response.head.mediaType)
         } catch is HTTPTransport.RestRefused {

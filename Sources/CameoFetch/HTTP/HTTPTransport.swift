@@ -1,3 +1,4 @@
+internal import CCurl
 internal import CameoHTTPCache
 internal import CameoModel
 
@@ -38,7 +39,7 @@ final class HTTPTransport: Sendable {
         let elapsed: Duration
     }
 
-    /// The response is a large video, of which parts can be requested.
+    /// The response is a large video, of which parts can be requested, or is larger than allowed and may be one.
     struct VideoFound: Error {
         let response: PartialResponse
         let elapsed: Duration
@@ -70,6 +71,11 @@ final class HTTPTransport: Sendable {
         )
         let result = try await transfers.perform(transfer, request.clock)
         if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
+        if stoppingAtVideo, result.code == CURLE_FILESIZE_EXCEEDED, let head = result.head,
+            let response = PartialResponse(offering: head, from: route.place.text)
+        {
+            throw VideoFound(response: response, elapsed: result.elapsed)
+        }
         let peers = peers(of: result, at: route.place)
         trace.peers += peers
         trace.begun = result.begun.flatMap { body in

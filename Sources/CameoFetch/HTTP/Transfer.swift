@@ -61,7 +61,7 @@ final class Transfer: EasyHandleDelegate {
             stop = .longerRest
             return .stop
         }
-        guard mayBeVideo || max(received + bytes.count, announced) <= maximumBytes else {
+        guard received + bytes.count <= maximumBytes else {
             stop = .tooLarge
             return .stop
         }
@@ -99,7 +99,7 @@ final class Transfer: EasyHandleDelegate {
             isRest = part.response.has(part.bytes, in: head)
             total = part.bytes.count
         } else if arrival.request.stopsAtVideo, let total, total >= PartialVideo.leastBytes {
-            mayBeVideo = head.offersParts && head.mediaType?.hasPrefix("image/") != true
+            mayBeVideo = head.mayBePartialVideo
         }
         guard let resumption = arrival.request.resumption else { return }
         download = resumption.take(for: head)
