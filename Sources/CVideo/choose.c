@@ -270,7 +270,8 @@ static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
         error = seek_before(video, is_first ? video->start : place - back);
         if (error >= 0) error = read_group(video, latest, time, group);
         if (error >= 0) error = decode_group(video, time, group);
-        if (group->count > 0 && time_of(group->packets[0]) <= latest) latest = time_of(group->packets[0]) - 1;
+        int64_t first = group->count > 0 ? time_of(group->packets[0]) : AV_NOPTS_VALUE;
+        if (first != AV_NOPTS_VALUE && first <= latest) latest = first - 1;
         empty(group);
         bool is_found = error >= 0 && !is_late(video, time);
         if (is_found || is_first || error == AVERROR(ENOMEM)) break;

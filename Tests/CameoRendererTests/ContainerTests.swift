@@ -48,7 +48,7 @@ struct ContainerTests {
                     as: "\(codec).\(ending)",
                     in: folder
                 )
-                for (time, number) in [("0", 0), ("0.25", 2), ("1.55", 15), ("2.05", 20), ("1000", 29)] {
+                for (time, number) in [("0.25", 2), ("2.05", 20), ("1000", 29)] {
                     let (pixels, facts) = try await pools.frame(path, time, accurate: true)
                     #expect(Videos.number(pixels) == number, "\(codec) in \(ending), \(time)")
                     #expect(facts.video?.codec == codec && facts.edges == [160, 48])
