@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoHTTPCache
 internal import CameoModel
 
 extension HTTPAnswer {
