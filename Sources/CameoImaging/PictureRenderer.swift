@@ -95,8 +95,15 @@ package struct PictureRenderer {
             _ page: PictureFacts,
             at size: PixelSize
         ) throws(ImagingError) -> SharedPicture {
-            try SourceDecoder(reader: reader, facts: page)
-                .page(group, header: header, at: size, keepsProfile: keepsProfile)
+            let kept = EarlyCut.kept(
+                for: renditions,
+                of: page.size,
+                format: reader.format,
+                at: size,
+                isTurnedSideways: header.isTurnedSideways
+            )
+            return try SourceDecoder(reader: reader, facts: page)
+                .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
         }
         func size(_ page: PictureFacts, _ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
             try SharedSize.size(
