@@ -25,27 +25,24 @@ package struct PictureRenderer {
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
         let overlayCache = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
-        let bytes = source.bytes
         do throws(ImagingError) {
-            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: false)
+            return try render(renditions, of: source, overlayCache, toleratesDamage: false)
         } catch .corrupt(let format, let detail) {
-            guard toleratesTruncation, Truncation.isCutOff(bytes, as: format) else {
+            guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }
-            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: true)
+            return try render(renditions, of: source, overlayCache, toleratesDamage: true)
         }
     }
 
     private func render(
         _ renditions: [Rendition],
-        of bytes: UnsafeRawBufferPointer,
-        _ kind: SourceKind,
+        of source: borrowing SourceMapping,
         _ overlayCache: OverlayCache,
         toleratesDamage: Bool
     ) throws(ImagingError) -> RenderedSet {
         let reader = try SourceReader(
-            bytes,
-            holding: kind,
+            source,
             allowing: allowedFormats,
             limits: limits,
             toleratesDamage: toleratesDamage

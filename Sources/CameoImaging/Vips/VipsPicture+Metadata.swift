@@ -9,6 +9,19 @@ extension VipsPicture {
         case profile = "icc-profile-data"
     }
 
+    /// Notes what libvips' loader would have noted of EXIF that it did not see. The picture must be new: a header that
+    /// others share is not changed.
+    func adopt(_ exif: EXIFSegment, of bytes: UnsafeRawBufferPointer) {
+        let payload = bytes[exif.payload]
+        vips_image_set_blob_copy(
+            image,
+            MetadataField.exif.rawValue,
+            UnsafeRawBufferPointer(rebasing: payload).baseAddress,
+            payload.count
+        )
+        vips_image_set_int(image, VIPS_META_ORIENTATION, Int32(exif.orientation))
+    }
+
     func metadata(_ field: MetadataField) -> Data? {
         if let bytes = blob(field.rawValue) { return bytes }
         guard field == .xmp else { return nil }
