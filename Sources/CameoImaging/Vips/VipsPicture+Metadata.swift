@@ -15,14 +15,18 @@ extension VipsPicture {
         let payload = bytes[exif.payload]
         vips_image_set_blob_copy(
             image,
-            MetadataField.exif.rawValue,
+            Self.unreadEXIF,
             UnsafeRawBufferPointer(rebasing: payload).baseAddress,
             payload.count
         )
         vips_image_set_int(image, VIPS_META_ORIENTATION, Int32(exif.orientation))
     }
 
+    /// EXIF that libvips has not read: it would parse a field of its own name at once.
+    private static let unreadEXIF = "cameo-exif-data"
+
     func metadata(_ field: MetadataField) -> Data? {
+        if field == .exif, let bytes = blob(Self.unreadEXIF) { return bytes }
         if let bytes = blob(field.rawValue) { return bytes }
         guard field == .xmp else { return nil }
         // libvips' loader of HEIF and AVIF recognises XMP only if it starts with `<x:xmpmeta`, but most programs write
