@@ -1,9 +1,7 @@
 internal import CameoModel
 
 extension PixelArea {
-    /// Where an area of an upright picture is in the picture as stored.
-    ///
-    /// - Parameter orientation: the EXIF orientation (TIFF 6.0, p. 36), 1…8.
+    /// Where an area of an upright picture is in the picture as stored. The EXIF orientation (TIFF 6.0, p. 36) is 1…8.
     func stored(of upright: PixelSize, orientation: Int) -> PixelArea {
         let (right, bottom) = (upright.width - left - size.width, upright.height - top - size.height)
         return switch orientation {
