@@ -9,4 +9,6 @@ struct Preparation {
     var kept: PixelArea?
     /// The colour space that the file declares by code points, which outrank a profile.
     var codedColor: CodedColor?
+    /// The embedded profile, if it is one that Cameo applies.
+    var profile: MatrixProfile?
 }

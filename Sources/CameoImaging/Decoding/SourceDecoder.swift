@@ -44,12 +44,14 @@ struct SourceDecoder {
 
     private func decode(
         _ opened: borrowing VipsPicture,
-        _ preparation: Preparation,
+        _ preparing: Preparation,
         _ keepsProfile: Bool,
         keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
         let metadata = SourceMetadata(opened.sharingReference())
+        var preparation = preparing
+        preparation.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
         var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
         var device: VipsPicture?
         if keepsProfile, preparation.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
