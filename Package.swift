@@ -229,6 +229,12 @@ let package = Package(
             dependencies: ["Cameo", "CameoModel", "CameoStore", "CameoSQLite"],
             path: "Tests/LibraryBench"
         ),
+        // For callgrind.
+        .executableTarget(
+            name: "cameo-render-bench",
+            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages"],
+            path: "Tests/RenderBench"
+        ),
         // The program of the README.
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
         .testTarget(

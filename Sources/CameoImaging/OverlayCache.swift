@@ -31,8 +31,7 @@ final class OverlayCache {
 
     private func decode(_ source: OverlaySource) throws(ImagingError) -> OverlayPicture {
         let reader = try SourceReader(
-            source.mapping.bytes,
-            holding: source.mapping.kind,
+            source.mapping,
             allowing: allowedFormats,
             limits: limits
         )

@@ -25,27 +25,24 @@ package struct PictureRenderer {
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
         let overlayCache = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
-        let bytes = source.bytes
         do throws(ImagingError) {
-            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: false)
+            return try render(renditions, of: source, overlayCache, toleratesDamage: false)
         } catch .corrupt(let format, let detail) {
-            guard toleratesTruncation, Truncation.isCutOff(bytes, as: format) else {
+            guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }
-            return try render(renditions, of: bytes, source.kind, overlayCache, toleratesDamage: true)
+            return try render(renditions, of: source, overlayCache, toleratesDamage: true)
         }
     }
 
     private func render(
         _ renditions: [Rendition],
-        of bytes: UnsafeRawBufferPointer,
-        _ kind: SourceKind,
+        of source: borrowing SourceMapping,
         _ overlayCache: OverlayCache,
         toleratesDamage: Bool
     ) throws(ImagingError) -> RenderedSet {
         let reader = try SourceReader(
-            bytes,
-            holding: kind,
+            source,
             allowing: allowedFormats,
             limits: limits,
             toleratesDamage: toleratesDamage
@@ -95,8 +92,15 @@ package struct PictureRenderer {
             _ page: PictureFacts,
             at size: PixelSize
         ) throws(ImagingError) -> SharedPicture {
-            try SourceDecoder(reader: reader, facts: page)
-                .page(group, header: header, at: size, keepsProfile: keepsProfile)
+            let kept = EarlyCut.kept(
+                for: renditions,
+                of: page.size,
+                format: reader.format,
+                at: size,
+                isTurnedSideways: header.isTurnedSideways
+            )
+            return try SourceDecoder(reader: reader, facts: page)
+                .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
         }
         func size(_ page: PictureFacts, _ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
             try SharedSize.size(

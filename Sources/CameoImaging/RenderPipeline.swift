@@ -23,7 +23,7 @@ protocol RenditionStep: SendableMetatype {
 enum RenderPipeline {
     /// Lazy steps, noted before anything is computed.
     static let loading: [any PreparationStep.Type] = [
-        DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self,
+        DropExtraBands.self, EnterWorkingSpace.self, ShrinkToShared.self, CutEarly.self,
     ]
 
     /// Converts to sRGB and decodes into memory.

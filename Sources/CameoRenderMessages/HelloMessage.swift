@@ -5,7 +5,7 @@ package struct HelloMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.hello
 
     package let protocolVersion: Int
-    /// The version, such as `cameo-2 libvips-8.14.1`. Renderers of one version make the same bytes from the same job.
+    /// The version, such as `cameo-3 libvips-8.14.1`. Renderers of one version make the same bytes from the same job.
     package let rendererVersion: String
     package let sandbox: SandboxReport
 

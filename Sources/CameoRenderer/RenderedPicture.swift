@@ -7,6 +7,6 @@ package struct RenderedPicture: Sendable {
     package let source: PictureFacts
     /// Whether the source was truncated, so that the renditions show only part of it.
     package let isTruncated: Bool
-    /// The version, such as `cameo-2 libvips-8.14.1`.
+    /// The version, such as `cameo-3 libvips-8.14.1`.
     package let rendererVersion: String
 }

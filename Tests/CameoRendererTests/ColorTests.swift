@@ -59,6 +59,16 @@ struct ColorTests {
         #expect(difference < tolerance)
     }
 
+    @Test(arguments: ["png", "jpg"])
+    func profileOfSRGBChangesNothing(_ ending: String) async throws {
+        let saver = ending == "jpg" ? "jpegsave" : "\(ending)save"
+        let tagged = try await Pictures.photo(as: "srgb.\(ending)", by: [saver, "--profile", "srgb"])
+        let bare = try await Pictures.photo(as: "bare.\(ending)", by: [saver])
+        let rendition = Rendition(width: 240, format: .png)
+        let (one, other) = try await (specimen(rendition, of: tagged), specimen(rendition, of: bare))
+        #expect(try await one.difference(to: other.path) == 0)
+    }
+
     @Test func profileOfAPictureThatIsNotConvertedWouldShow() async throws {
         let p3 = try await Pictures.displayP3("png")
         let specimen = try await specimen(Rendition(width: 240, format: .png), of: p3)

@@ -38,7 +38,7 @@ struct MessageTests {
                 hasSystemCallFilter: layer,
                 hasNoCapabilities: !layer
             )
-            try back(HelloMessage(rendererVersion: "cameo-2 libvips-8.14.1", sandbox: sandbox))
+            try back(HelloMessage(rendererVersion: "cameo-3 libvips-8.14.1", sandbox: sandbox))
         }
         try back(RefusalMessage(.corrupt, predicate: "is a damaged “JPEG” file\n"))
         let renditions = [

@@ -197,6 +197,16 @@ struct MetadataTests {
         #expect(try await Specimen(made).difference(to: other.path) == 0)
     }
 
+    /// The orientation is read by Cameo, or by libvips if anything is unusual: here, a second block.
+    @Test(arguments: [Pictures.ByteOrder.big, .little])
+    func orientationIsThatOfTheFirstBlock(_ order: Pictures.ByteOrder) async throws {
+        let path = try await Pictures.withMetadata(orientation: 6, order: order)
+        #expect(try await Renderers.shared.get().render(Rendition(width: 64), of: path).source.edges == [640, 960])
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        let other = try await Pictures.bytes("two-\(order).jpg", Array(Pictures.withEXIF(bytes, orientation: 3)))
+        #expect(try await Renderers.shared.get().render(Rendition(width: 64), of: other).source.edges == [960, 640])
+    }
+
     /// Directories that point outside or to themselves, or declare more than there is.
     @Test(arguments: [
         [0x4D, 0x4D, 0, 0x2A, 0xFF, 0xFF, 0xFF, 0xFF], [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0xFF, 0xFF],

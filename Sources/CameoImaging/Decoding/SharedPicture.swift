@@ -7,6 +7,8 @@ final class SharedPicture {
     let sourceSize: PixelSize
     /// The size of a page or frame of this picture, upright.
     let frameSize: PixelSize
+    /// The part of the shrunk picture that this is, in upright pixels; nil for all of it.
+    let kept: PixelArea?
     let animation: Animation?
     let metadata: SourceMetadata
     /// sRGB or grey pixels, upright; for an animation, its frames stacked vertically as stored.
@@ -20,11 +22,13 @@ final class SharedPicture {
         standard: consuming VipsPicture,
         device: consuming VipsPicture?,
         facts: PictureFacts,
+        kept: PixelArea?,
         animation: Animation?,
         metadata: SourceMetadata
     ) {
         format = facts.format
         sourceSize = facts.size
+        self.kept = kept
         self.animation = animation
         self.metadata = metadata
         // Frames of a video are upright, and may have been made smaller already.

@@ -6,20 +6,24 @@ struct SourceDecoder {
     /// The facts of the decoded page; their size is the page's own.
     let facts: PictureFacts
 
-    /// Decodes the page whose header is already open and checked, at an upright size (see ``SharedSize``).
+    /// Decodes the page whose header is already open and checked, at an upright size (see ``SharedSize``), and keeps all
+    /// or a part of it (see ``EarlyCut``).
     func page(
         _ group: RenditionGroup,
         header: consuming VipsPicture,
         at size: PixelSize,
+        keeping kept: PixelArea? = nil,
         keepsProfile: Bool
     ) throws(ImagingError) -> SharedPicture {
         let shared = header.isTurnedSideways ? size.turned : size
         let stored = PixelSize(header.width, header.height)
         let decodingBytes = header.decodingBytes
+        var preparation = preparation(shared)
+        preparation.kept = kept?.stored(of: size, orientation: header.orientation)
         let shrink = ShrinkOnLoad(for: reader.format, from: stored, to: shared)
         let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(picture, preparation(shared), keepsProfile, animation: nil)
+            try decode(picture, preparation, keepsProfile, keeping: kept, animation: nil)
         }
     }
 
@@ -40,11 +44,14 @@ struct SourceDecoder {
 
     private func decode(
         _ opened: borrowing VipsPicture,
-        _ preparation: Preparation,
+        _ preparing: Preparation,
         _ keepsProfile: Bool,
+        keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
         let metadata = SourceMetadata(opened.sharingReference())
+        var preparation = preparing
+        preparation.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
         var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
         var device: VipsPicture?
         if keepsProfile, preparation.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
@@ -56,6 +63,7 @@ struct SourceDecoder {
             standard: standard,
             device: device,
             facts: facts,
+            kept: kept,
             animation: animation,
             metadata: metadata
         )

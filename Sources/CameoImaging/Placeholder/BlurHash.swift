@@ -32,12 +32,14 @@ package enum BlurHash {
             for column in 0..<across {
                 let horizontal = (0..<width).map { cos(Double.pi * Double(column * $0) / Double(width)) }
                 var (red, green, blue) = (0.0, 0.0, 0.0)
-                for y in 0..<height {
-                    for x in 0..<width {
-                        let (wave, index) = (horizontal[x] * vertical[y], (y * width + x) * 3)
-                        red += wave * light[index]
-                        green += wave * light[index + 1]
-                        blue += wave * light[index + 2]
+                light.withUnsafeBufferPointer { light in
+                    for y in 0..<height {
+                        for x in 0..<width {
+                            let (wave, index) = (horizontal[x] * vertical[y], (y * width + x) * 3)
+                            red += wave * light[index]
+                            green += wave * light[index + 1]
+                            blue += wave * light[index + 2]
+                        }
                     }
                 }
                 let share = (row == 0 && column == 0 ? 1.0 : 2.0) / Double(width * height)
@@ -47,16 +49,18 @@ package enum BlurHash {
         return waves
     }
 
+    /// The light of every 8-bit value.
+    private static let linear = (0...255).map { SRGB.linear(Double($0) / 255) }
+
     /// Red, green and blue of every pixel in linear light.
     private static func lightOnWhite(_ picture: SmallPicture) -> [Double] {
-        let table = (0...255).map { SRGB.linear(Double($0) / 255) }
         var light: [Double] = []
         light.reserveCapacity(picture.size.pixels * 3)
         for index in stride(from: 0, to: picture.rgba.count, by: 4) {
             let alpha = Int(picture.rgba[index + 3])
             for band in 0..<3 {
                 let shown = Int(picture.rgba[index + band]) * alpha + 255 * (255 - alpha)
-                light.append(table[(shown + 127) / 255])
+                light.append(linear[(shown + 127) / 255])
             }
         }
         return light

@@ -54,9 +54,11 @@ struct CosineTransform {
 
     private func amplitude(of channel: [Double], _ horizontal: [Double], _ vertical: [Double]) -> Double {
         var sum = 0.0
-        for y in 0..<size.height {
-            let start = y * size.width
-            for x in 0..<size.width { sum += channel[start + x] * horizontal[x] * vertical[y] }
+        channel.withUnsafeBufferPointer { channel in
+            for y in 0..<size.height {
+                let start = y * size.width
+                for x in 0..<size.width { sum += channel[start + x] * horizontal[x] * vertical[y] }
+            }
         }
         return sum / Double(size.pixels)
     }

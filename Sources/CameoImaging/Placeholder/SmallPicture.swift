@@ -30,9 +30,10 @@ package struct SmallPicture: Hashable, Sendable {
                 let columns = Self.cell(column, of: size.width, in: whole.width)
                 var sums = Sums()
                 for row in rows {
-                    sums.add(pixels, from: (row * whole.width + columns.lowerBound) * bands, columns.count, bands)
+                    let start = (row * whole.width + columns.lowerBound) * bands
+                    sums.add(pixels.extracting(start..<start + columns.count * bands), bands)
                 }
-                rgba += sums.mean(of: rows.count * columns.count)
+                sums.appendMean(of: rows.count * columns.count, to: &rgba)
             }
         }
         self = SmallPicture(size: size, rgba: rgba).enlarged()
@@ -59,26 +60,60 @@ package struct SmallPicture: Hashable, Sendable {
 
 /// Sums over the pixels of one cell.
 private struct Sums {
-    private var (red, green, blue, alpha) = (0, 0, 0, 0)
+    var red = 0
+    var green = 0
+    var blue = 0
+    var alpha = 0
 
-    mutating func add(_ pixels: Span<UInt8>, from start: Int, _ count: Int, _ bands: Int) {
-        let (hasAlpha, isColored) = (bands == 2 || bands == 4, bands >= 3)
-        var index = start
-        for _ in 0..<count {
-            let weight = hasAlpha ? Int(pixels[index + bands - 1]) : 255
-            alpha += weight
-            red += Int(pixels[index]) * weight
-            if isColored {
-                green += Int(pixels[index + 1]) * weight
-                blue += Int(pixels[index + 2]) * weight
+    /// Adds neighbouring pixels.
+    mutating func add(_ pixels: Span<UInt8>, _ bands: Int) {
+        let sums = pixels.withUnsafeBufferPointer { pixels in
+            switch bands {
+            case 1: Self.opaque(pixels, stride: 1, green: 0, blue: 0)
+            case 3: Self.opaque(pixels, stride: 3, green: 1, blue: 2)
+            case 2: Self.weighted(pixels, stride: 2, green: 0, blue: 0)
+            default: Self.weighted(pixels, stride: 4, green: 1, blue: 2)
             }
-            index += bands
         }
-        if !isColored { (green, blue) = (red, red) }
+        red += sums.red
+        green += sums.green
+        blue += sums.blue
+        alpha += sums.alpha
     }
 
-    func mean(of count: Int) -> [UInt8] {
-        guard alpha > 0 else { return [0, 0, 0, 0] }
-        return [red, green, blue].map { UInt8(($0 + alpha / 2) / alpha) } + [UInt8((alpha + count / 2) / count)]
+    @inline(__always)
+    private static func opaque(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
+        var sums = Sums()
+        var index = 0
+        while index < pixels.count {
+            sums.red &+= Int(pixels[index])
+            sums.green &+= Int(pixels[index &+ green])
+            sums.blue &+= Int(pixels[index &+ blue])
+            index &+= stride
+        }
+        return Sums(red: sums.red * 255, green: sums.green * 255, blue: sums.blue * 255, alpha: index / stride * 255)
+    }
+
+    @inline(__always)
+    private static func weighted(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
+        var sums = Sums()
+        var index = 0
+        while index < pixels.count {
+            let weight = Int(pixels[index &+ stride &- 1])
+            sums.red &+= Int(pixels[index]) &* weight
+            sums.green &+= Int(pixels[index &+ green]) &* weight
+            sums.blue &+= Int(pixels[index &+ blue]) &* weight
+            sums.alpha &+= weight
+            index &+= stride
+        }
+        return sums
+    }
+
+    func appendMean(of count: Int, to rgba: inout [UInt8]) {
+        guard alpha > 0 else { return rgba.append(contentsOf: repeatElement(0, count: 4)) }
+        rgba.append(UInt8((red + alpha / 2) / alpha))
+        rgba.append(UInt8((green + alpha / 2) / alpha))
+        rgba.append(UInt8((blue + alpha / 2) / alpha))
+        rgba.append(UInt8((alpha + count / 2) / count))
     }
 }

@@ -7,6 +7,8 @@ struct RenditionPlan {
     /// The part of the shared picture from which the rendition is made.
     let region: PixelArea
     let geometry: Geometry
+    /// The part of the resized picture that is made; all of it unless the rest was cut off early.
+    let resized: PixelArea
     /// The format that is written, after `auto` and `source` are resolved.
     let format: Rendition.Format
     /// The colour behind transparent pixels and in padding.
@@ -69,6 +71,7 @@ struct RenditionPlan {
         self.rendition = rendition
         self.overlay = overlay
         self.geometry = geometry
+        resized = shared.kept ?? PixelArea(whole: geometry.resized)
         sourceFormat = shared.format
         region = part.area.scaled(from: part.canvas, to: shared.frameSize)
         metadata = shared.metadata

@@ -4,6 +4,8 @@ internal import CameoModel
 /// file's format is detected by Cameo, not by libvips.
 struct SourceReader {
     let bytes: UnsafeRawBufferPointer
+    /// The EXIF that libvips does not see.
+    private let exif: EXIFSegment?
     let format: PictureFormat
     let limits: RenderLimits
     let toleratesDamage: Bool
@@ -16,12 +18,12 @@ struct SourceReader {
 
     /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(
-        _ bytes: UnsafeRawBufferPointer,
-        holding kind: SourceKind = .file,
+        _ source: borrowing SourceMapping,
         allowing optional: Set<PictureFormat>,
         limits: RenderLimits,
         toleratesDamage: Bool = false
     ) throws(ImagingError) {
+        let (bytes, kind) = (source.bytes, source.kind)
         video = kind == .video ? VideoFrameHeader(in: bytes) : nil
         let format: PictureFormat
         switch kind {
@@ -49,6 +51,7 @@ struct SourceReader {
             throw .drawingTooLong(bytes: bytes.count, limit: limits.drawingBytes)
         }
         self.bytes = bytes
+        exif = source.exif
         self.format = format
         self.limits = limits
         self.toleratesDamage = toleratesDamage
@@ -66,6 +69,7 @@ struct SourceReader {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
+        if let exif { picture.adopt(exif, of: bytes) }
         guard rolled != 1 else { return picture }
         guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }
         return roll

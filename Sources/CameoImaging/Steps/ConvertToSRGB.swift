@@ -1,6 +1,7 @@
 internal import CVips
 
-/// Applies the embedded profile, unless ``ConvertCodedColor`` has converted the picture. Grey keeps one band.
+/// Applies the embedded profile, unless it is sRGB's or ``ConvertCodedColor`` has converted the picture. Grey keeps one
+/// band.
 enum ConvertToSRGB: PreparationStep {
     static func apply(
         to picture: consuming VipsPicture,
@@ -8,7 +9,9 @@ enum ConvertToSRGB: PreparationStep {
     ) throws(ImagingError) -> VipsPicture {
         guard preparation.codedColor == nil else { return picture }
         let isGrey = picture.colorBands < 3
-        guard picture.hasDeviceNumbers, picture.hasProfile || picture.isCMYK else { return picture }
+        let hasOtherProfile = picture.hasProfile && preparation.profile?.isSRGB != true
+        guard picture.hasDeviceNumbers, hasOtherProfile || picture.isCMYK else { return picture }
+        if let profile = preparation.profile, let converted = converted(picture, by: profile) { return converted }
         if let converted = picture.isCMYK ? picture.convertedFromCMYK() : picture.convertedByProfile() {
             guard isGrey else { return converted }
             if let grey = converted.converted(to: VIPS_INTERPRETATION_B_W) { return grey }
@@ -19,5 +22,19 @@ enum ConvertToSRGB: PreparationStep {
             throw .unsupportedPixels(picture.pixelDescription)
         }
         return converted
+    }
+
+    /// The encoded sRGB of light 0…1.
+    private static let encoded = LightTable.bytes(of: LightTable.finest, SRGB.encoded)
+
+    /// Nil for pixels other than 8-bit RGB.
+    private static func converted(_ picture: borrowing VipsPicture, by profile: MatrixProfile) -> VipsPicture? {
+        guard picture.colorBands == 3, !picture.isCMYK, picture.format == VIPS_FORMAT_UCHAR else { return nil }
+        return picture.changingColors { colors in
+            colors.mapped(throughNumbers: profile.light.map(Float.init), bands: 3)?
+                .mixed(by: profile.toSRGB)?
+                .indexed(upTo: 1)?
+                .mapped(throughBytes: encoded, space: VIPS_INTERPRETATION_sRGB)
+        }
     }
 }

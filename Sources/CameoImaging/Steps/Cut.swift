@@ -9,7 +9,9 @@ enum Cut: RenditionStep {
         guard plan.geometry.isCut else { return picture }
         let box = plan.geometry.final
         let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
-        return picture.cropped(left: place.left, top: place.top, width: box.width, height: box.height)
+        guard picture.width != box.width || picture.height != box.height else { return picture }
+        let (left, top) = (place.left - plan.resized.left, place.top - plan.resized.top)
+        return picture.cropped(left: left, top: top, width: box.width, height: box.height)
     }
 
     /// The placement that smart gravity picks from the first frame, used for all frames; nil for other gravities.

@@ -6,10 +6,17 @@ extension VipsPicture {
     /// The largest integer value, for 8 or 16 bits.
     var largestNumber: Int { format == VIPS_FORMAT_USHORT ? 65_535 : 255 }
 
-    /// Replaces every value by the table entry at that index.
-    func mapped(throughNumbers table: [Float]) -> VipsPicture? {
+    /// Replaces every value by the table entry at that index, of its own band if the table has several.
+    func mapped(throughNumbers table: [Float], bands: Int = 1) -> VipsPicture? {
         let copy = table.withUnsafeBytes {
-            vips_image_new_from_memory_copy($0.baseAddress, $0.count, Int32(table.count), 1, 1, VIPS_FORMAT_FLOAT)
+            vips_image_new_from_memory_copy(
+                $0.baseAddress,
+                $0.count,
+                Int32(table.count / bands),
+                1,
+                Int32(bands),
+                VIPS_FORMAT_FLOAT
+            )
         }
         guard let table = VipsPicture(adopting: copy) else { return nil }
         return mapped(through: table)

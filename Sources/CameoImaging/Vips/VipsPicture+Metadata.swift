@@ -9,7 +9,24 @@ extension VipsPicture {
         case profile = "icc-profile-data"
     }
 
+    /// Notes what libvips' loader would have noted of EXIF that it did not see. The picture must be new: a header that
+    /// others share is not changed.
+    func adopt(_ exif: EXIFSegment, of bytes: UnsafeRawBufferPointer) {
+        let payload = bytes[exif.payload]
+        vips_image_set_blob_copy(
+            image,
+            Self.unreadEXIF,
+            UnsafeRawBufferPointer(rebasing: payload).baseAddress,
+            payload.count
+        )
+        vips_image_set_int(image, VIPS_META_ORIENTATION, Int32(exif.orientation))
+    }
+
+    /// EXIF that libvips has not read: it would parse a field of its own name at once.
+    private static let unreadEXIF = "cameo-exif-data"
+
     func metadata(_ field: MetadataField) -> Data? {
+        if field == .exif, let bytes = blob(Self.unreadEXIF) { return bytes }
         if let bytes = blob(field.rawValue) { return bytes }
         guard field == .xmp else { return nil }
         // libvips' loader of HEIF and AVIF recognises XMP only if it starts with `<x:xmpmeta`, but most programs write

@@ -1,0 +1,150 @@
+internal import Glibc
+
+/// An ICC profile (ICC.1:2010) that tells by three primaries and three curves what light its RGB values are, as nearly all
+/// of cameras and screens do.
+///
+/// DESIGN: libvips makes lcms build each picture's conversion anew, which costs as many instructions as all else that is
+/// done for a small picture; most are spent on inverting the curve of libvips' own sRGB. So such profiles are applied by
+/// Cameo, and those of sRGB not at all.
+package struct MatrixProfile: Hashable {
+    /// The light, 0…1, of each 8-bit value: red, green and blue of the first value, then those of the second, …
+    let light: [Double]
+    /// From light in these primaries to light in sRGB's: three rows of three.
+    package let toSRGB: [Double]
+    /// Whether the primaries are sRGB's, as exactly as makers of profiles round, and every 8-bit value means what it
+    /// means there.
+    package let isSRGB: Bool
+
+    /// The most bytes of a profile that is looked into. That of IEC 61966-2-1, the most frequent, has 3,144.
+    private static let longest = 16_384
+    /// How far from sRGB's a primary may be.
+    private static let tolerance = 0.0003
+    /// The primaries of sRGB in CIE XYZ, adapted to D50 by Bradford's method, as ICC profiles have them, and the matrix from
+    /// there to sRGB's light.
+    private static let primaries = [
+        0.436_07, 0.222_49, 0.013_92, 0.385_15, 0.716_87, 0.097_08, 0.143_07, 0.060_61, 0.714_10,
+    ]
+    private static let fromXYZ = [
+        3.133_856_1, -1.616_866_7, -0.490_614_6, -0.978_768_4, 1.916_141_5, 0.033_454_0, 0.071_945_3, -0.228_991_4,
+        1.405_242_7,
+    ]
+    /// For each 8-bit value, the light from which it and no other is rounded.
+    private static let rounded: [ClosedRange<Double>] = (0...255).map { value in
+        SRGB.linear((Double(value) - 0.5) / 255)...SRGB.linear((Double(value) + 0.5) / 255)
+    }
+
+    /// Nil for other profiles, which lcms applies, and for broken ones.
+    package init?(_ profile: [UInt8]) {
+        guard profile.count <= Self.longest, let file = ICCFile(profile) else { return nil }
+        let primaries = ["rXYZ", "gXYZ", "bXYZ"].compactMap(file.color).flatMap(\.self)
+        let curves = ["rTRC", "gTRC", "bTRC"].compactMap(file.curve)
+        guard primaries.count == 9, curves.count == 3 else { return nil }
+        light = (0..<256).flatMap { value in curves.map { $0[value] } }
+        toSRGB = Self.product(primaries)
+        let isNear = zip(primaries, Self.primaries).allSatisfy { abs($0 - $1) <= Self.tolerance }
+        isSRGB = isNear && curves.allSatisfy { curve in zip(curve, Self.rounded).allSatisfy { $1.contains($0) } }
+    }
+
+    /// The matrix to sRGB's light from that of three primaries, one after the other.
+    private static func product(_ primaries: [Double]) -> [Double] {
+        var matrix: [Double] = []
+        for row in 0..<3 {
+            for primary in 0..<3 {
+                var sum = 0.0
+                for part in 0..<3 { sum += fromXYZ[row * 3 + part] * primaries[primary * 3 + part] }
+                matrix.append(sum)
+            }
+        }
+        return matrix
+    }
+}
+
+/// The tags of a profile for RGB values, by primaries and curves; reading out of bounds returns nil.
+private struct ICCFile {
+    private let bytes: [UInt8]
+    /// The offset of each tag's data.
+    private var tags: [UInt32: Int] = [:]
+
+    init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        let classes = ["mntr", "scnr", "spac"].map(Self.name)
+        guard let kind = number(at: 12, UInt32.self), classes.contains(kind), has("RGB ", at: 16), has("XYZ ", at: 20),
+            has("acsp", at: 36), let count = number(at: 128, UInt32.self), count <= 64
+        else { return nil }
+        for place in stride(from: 132, to: 132 + Int(count) * 12, by: 12) {
+            guard let name = number(at: place, UInt32.self), let offset = number(at: place + 4, UInt32.self) else {
+                return nil
+            }
+            // Tables outrank primaries and curves.
+            guard ![Self.name("A2B\0"), Self.name("D2B\0")].contains(name & 0xFFFF_FF00) else { return nil }
+            tags[name] = Int(offset)
+        }
+    }
+
+    /// X, Y and Z of a tag.
+    func color(_ tag: String) -> [Double]? {
+        guard let offset = tags[Self.name(tag)], has("XYZ ", at: offset) else { return nil }
+        let numbers = (0..<3).compactMap { fixed(at: offset + 8 + $0 * 4) }
+        return numbers.count == 3 ? numbers : nil
+    }
+
+    /// The light of each 8-bit value by a tag's curve.
+    func curve(_ tag: String) -> [Double]? {
+        guard let offset = tags[Self.name(tag)] else { return nil }
+        let light: [Double]? = has("curv", at: offset) ? table(at: offset + 8) : formula(at: offset)
+        return light?.allSatisfy { (0...1).contains($0) } == true ? light : nil
+    }
+
+    private func table(at offset: Int) -> [Double]? {
+        guard let count = number(at: offset, UInt32.self).map(Int.init) else { return nil }
+        guard count > 1 else {
+            let gamma = count == 0 ? 1 : number(at: offset + 4, UInt16.self).map { Double($0) / 256 }
+            return gamma.map { gamma in Self.values { pow($0, gamma) } }
+        }
+        guard number(at: offset + 2 + count * 2, UInt16.self) != nil else { return nil }
+        return Self.values { encoded in
+            let position = encoded * Double(count - 1)
+            let index = min(Int(position), count - 2)
+            let (lower, upper) = (entry(index, at: offset), entry(index + 1, at: offset))
+            return (lower + (upper - lower) * (position - Double(index))) / 65_535
+        }
+    }
+
+    private func entry(_ index: Int, at offset: Int) -> Double {
+        number(at: offset + 4 + index * 2, UInt16.self).map(Double.init) ?? 0
+    }
+
+    private func formula(at offset: Int) -> [Double]? {
+        guard has("para", at: offset), let kind = number(at: offset + 8, UInt16.self), kind == 0 || kind == 3 else {
+            return nil
+        }
+        let numbers = (0..<(kind == 0 ? 1 : 5)).compactMap { fixed(at: offset + 12 + $0 * 4) }
+        switch numbers.count {
+        case 1: return Self.values { pow($0, numbers[0]) }
+        // (aX + b)^g from d on, else cX.
+        case 5:
+            return Self.values { $0 >= numbers[4] ? pow(numbers[1] * $0 + numbers[2], numbers[0]) : numbers[3] * $0 }
+        default: return nil
+        }
+    }
+
+    private static func values(_ function: (Double) -> Double) -> [Double] {
+        (0...255).map { value in
+            let light = function(Double(value) / 255)
+            // The numbers of a formula are rounded.
+            return light > 1 && light < 1.001 ? 1 : light
+        }
+    }
+
+    private func number<Number: FixedWidthInteger>(at offset: Int, _ type: Number.Type) -> Number? {
+        guard offset >= 0, offset <= bytes.count - MemoryLayout<Number>.size else { return nil }
+        return bytes.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
+    }
+
+    /// An s15Fixed16Number.
+    private func fixed(at offset: Int) -> Double? { number(at: offset, Int32.self).map { Double($0) / 65_536 } }
+
+    private func has(_ name: String, at offset: Int) -> Bool { number(at: offset, UInt32.self) == Self.name(name) }
+
+    private static func name(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
+}
