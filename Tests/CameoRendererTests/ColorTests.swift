@@ -63,7 +63,7 @@ struct ColorTests {
     func profileOfSRGBChangesNothing(_ ending: String) async throws {
         let saver = ending == "jpg" ? "jpegsave" : "\(ending)save"
         let tagged = try await Pictures.photo(as: "srgb.\(ending)", by: [saver, "--profile", "srgb"])
-        let bare = try await Pictures.photo(as: "bare.\(ending)", by: [saver])
+        let bare = try await Pictures.photo(as: "untagged.\(ending)", by: [saver])
         let rendition = Rendition(width: 240, format: .png)
         let (one, other) = try await (specimen(rendition, of: tagged), specimen(rendition, of: bare))
         #expect(try await one.difference(to: other.path) == 0)
