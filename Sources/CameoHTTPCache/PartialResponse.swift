@@ -45,10 +45,10 @@ package struct PartialResponse: Codable, Hashable, Sendable {
     }
 
     /// The response of which parts are requested, without any byte so far; nil if the server does not offer parts.
-    package init?(offering head: CacheableResponse, from url: String) {
+    package init?(offering head: CacheableResponse, from url: String, peers: [Peer]) {
         guard head.mayBePartialVideo, let total = head.contentLength else { return nil }
         (self.url, self.head, self.total, count) = (url, head.kept, total, 0)
-        (sha256, peers) = ("", [])
+        (sha256, self.peers) = ("", peers)
     }
 
     private init(url: String, head: CacheableResponse, total: Int, count: Int, digest: BlobDigest, peers: [Peer]) {

@@ -78,7 +78,7 @@ struct VideoFrame {
 
     private var missing: [Int] {
         withUnsafeBytes(of: made.missing) {
-            $0.bindMemory(to: Int64.self).prefix(Int(made.missing_count)).map(Int.init)
+            $0.bindMemory(to: Int64.self).prefix(min(Int(made.missing_count), RefusalMessage.mostMissing)).map(Int.init)
         }
     }
 

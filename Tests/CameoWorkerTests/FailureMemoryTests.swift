@@ -105,6 +105,17 @@ struct FailureMemoryTests {
         #expect(try await bench.outcome(origin.url("/scripted/guarded")) == "fetched there")
     }
 
+    /// Its download is given up, and the server is lost before the first part.
+    @Test func theFailureOfAPartOfAVideoIsRemembered() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data("\0\0\0\u{18}ftypisom".utf8) + Data(count: 9 << 20), to: "film")
+        let origin = try await Origin.start(serving: folder.path)
+        let bench = try CacheBench { $0.loadsVideosInParts = true }
+        let uri = origin.url("/parts?file=film&lost=1")
+        for _ in 0..<2 { #expect(try await bench.outcome(uri) == "source.unreachable") }
+        #expect(try await origin.counts().requests["/parts"] == 2)
+    }
+
     @Test func oneTenantsFailureIsNotAnothers() async throws {
         let path = "/scripted/tenants"
         try await origin.script(path, ScriptedAnswer(403), ScriptedAnswer(200, body: "there"))

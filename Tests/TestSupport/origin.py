@@ -20,7 +20,8 @@ Routes:
     /picture.jpg?file=NAME      a file of the folder (the route may have any name and ending); with &needs=HEADER or
                                 &refuses=HEADER only to a request that has the header, or has it not
     /parts?file=NAME            a file of the folder of which parts can be requested; with &ignored=1 they are offered, but
-                                never sent; with &changed=N every request after the first N is for another version
+                                never sent; with &changed=N every request after the first N is for another version;
+                                with &lost=1 a request for a part gets no answer
     /bytes?count=N&type=T       N bytes
     /status/N?after=TEXT        an answer with that status and a small body, and with TEXT as its Retry-After; &date=TEXT
                                 for another Date than now
@@ -192,6 +193,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         headers = {"ETag": tag, "Accept_Ranges": "bytes", "Content_Type": "application/octet-stream"}
         status = 200
         wanted = self.headers.get("Range", "").removeprefix("bytes=")
+        if wanted and "lost" in self.query:
+            self.close_connection = True
+            return
         if wanted and "ignored" not in self.query and self.headers.get("If-Range", tag) == tag:
             first, last = (int(end) for end in wanted.split("-"))
             headers["Content_Range"] = f"bytes {first}-{last}/{size}"

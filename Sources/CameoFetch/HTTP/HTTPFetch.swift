@@ -94,7 +94,7 @@ struct HTTPFetch {
     private mutating func ask(_ query: CacheConversation<HTTPURL>.Query) async throws -> Step {
         // The download may wait for the room that a stored body takes.
         if !conversation.holdsBody { bytes = nil }
-        if query.route.redirects.isEmpty, !beginsAnew { budget = source.configuration.totalTimeout }
+        if query.route.redirects.isEmpty, !beginsAnew, !loadsWhole { budget = source.configuration.totalTimeout }
         let resumption = try await resumption(for: query)
         var trace = HTTPTransport.Trace()
         do {
@@ -115,9 +115,7 @@ struct HTTPFetch {
             return .next(action)
         } catch let found as HTTPTransport.VideoFound {
             budget -= found.elapsed
-            if let video = try await open(found.response, at: query.route) { return .video(video) }
-            loadsWhole = true
-            return try await ask(query)
+            return try await open(found.response, query)
         } catch let refusal as HTTPTransport.RestRefused {
             await cache?.dropPartial(of: key)
             beginsAnew = true
@@ -125,11 +123,18 @@ struct HTTPFetch {
             return try await ask(query)
         } catch let failure as JobFailure where failure.isOfTheSource {
             await keep(trace.begun)
-            await remember(failure, answeredBy: nil, from: conversation.peers + trace.peers)
-            guard failure.isDisconnection else { throw failure }
-            self.failure = failure
-            return .next(conversation.failed(from: trace.peers, at: now))
+            return .next(try await failed(failure, trace.peers))
         }
+    }
+
+    private mutating func failed(
+        _ failure: JobFailure,
+        _ peers: [Peer]
+    ) async throws -> CacheConversation<HTTPURL>.Action {
+        await remember(failure, answeredBy: nil, from: conversation.peers + peers)
+        guard failure.isDisconnection else { throw failure }
+        self.failure = failure
+        return conversation.failed(from: peers, at: now)
     }
 
     // MARK: - Videos that are loaded in parts
@@ -138,22 +143,31 @@ struct HTTPFetch {
         source.configuration.loadsVideosInParts && request.ticket != nil && request.purpose == .source && !loadsWhole
     }
 
-    /// Loads the first part; nil if the server does not send it, or if it is not that of a video.
-    private func open(_ response: PartialResponse, at route: HTTPRoute) async throws -> FetchedSource? {
+    /// Loads the first part. If the server does not send it, or if it is not that of a video, the whole is asked for again.
+    private mutating func open(
+        _ response: PartialResponse,
+        _ query: CacheConversation<HTTPURL>.Query
+    ) async throws -> Step {
         let video: PartialVideo
         do throws(Errno) {
-            video = try PartialVideo(response, at: route, by: source.transport, within: budget)
+            video = try PartialVideo(response, at: query.route, by: source.transport, within: budget)
         } catch {
-            throw JobFailure.fetch(route.description, lacking: error)
+            throw JobFailure.fetch(query.route.description, lacking: error)
         }
         do {
             let digest = try await video.loadFirst(request.clock)
-            guard VideoContainer(sniffing: video.file) != nil else { return nil }
-            for stored in conversation.superseded { await cache?.drop(stored) }
-            return FetchedSource(video, digest: digest, mediaType: response.head.mediaType)
-        } catch is HTTPTransport.RestRefused {
-            return nil
+            if VideoContainer(sniffing: video.file) != nil {
+                for stored in conversation.superseded { await cache?.drop(stored) }
+                return .video(FetchedSource(video, digest: digest, mediaType: response.head.mediaType))
+            }
+            budget = video.timeLeft
+        } catch let refusal as HTTPTransport.RestRefused {
+            budget -= refusal.elapsed
+        } catch let failure as JobFailure where failure.isOfTheSource {
+            return .next(try await failed(failure, response.peers))
         }
+        loadsWhole = true
+        return try await ask(query)
     }
 
     // MARK: - Downloads that break off

@@ -71,13 +71,13 @@ final class HTTPTransport: Sendable {
         )
         let result = try await transfers.perform(transfer, request.clock)
         if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
+        let peers = peers(of: result, at: route.place)
+        trace.peers += peers
         if stoppingAtVideo, result.code == CURLE_FILESIZE_EXCEEDED, let head = result.head,
-            let response = PartialResponse(offering: head, from: route.place.text)
+            let response = PartialResponse(offering: head, from: route.place.text, peers: peers)
         {
             throw VideoFound(response: response, elapsed: result.elapsed)
         }
-        let peers = peers(of: result, at: route.place)
-        trace.peers += peers
         trace.begun = result.begun.flatMap { body in
             let partial =
                 if result.isRest {

@@ -56,6 +56,9 @@ final class PartialVideo: VideoParts {
 
     var loadedBytes: Int { state.withLock(\.bytes) }
 
+    /// What is left of the total time.
+    var timeLeft: Duration { state.withLock(\.time) }
+
     /// Loads the first part.
     ///
     /// - Returns: a digest that only the same version has, of its validator, its size and its first part.
