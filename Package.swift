@@ -198,7 +198,7 @@ let package = Package(
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", "StoreConformance", "TestSupport",
             ]
         ),
-        .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging"]),
+        .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging", "TestSupport"]),
         .testTarget(
             name: "CameoRendererTests",
             dependencies: [

@@ -65,7 +65,7 @@ struct SourceReader {
     ) throws(ImagingError) -> VipsPicture {
         if let drawing { return try drawing.picture(scale: shrink.scale) }
         let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: toleratesDamage)
-        guard let picture = VipsPicture(opening: bytes, as: format, options) else {
+        guard let picture = opened(options) else {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
@@ -73,6 +73,13 @@ struct SourceReader {
         guard rolled != 1 else { return picture }
         guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }
         return roll
+    }
+
+    private func opened(_ options: LoadOptions) -> VipsPicture? {
+        if format == .jpeg, options.shrink == .divisor(8), let short = ProgressiveJPEG(shorteningForEighth: bytes) {
+            return VipsPicture(openingCopyOf: short.bytes, as: format, options)
+        }
+        return VipsPicture(opening: bytes, as: format, options)
     }
 
     /// The header of one page, checked against the limits.

@@ -17,6 +17,19 @@ extension VipsPicture {
     /// must outlive the picture and everything made from it lazily.
     init?(opening bytes: UnsafeRawBufferPointer, as format: PictureFormat, _ options: LoadOptions) {
         guard let source = vips_source_new_from_memory(bytes.baseAddress, bytes.count) else { return nil }
+        self.init(opening: source, as: format, options)
+    }
+
+    /// Opens a picture like ``init(opening:as:_:)``, but its bytes are copied.
+    init?(openingCopyOf bytes: [UInt8], as format: PictureFormat, _ options: LoadOptions) {
+        guard let blob = vips_blob_copy(bytes, bytes.count) else { return nil }
+        defer { vips_area_unref(UnsafeMutableRawPointer(blob).assumingMemoryBound(to: VipsArea.self)) }
+        guard let source = vips_source_new_from_blob(blob) else { return nil }
+        self.init(opening: source, as: format, options)
+    }
+
+    /// Opens a picture from a source, and drops the caller's reference to it.
+    private init?(opening source: UnsafeMutablePointer<VipsSource>, as format: PictureFormat, _ options: LoadOptions) {
         defer { g_object_unref(source) }
         let failOn = options.toleratesDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
         let page = Int32(options.page)
