@@ -31,7 +31,7 @@ final class OverlayPicture {
     /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
     func resized(to size: PixelSize) -> VipsPicture? {
         if latest?.width != size.width || latest?.height != size.height {
-            latest = Resampling.resize(picture.sharingReference(), to: size)?.materialized()
+            latest = Resampling.resize(picture.sharingReference(), from: .memory, to: size)?.materialized()
         }
         return latest?.sharingReference()
     }

@@ -1,26 +1,53 @@
 internal import CameoModel
 
+// DESIGN. libvips resizes vertically, then horizontally. Where it shrinks to a quarter or less, its horizontal half asks for
+// one row at a time, and its vertical half reads all rows anew that each of them needs: nearly seven times as many as there
+// are. So the vertical half is computed into memory first, from where the horizontal half makes the same pixels. A decoder
+// delivers its rows in order, and libvips keeps the last ones.
+
 /// Resizes to an exact size, with the box shrink and the Lanczos 3 kernel that libvips chooses.
 enum Resampling {
+    /// Where a picture's pixels come from.
+    enum Origin {
+        case decoder, memory
+    }
+
+    /// The factor down to which libvips' horizontal half takes many rows at once.
+    private static let boxFactor = 0.25
+
     /// The resized picture, or nil if libvips failed.
-    static func resize(_ picture: consuming VipsPicture, to size: PixelSize) -> VipsPicture? {
+    static func resize(_ picture: consuming VipsPicture, from origin: Origin, to size: PixelSize) -> VipsPicture? {
         guard picture.width != size.width || picture.height != size.height else { return picture }
-        return picture.hasAlpha ? resizedPremultiplied(picture, to: size) : scaled(picture, to: size)
+        guard picture.hasAlpha else { return scaled(picture, from: origin, to: size) }
+        return resizedPremultiplied(picture, from: origin, to: size)
     }
 
     /// Resizes premultiplied, so that the colour of transparent pixels does not bleed into visible ones (dark fringes).
-    private static func resizedPremultiplied(_ picture: borrowing VipsPicture, to size: PixelSize) -> VipsPicture? {
+    private static func resizedPremultiplied(
+        _ picture: borrowing VipsPicture,
+        from origin: Origin,
+        to size: PixelSize
+    ) -> VipsPicture? {
         let format = picture.format
-        guard let premultiplied = picture.premultiplied(), let resized = scaled(premultiplied, to: size),
+        guard let premultiplied = picture.premultiplied(),
+            let resized = scaled(premultiplied, from: origin, to: size),
             let unpremultiplied = resized.unpremultiplied()
         else { return nil }
         return unpremultiplied.rounded()?.cast(to: format)
     }
 
-    private static func scaled(_ picture: borrowing VipsPicture, to size: PixelSize) -> VipsPicture? {
-        picture.resized(
-            horizontalScale: Double(size.width) / Double(picture.width),
-            verticalScale: Double(size.height) / Double(picture.height)
-        )
+    private static func scaled(
+        _ picture: borrowing VipsPicture,
+        from origin: Origin,
+        to size: PixelSize
+    ) -> VipsPicture? {
+        let horizontal = Double(size.width) / Double(picture.width)
+        let vertical = Double(size.height) / Double(picture.height)
+        guard origin == .memory, horizontal <= boxFactor else {
+            return picture.resized(horizontalScale: horizontal, verticalScale: vertical)
+        }
+        let low = picture.inRowOrder()?.resized(horizontalScale: 1, verticalScale: vertical)?.materialized()?
+            .inAnyOrder()
+        return low?.resized(horizontalScale: horizontal, verticalScale: 1)
     }
 }

@@ -5,6 +5,6 @@ enum Resize: RenditionStep {
     static let name = "resize"
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
-        Resampling.resize(picture, to: plan.resized.size)
+        Resampling.resize(picture, from: .memory, to: plan.resized.size)
     }
 }

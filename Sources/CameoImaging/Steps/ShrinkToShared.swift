@@ -5,7 +5,7 @@ enum ShrinkToShared: PreparationStep {
         _ preparation: Preparation
     ) throws(ImagingError) -> VipsPicture {
         guard let size = preparation.sharedSize else { return picture }
-        guard let resized = Resampling.resize(picture, to: size) else {
+        guard let resized = Resampling.resize(picture, from: .decoder, to: size) else {
             throw .processingFailed(step: "resize", detail: VipsLibrary.takeErrorText())
         }
         return resized

@@ -32,4 +32,18 @@ extension VipsPicture {
         let bytes = UnsafeRawBufferPointer(start: start, count: width * height * bands)
         return bytes.withMemoryRebound(to: UInt8.self) { body($0.span) }
     }
+
+    /// The same pixels for operations that are to read them from top to bottom, once: they keep rows that they need again.
+    func inRowOrder() -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        vips_image_set_int(copy.image, "vips-sequential", 1)
+        return copy
+    }
+
+    /// The same pixels for operations that may read them in any order: they must be in memory.
+    func inAnyOrder() -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        vips_image_remove(copy.image, "vips-sequential")
+        return copy
+    }
 }
