@@ -1,12 +1,13 @@
 internal import Foundation
+internal import Glibc
 
-/// The untrusted bytes of an encoded picture; reading out of bounds returns nil.
+/// The untrusted bytes of an encoded picture; reading out of bounds returns nil. Not to be used after the call of
+/// `withUnsafeBytes` that lent them: every byte of every answer is read, and `Data` checks each access anew.
 struct EncodedBytes {
-    private let bytes: Data
+    private let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: Data) {
-        // Offsets count from 0.
-        self.bytes = bytes.startIndex == 0 ? bytes : Data(bytes)
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
     }
 
     var count: Int { bytes.count }
@@ -28,11 +29,13 @@ struct EncodedBytes {
 
     /// The position of the next byte with this value, from an offset on.
     func firstIndex(of value: UInt8, from offset: Int) -> Int? {
-        guard offset >= 0, offset < bytes.count else { return nil }
-        return bytes[offset...].firstIndex(of: value)
+        guard offset >= 0, offset < bytes.count, let base = bytes.baseAddress,
+            let found = memchr(base + offset, Int32(value), bytes.count - offset)
+        else { return nil }
+        return UnsafeRawPointer(found) - base
     }
 
-    private func slice(_ offset: Int, _ count: Int) -> Data? {
+    private func slice(_ offset: Int, _ count: Int) -> Slice<UnsafeRawBufferPointer>? {
         guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
         return bytes[offset..<offset + count]
     }

@@ -19,18 +19,19 @@ struct EncodedPicture: Hashable {
 
     /// Nil unless the bytes are one complete picture of the format and nothing else.
     init?(_ data: Data, _ format: Rendition.Format) {
-        let bytes = EncodedBytes(data)
-        let picture: EncodedPicture? =
-            switch format {
-            case .png: Self.png(bytes)
-            case .gif: Self.gif(bytes)
-            case .jpeg: Self.jpeg(bytes)
-            case .webp: Self.webp(bytes)
-            case .avif: Self.avif(bytes)
-            case .auto, .source: nil
-            }
-        guard let picture else { return nil }
+        guard let picture = data.withUnsafeBytes({ Self.picture(in: EncodedBytes($0), format) }) else { return nil }
         self = picture
+    }
+
+    private static func picture(in bytes: EncodedBytes, _ format: Rendition.Format) -> EncodedPicture? {
+        switch format {
+        case .png: png(bytes)
+        case .gif: gif(bytes)
+        case .jpeg: jpeg(bytes)
+        case .webp: webp(bytes)
+        case .avif: avif(bytes)
+        case .auto, .source: nil
+        }
     }
 
     func holds(left: Int, top: Int, width: Int, height: Int) -> Bool {

@@ -9,22 +9,32 @@ struct ProcessMemory {
 
     /// Nil if the process is gone or is a zombie, which has no memory left.
     init?(of pid: pid_t) {
-        guard let file = fopen("/proc/\(pid)/status", "re") else { return nil }
-        defer { fclose(file) }
-        var text = [UInt8](repeating: 0, count: 8_192)
-        let count = fread(&text, 1, text.count, file)
-        // This runs once per picture. Splitting characters instead of bytes took a fifteenth of the worker's time.
-        let lines = text[..<count].split(separator: UInt8(ascii: "\n"))
-        guard let peak = Self.number("VmPeak:", in: lines), let resident = Self.number("VmRSS:", in: lines)
-        else { return nil }
+        let file = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        // This runs once per picture: the text is searched where it was read.
+        let found: (Int, Int)? = withUnsafeTemporaryAllocation(byteCount: 8_192, alignment: 1) { text in
+            let text = UnsafeRawBufferPointer(rebasing: text[..<max(0, read(file, text.baseAddress, text.count))])
+            guard let peak = Self.kibibytes("VmPeak:", in: text), let resident = Self.kibibytes("VmRSS:", in: text)
+            else { return nil }
+            return (peak, resident)
+        }
+        guard let (peak, resident) = found else { return nil }
         peakBytes = peak << 10
         residentBytes = resident << 10
     }
 
-    private static func number(_ name: String, in lines: [ArraySlice<UInt8>]) -> Int? {
-        guard let line = lines.first(where: { $0.starts(with: name.utf8) }) else { return nil }
-        let digits = line.dropFirst(name.utf8.count).drop { $0 == 0x20 || $0 == 0x09 }
-            .prefix { (0x30...0x39).contains($0) }
-        return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    private static func kibibytes(_ name: String, in text: UnsafeRawBufferPointer) -> Int? {
+        var rest = text[...]
+        while !rest.isEmpty {
+            if rest.starts(with: name.utf8) {
+                let digits = rest.dropFirst(name.utf8.count)
+                    .drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+                    .prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            }
+            rest = rest.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+        }
+        return nil
     }
 }
