@@ -24,8 +24,6 @@ package final class WorkClock: Sendable {
 
     private let start = ContinuousClock.now
     private let state = Mutex(State())
-    /// The shortest interval between checks of a waiting attempt.
-    private static let lookInterval = Duration.milliseconds(250)
 
     package init() {}
 
@@ -64,19 +62,6 @@ package final class WorkClock: Sendable {
         state.withLock { state in
             state.waited += state.followed.map { $0.clock.waited - $0.from } ?? .zero
             state.followed = other.map { ($0, $0.waited) }
-        }
-    }
-
-    /// Returns after this much further work.
-    ///
-    /// - Throws: `CancellationError`.
-    package func sleep(untilWorked limit: Duration) async throws {
-        let end = worked + limit
-        while true {
-            let left = end - worked
-            guard left > .zero else { return }
-            let isWaiting = state.withLock { $0.waits > 0 || $0.followed != nil }
-            try await Task.sleep(for: isWaiting ? max(left, Self.lookInterval) : left)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoStore
 internal import Synchronization
 
@@ -16,7 +17,13 @@ final class JobControl: Sendable {
     let job: ClaimedJob
     let claimedAt: ContinuousClock.Instant
     let progress = AttemptProgress()
-    private let reason = Mutex<StopReason?>(nil)
+    private struct State {
+        var reason: StopReason?
+        /// How long the attempt may have worked when it is stopped; nil: for ever.
+        var limit: Duration?
+    }
+
+    private let state = Mutex(State())
     private let stops: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
@@ -26,12 +33,21 @@ final class JobControl: Sendable {
     }
 
     /// The reason of the first stop; nil while there was none.
-    var stopReason: StopReason? { reason.withLock { $0 } }
+    var stopReason: StopReason? { state.withLock { $0.reason } }
 
     func stop(_ why: StopReason) {
-        reason.withLock { $0 = $0 ?? why }
+        state.withLock { $0.reason = $0.reason ?? why }
         continuation.finish()
     }
+
+    /// Lets the attempt work for this much longer; what it waits does not count.
+    func limit(to work: Duration) {
+        let limit = progress.clock.worked + work
+        state.withLock { $0.limit = limit }
+    }
+
+    /// Whether the attempt has worked for longer than it may.
+    var isOverdue: Bool { state.withLock { $0.limit }.map { $0 < progress.clock.worked } ?? false }
 
     /// Runs the work and cancels it when the job is stopped, or was already. To be called once.
     ///

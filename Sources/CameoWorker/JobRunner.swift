@@ -62,15 +62,8 @@ struct JobRunner: Sendable {
                 let request = try await request(of: control.job, progress.clock)
                 progress.source = request.source
                 progress.retry = request.retry
-                let timeout = request.timeout.map { Duration.seconds($0) } ?? configuration.jobTimeout
-                return try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask {
-                        try await progress.clock.sleep(untilWorked: timeout)
-                        control.stop(.timedOut)
-                    }
-                    defer { group.cancelAll() }
-                    return try await make(request, for: control.job, claimedAt: control.claimedAt, progress)
-                }
+                control.limit(to: request.timeout.map { .seconds($0) } ?? configuration.jobTimeout)
+                return try await make(request, for: control.job, claimedAt: control.claimedAt, progress)
             }
             return .success(product)
         } catch {

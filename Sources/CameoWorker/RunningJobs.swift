@@ -36,6 +36,12 @@ final class RunningJobs: Sendable {
         for control in jobs.withLock({ Array($0.values) }) { control.stop(reason) }
     }
 
+    /// Stops the jobs that have worked for longer than they may. One look at all of them: a timer for each job would outlive
+    /// it, because Swift keeps the timer of a cancelled sleep until its time.
+    func stopOverdue() {
+        for control in jobs.withLock({ Array($0.values) }) where control.isOverdue { control.stop(.timedOut) }
+    }
+
     /// The tokens held now. Read them before asking the store which tokens are still valid: a job that is claimed in between
     /// must not look lost.
     var tokens: Set<String> { jobs.withLock { Set($0.keys) } }

@@ -22,6 +22,7 @@ extension Worker {
         var nextLease = nextSweep + configuration.leaseInterval
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
+            running.stopOverdue()
             var pause = configuration.sweepInterval
             do {
                 if time.now() >= nextSweep {

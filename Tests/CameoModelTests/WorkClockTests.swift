@@ -32,24 +32,4 @@ struct WorkClockTests {
         try await Task.sleep(for: .milliseconds(20))
         #expect(clock.waited == after, "it is none of its business any more")
     }
-
-    /// The limit's own end, and that of a wait much longer than the limit, in the order in which they come.
-    @Test func aLimitRunsOutByWorkAlone() async throws {
-        let clock = WorkClock()
-        clock.beginWait()
-        try await withThrowingTaskGroup(of: String.self) { group in
-            group.addTask {
-                try await clock.sleep(untilWorked: .milliseconds(5))
-                return "limit"
-            }
-            group.addTask {
-                try await Task.sleep(for: .milliseconds(700))
-                clock.endWait()
-                return "wait"
-            }
-            var ends: [String] = []
-            for try await end in group { ends.append(end) }
-            #expect(ends == ["wait", "limit"])
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import CameoModel
 import Testing
 
 @testable import CameoWorker
@@ -53,6 +54,17 @@ struct JobControlTests {
         control.stop(.shutdown)
         control.stop(.timedOut)
         #expect(control.stopReason == .claimLost)
+    }
+
+    @Test func onlyWorkCountsAgainstTheLimit() async throws {
+        #expect(!control.isOverdue)
+        control.progress.clock.beginWait()
+        control.limit(to: .milliseconds(5))
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(!control.isOverdue)
+        control.progress.clock.endWait()
+        try await Task.sleep(for: .milliseconds(10))
+        #expect(control.isOverdue)
     }
 
     /// The settlement decides what to do with such a result.

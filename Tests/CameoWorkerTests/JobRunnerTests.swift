@@ -127,12 +127,18 @@ struct JobRunnerTests {
         }
     }
 
-    @Test func anAttemptThatExceedsItsTimeLimitStopsItself() async throws {
+    @Test func anAttemptThatExceedsItsTimeLimitIsStopped() async throws {
         try await withRenderer { renderer in
             let control = JobControl(try await claimUnanswered("/scripted/slow"), claimedAt: .now)
+            let jobs = RunningJobs()
+            jobs.insert(control)
             let runner = makeRunner(renderer, configure: { $0.jobTimeout = .milliseconds(20) })
-            let outcome = await runner.run(control)
-            #expect(outcome.kind.summary == "retried job.timedOut after 1.5 seconds")
+            let running = Task { await runner.run(control) }
+            while control.stopReason == nil {
+                await Task.yield()
+                jobs.stopOverdue()
+            }
+            #expect(await running.value.kind.summary == "retried job.timedOut after 1.5 seconds")
             #expect(control.stopReason == .timedOut)
         }
     }
