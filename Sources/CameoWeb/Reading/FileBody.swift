@@ -11,20 +11,18 @@ struct FileBody: Sendable {
     let channel: any Channel
 
     /// How long a client may accept no piece before its connection is closed.
-    private static let patience = Duration.seconds(30)
+    private static let patience = TimeAmount.seconds(30)
 
     private struct CutOff: Error {}
 
     var responseBody: ResponseBody {
         ResponseBody(contentLength: range.count) { writer in
             let progress = Progress()
-            let watch = Task { [channel] in
-                while true {
-                    let seen = progress.pieces
-                    try await Task.sleep(for: Self.patience)
-                    // This makes the pending write fail.
-                    if progress.pieces == seen { return channel.close(promise: nil) }
-                }
+            // The event loop drops a cancelled timer at once. Swift would keep a cancelled sleep until its time.
+            let watch = channel.eventLoop.scheduleRepeatedTask(initialDelay: Self.patience, delay: Self.patience) {
+                [channel] _ in
+                // This makes the pending write fail.
+                if progress.hasStopped() { channel.close(promise: nil) }
             }
             defer { watch.cancel() }
             for start in stride(from: range.lowerBound, to: range.upperBound, by: VerifiedFiles.piece) {
@@ -43,10 +41,21 @@ struct FileBody: Sendable {
     }
 
     private final class Progress: Sendable {
-        private let count = Mutex(0)
+        private struct State {
+            var pieces = 0
+            var seen = 0
+        }
 
-        var pieces: Int { count.withLock { $0 } }
+        private let state = Mutex(State())
 
-        func note() { count.withLock { $0 += 1 } }
+        func note() { state.withLock { $0.pieces += 1 } }
+
+        /// Whether no piece was accepted since the last call.
+        func hasStopped() -> Bool {
+            state.withLock { state in
+                defer { state.seen = state.pieces }
+                return state.pieces == state.seen
+            }
+        }
     }
 }
