@@ -7,8 +7,8 @@ extension StatusReport {
     public struct Throughput: Hashable, Codable, Sendable {
         /// The length of the period that ends with the report: 1, 5 or 15 minutes.
         public let minutes: Int
-        /// Jobs that ended `completed` or `discarded`. Where thousands ended, the numbers of the two longer periods are
-        /// estimates, mostly within a tenth.
+        /// Jobs that ended `completed` or `discarded`. Where thousands ended, the numbers are estimates, mostly within
+        /// a tenth.
         public let completed, discarded: Int
 
         package init(minutes: Int, completed: Int, discarded: Int) {

@@ -10,7 +10,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
     public let jobs: [JobState: Int]
     /// All queues, sorted by name.
     public let queues: [Queue]
-    /// Jobs that ended `completed` or `discarded` during the last minute.
+    /// Jobs that ended `completed` or `discarded` during the last minute: the first entry of ``throughput``.
     public let finishedLastMinute: Finished
     /// Registered workers, in the order they started.
     public let workers: [Worker]

@@ -10,6 +10,7 @@ internal import GRDB
 extension SQLiteStore {
     /// What happened recently.
     struct Activity {
+        let lastMinute: StatusReport.Finished
         let throughput: [StatusReport.Throughput]
         let stages: [StatusReport.StageTimes]
         let failures: [StatusReport.Failures]
@@ -29,11 +30,10 @@ extension SQLiteStore {
     static func activity(
         queues: [StatusReport.Queue],
         workers: [StatusReport.Worker],
-        lastMinute: StatusReport.Finished,
         now: Int64,
         _ db: Database
     ) throws -> Activity {
-        let five = try Period(minutes: 5, now: now, db)
+        let (one, five) = (try Period(minutes: 1, now: now, db), try Period(minutes: 5, now: now, db))
         let fifteen = try Period(minutes: 15, now: now, db)
         let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { sum, queue in
             sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
@@ -41,16 +41,10 @@ extension SQLiteStore {
         let ended = Double(five.completed + five.discarded)
         let isShrinking = backlog > 0 && ended > 0 && workers.contains(where: \.isAlive)
         return Activity(
-            throughput: [
-                StatusReport.Throughput(
-                    minutes: 1,
-                    completed: lastMinute.completed,
-                    discarded: lastMinute.discarded
-                )
-            ]
-                + [five, fifteen].map {
-                    StatusReport.Throughput(minutes: $0.minutes, completed: $0.completed, discarded: $0.discarded)
-                },
+            lastMinute: StatusReport.Finished(completed: one.completed, discarded: one.discarded),
+            throughput: [one, five, fifteen].map {
+                StatusReport.Throughput(minutes: $0.minutes, completed: $0.completed, discarded: $0.discarded)
+            },
             stages: try stages(db),
             failures: try failures(db),
             etaSeconds: isShrinking ? Double(backlog) * five.seconds / ended : nil

@@ -9,14 +9,7 @@ extension SQLiteStore {
         return try await read { db in
             let workers = try Self.workers(db, directory)
             let queues = try Self.queues(db, now: now).map { $0.waiting(for: workers, now: now) }
-            let finished = try Self.finished(since: now.milliseconds - 60_000, db)
-            let activity = try Self.activity(
-                queues: queues,
-                workers: workers,
-                lastMinute: finished,
-                now: now.milliseconds,
-                db
-            )
+            let activity = try Self.activity(queues: queues, workers: workers, now: now.milliseconds, db)
             return StatusReport(
                 generatedAt: now,
                 schemaVersion: try Schema.version(of: db, at: directory.path),
@@ -26,7 +19,7 @@ extension SQLiteStore {
                     }
                 ),
                 queues: queues,
-                finishedLastMinute: finished,
+                finishedLastMinute: activity.lastMinute,
                 workers: workers,
                 blobs: StatusReport.Blobs(
                     count: try Self.total("blobs", db),
@@ -63,20 +56,6 @@ extension SQLiteStore {
                     sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
                 }
         }
-    }
-
-    /// Counts jobs that ended since a time, except requests that needed no job.
-    private static func finished(since: Int64, _ db: Database) throws -> StatusReport.Finished {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT count(*) FROM outcome INDEXED BY outcome_end
-                WHERE state = ? AND finalized_at >= ? AND (attempted_at IS NOT NULL OR failure IS NOT NULL)
-                """
-        )
-        func count(_ state: JobState) throws -> Int {
-            try Int.fetchOne(statement, arguments: [state.code, since]) ?? 0
-        }
-        return StatusReport.Finished(completed: try count(.completed), discarded: try count(.discarded))
     }
 
     /// The workers in the order they started, or `only` the one with this id.
