@@ -157,14 +157,14 @@ class Bench:
         self.accept(store)
         self.claim_and_status(store, "plus a full key with 50,000 in front")
 
-    def insert(self, db, count, name, more, queue="NULL"):
+    def insert(self, db, count, name, more, queue=None):
         db.execute("BEGIN IMMEDIATE")
         db.execute(
             f"""
             WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)
             INSERT INTO job(request)
               SELECT json_patch(json_object('source', 'file:///pictures/' || ?2 || '/' || n || '.jpg', 'renditions',
-                json_array(json_object('width', 256)), 'queue', {queue}), ?3) FROM number
+                json_array(json_object('width', 256)){f", 'queue', {queue}" if queue else ""}), ?3) FROM number
             """,
             [count, name, json.dumps(more)],
         )
