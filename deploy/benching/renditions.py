@@ -77,7 +77,7 @@ JOBS = (
     Job("photographs-512-avif", "512 inside AVIF, photographs", "photographs", (inside(512, "avif", 50),), (4, 8), (2, 3)),
     Job("640-256-jpeg", "256 cover JPEG, pictures of 640 px", "640", (cover(256, "jpeg"),), (100, 200)),
     Job("640-256-webp", "256 cover WebP, pictures of 640 px", "640", (cover(256, "webp"),), (60, 200)),
-    Job("160-96-jpeg", "96 cover JPEG, pictures of 160 px", "160", (cover(96, "jpeg"),), (150, 400)),
+    Job("160-64-jpeg", "64 cover JPEG, pictures of 160 px", "160", (cover(64, "jpeg"),), (150, 400)),
     Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", (cover(256, "jpeg"),), (6, 16), (2, 5)),
     Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", (cover(256, "webp"),), (12, 24), (2, 5)),
     Job("heic-256-jpeg", "256 cover JPEG, HEIC", "heic", (cover(256, "jpeg"),), (4, 8), (2, 3)),

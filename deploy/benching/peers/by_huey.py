@@ -23,7 +23,7 @@ def main():
     def enqueue(pictures, renditions, folder):
         for path in pictures:
             by_huey.make(path, renditions, folder)
-        wait_for(len(pictures), folder)
+        wait_for(len(pictures), folder, [consumer])
 
     # Looks for tasks every 20 ms while idle; its own default lets an idle consumer sleep up to 10 s.
     command = [pathlib.Path(sys.executable).parent / "huey_consumer", "by_huey.huey", "-k", "process", "-w", sys.argv[1],

@@ -16,15 +16,17 @@ def main():
     with running("."):
         queue = Queue(connection=redis.Redis(unix_socket_path="redis.sock"))
 
+        workers = []
+
         def enqueue(pictures, renditions, folder):
             queue.enqueue_many(
                 [Queue.prepare_data("rendering.render_and_tell", (path, renditions, folder), result_ttl=0) for path in pictures]
             )
-            wait_for(len(pictures), folder)
+            wait_for(len(pictures), folder, workers)
 
         command = [pathlib.Path(sys.executable).parent / "rq", "worker", "--quiet", "--worker-class", "rq.SimpleWorker",
-                   "--url", "unix://redis.sock"]
-        workers = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr) for _ in range(int(sys.argv[1]))]
+                   "--url", "unix:///proc/self/cwd/redis.sock"]
+        workers += [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr) for _ in range(int(sys.argv[1]))]
         try:
             serve(enqueue)
         finally:

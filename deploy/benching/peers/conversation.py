@@ -23,8 +23,8 @@ def serve(make):
         print(json.dumps(answer), flush=True)
 
 
-def wait_for(count, folder, seconds=300):
-    """Waits until so many pictures are done."""
+def wait_for(count, folder, workers, seconds=300):
+    """Waits until so many pictures are done, while the processes that make them run."""
     done, limit = f"{folder}/done", time.monotonic() + seconds
     while True:
         try:
@@ -32,6 +32,8 @@ def wait_for(count, folder, seconds=300):
                 return
         except FileNotFoundError:
             pass
+        if any(worker.poll() is not None for worker in workers):
+            raise RuntimeError("a worker has ended")
         if time.monotonic() > limit:
             raise TimeoutError(f"not done after {seconds} s")
         time.sleep(0.002)
