@@ -91,7 +91,7 @@ class Notes:
     left_out: list = dataclasses.field(default_factory=list)
 
     def fail(self, what, reason):
-        entry = {"what": what, "reason": str(reason).strip()[:400]}
+        entry = {"what": what, "reason": " ".join(str(reason).split())[:400]}
         if entry not in self.failed:
             self.failed.append(entry)
             print(f"FAILED: {what}: {entry['reason']}", file=sys.stderr, flush=True)
