@@ -18,8 +18,7 @@ PYTHON = {  # the peer that needs them: packages. pyvips uses the system's libvi
     "pyvips": ["pyvips"], "huey": ["huey"], "rq": ["rq", "redis"], "thumbor": ["thumbor"],
     "persist-queue": ["persist-queue"], "litequeue": ["litequeue"],
 }
-WALLPAPERS = ["mate-backgrounds", "gnome-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-20.04"]
-QUICK_WALLPAPERS = ["mate-backgrounds", "lomiri-wallpapers-20.04"]
+WALLPAPERS = ["mate-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-20.04"]
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
@@ -96,12 +95,12 @@ class Environment:
 
     # Pictures.
 
-    def photographs(self, own, quick):
+    def photographs(self, own):
         """The photographs to use: those below a folder, or those of Debian's backgrounds."""
         if own:
             folders = [own.resolve()]
         else:
-            folders = [self.wallpaper(package) for package in (QUICK_WALLPAPERS if quick else WALLPAPERS)]
+            folders = [self.wallpaper(package) for package in WALLPAPERS]
         files = [
             path for folder in folders if folder for path in sorted(folder.rglob("*"))
             if path.suffix.lower() in {".jpg", ".jpeg"} and path.is_file() and not path.is_symlink()
@@ -128,9 +127,9 @@ class Environment:
             archive.unlink()
         return folder
 
-    def sets(self, own, quick, wanted):
+    def sets(self, own, wanted):
         """{set: [pictures]}, made from the photographs once and kept."""
-        photographs = self.photographs(own, quick)
+        photographs = self.photographs(own)
         listing = json.dumps([[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in photographs])
         name = hashlib.sha256((listing + json.dumps(wanted)).encode()).hexdigest()[:12]
         folder = self.folder / "pictures" / name

@@ -20,8 +20,10 @@ class Drawing:
         self.text(24, 56, note, size=13, color=FAINT)
 
     def text(self, x, y, words, size=13, color=INK, anchor="start", weight="normal"):
+        # With a rim of paper, so that it can be read on a line.
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{color}" text-anchor="{anchor}" '
-                          f'font-weight="{weight}">{html.escape(str(words))}</text>')
+                          f'font-weight="{weight}" stroke="{PAPER}" stroke-width="4" stroke-linejoin="round" '
+                          f'paint-order="stroke">{html.escape(str(words))}</text>')
 
     def rect(self, x, y, width, height, color):
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}" fill="{color}" rx="1.5"/>')
@@ -101,7 +103,7 @@ def short(value):
     return f"{value:g}"
 
 
-def lines(title, note, series, x_label, y_label, x_log=False, y_log=False, dots=True, width=900, height=480):
+def lines(title, note, series, x_label, y_label, x_log=False, y_log=False, dots=True, width=900, height=500):
     """Series {name: [(x, y)]}. A plain y axis begins at 0. Names stand at the ends of the lines."""
     series = {name: points for name, points in series.items() if points}
     if not series:
@@ -119,7 +121,7 @@ def lines(title, note, series, x_label, y_label, x_log=False, y_log=False, dots=
     left_x, right_x = (min(xs), max(xs)) if x_log else (0, max(max(xs), x_ticks[-1]))
     right_x = right_x if right_x > left_x else left_x + 1
     names = max(map(len, series)) * 7.6 + 16
-    left, right, top, bottom = 78, width - 24 - names, 84, height - 62
+    left, right, top, bottom = 78, width - 24 - names, 112, height - 62
     drawing = Drawing(width, height, title, note)
 
     def place_x(x):
@@ -138,7 +140,7 @@ def lines(title, note, series, x_label, y_label, x_log=False, y_log=False, dots=
         drawing.text(place_x(x), bottom + 22, short(x), anchor="middle", color=FAINT)
     drawing.line(left, bottom, right, bottom, color=FAINT)
     drawing.text((left + right) / 2, height - 16, x_label, anchor="middle", color=FAINT)
-    drawing.text(left - 54, top - 10, y_label, color=FAINT)
+    drawing.text(24, top - 20, y_label, color=FAINT)
     ends = []
     for (name, points), color in zip(series.items(), LINES * 3):
         placed = [(place_x(x), place_y(y)) for x, y in points]

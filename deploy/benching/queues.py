@@ -11,7 +11,7 @@ import time
 from benching.measuring import Unmeasured, progress
 
 QUEUES = {
-    "cameo": "Cameo", "bare": "bare SQLite, 1 a commit", "bare-batches": "bare SQLite, 128 a commit", "huey": "huey",
+    "cameo": "Cameo", "bare": "bare SQLite", "bare-batches": "bare SQLite, 128 a commit", "huey": "huey",
     "litequeue": "litequeue", "persist-queue": "persist-queue", "rq": "RQ on Redis",
 }
 PROCESSES = (1, 4, 16)
