@@ -11,8 +11,7 @@ import sys
 from benching.measuring import Unmeasured, progress
 
 DEBIAN = {  # package: a program of it
-    "libvips-tools": "vipsthumbnail", "imagemagick": "convert-im6.q16", "redis-server": "redis-server", "wrk": "wrk",
-    "nginx-light": "nginx", "curl": "curl", "findutils": "xargs", "sqlite3": "sqlite3",
+    "libvips-tools": "vipsthumbnail", "imagemagick": "convert-im6.q16", "redis-server": "redis-server", "findutils": "xargs",
 }
 PYTHON = {  # the peer that needs them: packages. pyvips uses the system's libvips, as Cameo and vipsthumbnail do.
     "pyvips": ["pyvips"], "huey": ["huey"], "rq": ["rq", "redis"], "thumbor": ["thumbor"],
@@ -58,11 +57,16 @@ class Environment:
             done = self.apt("install", "-y", "-qq", "--no-install-recommends", package)
             if done.returncode:
                 self.notes.fail(f"installing {package}", done.stderr)
+            elif package == "redis-server" and pathlib.Path("/run/systemd/system").exists():
+                # Only its program is wanted, not the service that Debian starts.
+                subprocess.run([*self.sudo, "systemctl", "disable", "--now", package], capture_output=True)
+
+    @property
+    def sudo(self):
+        return [] if os.geteuid() == 0 else ["sudo"]
 
     def apt(self, *words):
-        sudo = [] if os.geteuid() == 0 else ["sudo"]
-        # A redis-server that is only installed should not start as a service beside what is measured.
-        command = [*sudo, "env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", *words]
+        command = [*self.sudo, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words]
         return subprocess.run(command, capture_output=True, text=True)
 
     def install_python(self):
@@ -115,7 +119,11 @@ class Environment:
             progress(f"fetching {package}")
             fetched = self.folder / "fetched"
             fetched.mkdir(exist_ok=True)
-            done = subprocess.run(["apt-get", "download", package], cwd=fetched, capture_output=True, text=True)
+            command = ["apt-get", "download", package]
+            done = subprocess.run(command, cwd=fetched, capture_output=True, text=True)
+            if done.returncode:
+                self.apt("update", "-qq")
+                done = subprocess.run(command, cwd=fetched, capture_output=True, text=True)
             archive = next(fetched.glob(f"{package}_*.deb"), None)
             if done.returncode or not archive:
                 self.notes.fail(f"fetching {package}", done.stderr or "no file")

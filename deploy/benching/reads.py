@@ -68,7 +68,8 @@ def http(context, pictures):
     if not (context.bin / "cameo-web").exists():
         return context.notes.leave_out("reads: HTTP", "cameo-web is not built")
     if absent := web.missing():
-        return context.notes.leave_out("reads: HTTP", "not installed: " + ", ".join(package for _, package in absent))
+        packages = ", ".join(package for _, package in absent)
+        return context.notes.leave_out("reads: HTTP", f"not installed: {packages}")
 
     class Bench(web.Bench):
         pass

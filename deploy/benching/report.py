@@ -41,6 +41,10 @@ def number(value, digits=0):
     return MARK if value is None else f"{value:,.{digits}f}"
 
 
+def percent(value):
+    return MARK if value is None else f"{value * 100:.0f} %"
+
+
 def page(report, drawn):
     machine = report["machine"]
     parts = [
@@ -79,25 +83,29 @@ def jobs_section(jobs):
         return number(job["makers"].get(name, {}).get(key), digits)
 
     ratios = [
-        [job["title"], job["pictures"], of(job, "cameo", "picturesPerSecond", 1), of(job, "cameo", "busyCores", 2),
-         *(of(job, name, "ratio", 2) for name in others)]
+        [job["title"], job["pictures"], of(job, "cameo", "picturesPerSecond", 1), percent(job["makers"].get("cameo", {}).get("spread")),
+         of(job, "cameo", "busyCores", 2), *(of(job, name, "ratio", 2) for name in others)]
         for job in jobs
     ]
     cpu = [[job["title"], *(of(job, name, "cpuMilliseconds", 1) for name in makers)] for job in jobs]
-    same = [
-        [job["title"], *(of(job, name, "meanDifference", 2) for name in makers),
-         *(number(share(job, name), 2) for name in makers if name != "vipsthumbnail")]
+    same = {name: label for name, label in makers.items() if name != "vipsthumbnail"}
+    differences = [
+        [job["title"], *(f"{of(job, name, 'meanDifference', 2)}, {of(job, name, 'largestDifference', 1)}" if name in job["makers"] else MARK
+                         for name in same)]
         for job in jobs
     ]
-    sizes = [f"bytes: {label}" for name, label in makers.items() if name != "vipsthumbnail"]
+    sizes = [[job["title"], *(number(share(job, name), 2) for name in same)] for job in jobs]
     return [
         "## Whole jobs\n",
-        "From enqueueing to the last committed thumbnail, by workers that wait: pictures a second, busy cores, and ratios.\n",
-        table(["job", "pictures", "Cameo /s", "busy cores", *(f"to {label}" for label in others.values())], ratios),
+        "From enqueueing to the last committed thumbnail, by workers that wait: Cameo's pictures a second, how far its rounds\n"
+        "lie apart, the cores that it keeps busy, and ratios.\n",
+        table(["job", "pictures", "Cameo /s", "spread", "busy cores", *(f"to {label}" for label in others.values())], ratios),
         "Processor time of a picture in milliseconds, of everything that takes part:\n",
         table(["job", *makers.values()], cpu),
-        "That it is the same work: mean difference from vipsthumbnail's pixels (of 255), and bytes relative to its files:\n",
-        table(["job", *makers.values(), *sizes], same),
+        "That it is the same work: difference from vipsthumbnail's pixels (of 255), on average and of the worst picture:\n",
+        table(["job", *same.values()], differences),
+        "Bytes relative to vipsthumbnail's:\n",
+        table(["job", *same.values()], sizes),
     ]
 
 
