@@ -42,9 +42,10 @@ class Drawing:
         return "\n".join([*self.parts, "</svg>", ""])
 
 
-def bars(title, note, groups, columns=2, mark=None, mark_label="", logarithmic=False, width=1120):
+def bars(title, note, groups, columns=2, mark=None, logarithmic=False, cap=None, width=1120):
     """Groups [(title, [(label, value, text, is_ours)])] in columns, each column filled before the next. `mark` is a value
-    with a dashed line, such as the ratio 1. All groups have one scale."""
+    with a dashed line, such as the ratio 1. All groups have one scale, unless there is a `cap`: then each has its own, and
+    bars of more than so many times our value are cut."""
     groups = [(name, rows) for name, rows in groups if rows]
     values = [value for _, rows in groups for _, value, _, _ in rows if value]
     if not values:
@@ -56,9 +57,9 @@ def bars(title, note, groups, columns=2, mark=None, mark_label="", logarithmic=F
     largest, smallest = max([*values, mark or 0]), min(values)
     floor = 10 ** math.floor(math.log10(smallest)) / 1.5 if logarithmic else 0
 
-    def length(value):
+    def length(value, scale=largest):
         if not logarithmic:
-            return value / largest * room
+            return min(value / scale, 1) * room
         return math.log(max(value, floor) / floor) / math.log(largest / floor) * room
 
     # Columns of about the same height.
@@ -77,12 +78,19 @@ def bars(title, note, groups, columns=2, mark=None, mark_label="", logarithmic=F
         y += head - 6
         if mark:
             drawing.line(x + labels + length(mark), y - 2, x + labels + length(mark), y + len(rows) * row, color=INK, dash="3 3")
-            drawing.text(x + labels + length(mark), y - 6, mark_label, size=11, color=FAINT, anchor="middle")
+        scale = largest
+        if cap:
+            ours = [value for _, value, _, is_ours in rows if is_ours] or [value for _, value, _, _ in rows]
+            scale = min(max(value for _, value, _, _ in rows), cap * max(ours))
         for label, value, text, ours in rows:
             drawing.text(x + labels - 8, y + 14, label, anchor="end", weight="bold" if ours else "normal")
+            end = x + labels + (length(value, scale) if value else 0)
             if value:
-                drawing.rect(x + labels, y + 3, length(value), row - 6, OURS if ours else OTHERS)
-            drawing.text(x + labels + (length(value) if value else 0) + 6, y + 14, text, color=INK if value else FAINT)
+                drawing.rect(x + labels, y + 3, end - x - labels, row - 6, OURS if ours else OTHERS)
+            if value and value > scale * 1.001:
+                for left in (end - 22, end - 16):
+                    drawing.line(left, y + row - 2, left + 6, y + 2, color=PAPER, width=2.5)
+            drawing.text(end + 6, y + 14, text, color=INK if value else FAINT)
             y += row
     return drawing.finished()
 

@@ -68,17 +68,17 @@ class Job:
 FIVE = (64, 256, 512, 1024, 1600)
 JOBS = (
     Job("photographs-256-jpeg", "256 cover JPEG, photographs", "photographs", (cover(256, "jpeg"),), (24, 40)),
-    Job("photographs-256-webp", "256 cover WebP, photographs", "photographs", (cover(256, "webp"),), (12, 40)),
-    Job("photographs-1024-jpeg", "1024 inside JPEG, photographs", "photographs", (inside(1024, "jpeg"),), (12, 40)),
+    Job("photographs-256-webp", "256 cover WebP, photographs", "photographs", (cover(256, "webp"),), (12, 40), (2, 5)),
+    Job("photographs-1024-jpeg", "1024 inside JPEG, photographs", "photographs", (inside(1024, "jpeg"),), (12, 40), (2, 5)),
     Job("photographs-five-jpeg", "five sizes JPEG, photographs", "photographs",
-        tuple(inside(edge, "jpeg") for edge in FIVE), (6, 16), (2, 3)),
+        tuple(inside(edge, "jpeg") for edge in FIVE), (4, 16), (2, 3)),
     Job("photographs-five-webp", "five sizes WebP, photographs", "photographs",
         tuple(inside(edge, "webp") for edge in FIVE), (4, 16), (2, 3)),
     Job("photographs-512-avif", "512 inside AVIF, photographs", "photographs", (inside(512, "avif", 50),), (4, 8), (2, 3)),
     Job("640-256-jpeg", "256 cover JPEG, pictures of 640 px", "640", (cover(256, "jpeg"),), (100, 200)),
-    Job("640-256-webp", "256 cover WebP, pictures of 640 px", "640", (cover(256, "webp"),), (60, 200)),
+    Job("640-256-webp", "256 cover WebP, pictures of 640 px", "640", (cover(256, "webp"),), (60, 200), (2, 5)),
     Job("160-64-jpeg", "64 cover JPEG, pictures of 160 px", "160", (cover(64, "jpeg"),), (150, 400)),
     Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", (cover(256, "jpeg"),), (6, 16), (2, 5)),
-    Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", (cover(256, "webp"),), (12, 24), (2, 5)),
+    Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", (cover(256, "webp"),), (8, 24), (2, 5)),
     Job("heic-256-jpeg", "256 cover JPEG, HEIC", "heic", (cover(256, "jpeg"),), (4, 8), (2, 3)),
 )

@@ -5,8 +5,8 @@ import os
 import pathlib
 import signal
 import statistics
+import subprocess
 import tempfile
-import threading
 import time
 
 from benching import queue
@@ -48,7 +48,9 @@ class Bench(queue.Bench):
         return paths
 
     def enqueue(self, store, sources, size="16x16"):
-        self.run("cameo-enqueue", "--store", store, "-", "--size", size, input="".join(f"{source}\n" for source in sources))
+        command = [self.bin / "cameo-enqueue", "--store", store, "-", "--size", size]
+        names = "".join(f"{source}\n" for source in sources)
+        subprocess.run(command, input=names, text=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     @contextlib.contextmanager
     def workers(self, store, count, *arguments):
