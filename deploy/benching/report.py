@@ -4,6 +4,9 @@ import json
 from benching import plots
 
 MARK = "-"
+QUICK = """A quick run shows that everything works, and roughly what it costs. It has so few pictures that the starts of the processes
+of vipsthumbnail and ImageMagick, which the others have behind them, are a large share of their time.
+"""
 
 
 def write(report, folder):
@@ -55,6 +58,8 @@ def page(report, drawn):
         + f". A synced write of 4 KiB takes {machine['syncMilliseconds']} ms ({machine['fileSystem']}); load before: {machine['loadAverage']}.\n",
         "Figures are medians of interleaved rounds. A ratio says how many times as fast Cameo is: above 1, Cameo is faster.\n",
     ]
+    if report["quick"]:
+        parts.append(QUICK)
     for section, write_section in SECTIONS.items():
         if report.get(section):
             parts += write_section(report[section])
