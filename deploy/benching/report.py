@@ -50,12 +50,13 @@ def percent(value):
 
 def page(report, drawn):
     machine = report["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in (machine["programs"] | machine["packages"]).items())
     parts = [
         "# Cameo's benchmark\n",
         f"{report['date']}, commit {report['commit']}, {'quick' if report['quick'] else 'whole'} run of {report['minutes']} minutes.\n",
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}, Linux {machine['kernel']}; "
-        + ", ".join(f"{name} {version}" for name, version in (machine["programs"] | machine["packages"]).items())
-        + f". A synced write of 4 KiB takes {machine['syncMilliseconds']} ms ({machine['fileSystem']}); load before: {machine['loadAverage']}.\n",
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}, Linux {machine['kernel']}.\n"
+        f"A synced write of 4 KiB takes {machine['syncMilliseconds']} ms ({machine['fileSystem']}); load before: {machine['loadAverage']}.\n"
+        f"{versions}.\n",
         "Figures are medians of interleaved rounds. A ratio says how many times as fast Cameo is: above 1, Cameo is faster.\n",
     ]
     if report["quick"]:
@@ -181,7 +182,8 @@ def memory_section(section):
 def reads_section(section):
     rows = []
     if cat := section.get("cat"):
-        rows.append([f"cameo-status cat, {cat['bytes'] / 1024:.0f} KiB", f"{cat['cameo']['p50']} ms", f"{cat['cat']['p50']} ms by cat of a file"])
+        what = f"cameo-status cat, {cat['bytes'] / 1024:.0f} KiB"
+        rows.append([what, f"{cat['cameo']['p50']} ms", f"{cat['cat']['p50']} ms by cat of a file"])
     for load in section.get("URLSession", ()):
         rows.append([f"URLSession, {load['bytes'] / 1024:.0f} KiB", f"{load['first']:.0f} us", f"{load['again']:.0f} us again"])
     if http := section.get("HTTP"):
@@ -290,7 +292,8 @@ def queue_plot(queues, where):
     groups = [(f"put singly, {many(count)}", rows(lambda queue, count=count: queue["single"].get(count))) for count in singles]
     groups.append(("put in bulk", rows(lambda queue: queue.get("bulk"))))
     groups += [(f"claim + complete, {many(count)}", rows(lambda queue, count=count: queue["work"].get(count))) for count in works]
-    return plots.bars("Jobs a second through the queue alone", f"durable before a call returns; logarithmic; {where}", groups, logarithmic=True)
+    title, note = "Jobs a second through the queue alone", f"durable before a call returns; logarithmic; {where}"
+    return plots.bars(title, note, groups, logarithmic=True)
 
 
 def many(count):

@@ -150,7 +150,8 @@ class Workers(Bench):
             cpu = sum(processor_time(worker.pid) for worker in running) - before
         point = {"workers": processes, "renderers": renderers, "jobsPerSecond": round(count / took, 1),
                  "cpuMilliseconds": round(cpu / count * 1000, 2)}
-        self.show(f"{processes} workers with {renderers} renderers each", f"{point['jobsPerSecond']}/s, {point['cpuMilliseconds']} ms of CPU a job")
+        figure = f"{point['jobsPerSecond']}/s, {point['cpuMilliseconds']} ms of CPU a job"
+        self.show(f"{processes} workers with {renderers} renderers each", figure)
         return point
 
 
@@ -188,7 +189,8 @@ class Memory(Bench):
             "rendererSlope": round(slope([(done / 10_000, renderer) for done, _, renderer, _ in late]), 2) if many else None,
             "samples": [[done, round(worker, 1), round(renderer, 1)] for done, worker, renderer, _ in thinned(samples, 200)],
         }
-        self.show(f"{len(sources):,} pictures at {size}", f"worker {result['workerPeak']} MiB, largest renderer {result['rendererPeak']} MiB")
+        figure = f"worker {result['workerPeak']} MiB, largest renderer {result['rendererPeak']} MiB"
+        self.show(f"{len(sources):,} pictures at {size}", figure)
         return result
 
     def peak(self, pid):
