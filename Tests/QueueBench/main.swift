@@ -10,21 +10,23 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { fatalError("usage: cameo-queue-bench STORE claim ROUNDS | drain") }
 let store = try SQLiteStore(at: arguments[1], creating: false)
+/// Several of these may work on a store at once.
+let worker = "bench-\(ProcessInfo.processInfo.processIdentifier)"
 try await store.register(
-    WorkerDescription(id: "bench", host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
+    WorkerDescription(id: worker, host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
 )
 switch arguments[2] {
 case "claim": try await claim(rounds: arguments.count > 3 ? Int(arguments[3]) ?? 50 : 50)
 case "drain": try await drain()
 default: fatalError("unknown measurement \(arguments[2])")
 }
-try await store.deregister("bench")
+try await store.deregister(worker)
 
 func claim(rounds: Int) async throws {
     var (times, claimed, held) = ([Double](), 0, [ClaimedJob]())
     for round in 0...rounds {
         let started = ContinuousClock.now
-        let jobs = try await store.claim(limit: 32, for: "bench")
+        let jobs = try await store.claim(limit: 32, for: worker)
         // The first opens files and compiles statements, and lets full keys fill.
         if round > 0 {
             times.append(started.duration(to: .now).seconds * 1_000)
@@ -48,7 +50,7 @@ func drain() async throws {
             group.addTask {
                 var count = 0
                 while true {
-                    let jobs = try await store.claim(limit: 128, for: "bench")
+                    let jobs = try await store.claim(limit: 128, for: worker)
                     if jobs.isEmpty { return count }
                     count += jobs.count
                     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -144,7 +144,6 @@ class Uploads:
         bench.show(f"{what} ({len(self.claimed)} of them)", "; ".join(figures))
 
 
-def run(root):
-    subprocess.run([root / "deploy" / "build"], check=True, stdout=subprocess.DEVNULL)
+def run(bin):
     with tempfile.TemporaryDirectory() as folder:
-        Backfill(root / ".build" / "release", folder).measure()
+        Backfill(bin, folder).measure()

@@ -75,7 +75,7 @@ class Bench:
 
     def worker(self, store, *arguments):
         return subprocess.Popen(
-            [self.bin / "cameo-worker", "--store", store, "--allow-root", self.folder, *arguments],
+            [self.bin / "cameo-worker", "--store", store, "--allow-root", self.folder, *map(str, arguments)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
 
@@ -282,12 +282,9 @@ class Bench:
         return (rate, waits) if with_producer else rate
 
 
-def run(root):
-    subprocess.run([root / "deploy" / "build"], check=True, stdout=subprocess.DEVNULL)
-    bench = ["swift", "build", "-c", "release", "--product", "cameo-queue-bench"]
-    subprocess.run(bench, cwd=root, check=True, stdout=subprocess.DEVNULL)
+def run(bin):
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(root / ".build" / "release", folder)
+        bench = Bench(bin, folder)
         bench.inserts()
         bench.drain_without_pictures(bench.enqueue())
         bench.tiny_jobs()

@@ -41,10 +41,9 @@ def ffmpegthumbnailer(path):
         return (children() - before) / len(MOMENTS)
 
 
-def run(root, folder, rounds):
+def run(bin, folder, rounds):
     if not shutil.which("ffmpegthumbnailer"):
         sys.exit("ffmpegthumbnailer is missing: apt-get install ffmpegthumbnailer")
-    bin = root / ".build" / "release"
     if not (bin / "cameo-frames").exists():
         sys.exit("there is no release build with videos: run deploy/build --video first")
     files = sorted(path.resolve() for path in folder.iterdir() if path.suffix in ENDINGS)

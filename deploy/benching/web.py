@@ -38,10 +38,10 @@ def free_port():
         return server.getsockname()[1]
 
 
-def wrk(url, *headers, seconds=SECONDS):
+def wrk(url, *headers, seconds=None):
     """The requests a second; ends the program if a response is neither 200 nor 304."""
     words = [word for header in headers for word in ("-H", header)]
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", *words, url]
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds or SECONDS}s", *words, url]
     report = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in report and not headers:
         sys.exit(report)
@@ -91,6 +91,7 @@ class Bench(queue.Bench):
         return re.search(r"cameo://thumb/([0-9a-f]+)", uri)[1], nearest
 
     def loads(self, picture, rounds, minutes):
+        """Loads a second of either server, and the memory of cameo-web after each round."""
         store, ports = self.folder / "store", (free_port(), free_port())
         thumbnail, file = self.thumbnail(store, picture)
         config = self.folder / "nginx.conf"
@@ -105,13 +106,16 @@ class Bench(queue.Bench):
                     rates.setdefault((name, "whole"), []).append(wrk(url))
                     rates.setdefault((name, "304"), []).append(wrk(url, f"If-None-Match: {tags[name]}"))
                 memory.append(resident(web.pid))
+            figures = {"bytes": file.stat().st_size, "memory": memory}
             for kind, what in (("whole", f"{file.stat().st_size / 1024:.0f} KiB thumbnail"), ("304", "If-None-Match, 304")):
                 ours, theirs = (statistics.median(rates[name, kind]) for name in urls)
+                figures[kind] = {"cameoWeb": ours, "nginx": theirs, "ratio": ours / theirs}
                 self.show(what, f"{ours:,.0f}/s; nginx {theirs:,.0f}/s; ratio {ours / theirs:.2f}")
             self.show("memory after each round", ", ".join(f"{size:.0f} MiB" for size in memory))
             for minute in range(minutes):
                 rate = wrk(urls["cameo-web"], seconds=60)
                 self.show(f"minute {minute + 1} under load", f"{rate:,.0f}/s, {resident(web.pid):.0f} MiB")
+        return figures
 
     def readers(self, rounds, count=2_000):
         """Whatever runs beside a worker slows it where there are few cores, so an unrelated program that takes as much
@@ -176,15 +180,19 @@ while True:
     return [start(stack, [sys.executable, "-c", program]) for _ in range(2)]
 
 
-def run(root, picture, rounds, minutes):
-    for program, package in (("wrk", "wrk"), ("nginx", "nginx-light"), ("curl", "curl")):
-        if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin"):
-            sys.exit(f"{program} is missing: apt-get install {package}")
-    subprocess.run([root / "deploy" / "build"], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["swift", "build", "-c", "release", "--product", "cameo-web"], cwd=root, check=True, stdout=subprocess.DEVNULL)
+def missing():
+    """The programs that are not installed, with their packages."""
+    programs = ("wrk", "wrk"), ("nginx", "nginx-light"), ("curl", "curl")
+    path = os.environ["PATH"] + ":/usr/sbin"
+    return [(program, package) for program, package in programs if not shutil.which(program, path=path)]
+
+
+def run(bin, picture, rounds, minutes):
+    for program, package in missing():
+        sys.exit(f"{program} is missing: apt-get install {package}")
     with tempfile.TemporaryDirectory() as folder:
         # nginx gives up its rights to a user who has to reach the file.
         os.chmod(folder, 0o755)
-        bench = Bench(root / ".build" / "release", folder)
+        bench = Bench(bin, folder)
         bench.loads(picture, rounds, minutes)
         bench.readers(rounds)

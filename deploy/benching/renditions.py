@@ -1,0 +1,84 @@
+"""A thumbnail in the words of every program that makes it, and the jobs of the benchmark."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Rendition:
+    width: int
+    height: int
+    fit: str  # cover or inside
+    format: str  # jpeg, webp or avif
+    quality: int
+
+    @property
+    def label(self):
+        return f"{self.width}-{self.fit}-{self.format}"
+
+    @property
+    def suffix(self):
+        return {"jpeg": "jpg"}.get(self.format, self.format)
+
+    def file(self, source):
+        """The name of the file that a peer writes for a source."""
+        return f"{source.stem}-{self.label}.{self.suffix}"
+
+    @property
+    def cameo(self):
+        return f"{self.width}x{self.height}:{self.fit}:{self.format}:q{self.quality}"
+
+    def vipsthumbnail(self, folder):
+        box = f"{self.width}x{self.height}"
+        size = ["-s", box, "-m", "centre"] if self.fit == "cover" else ["-s", f"{box}>"]
+        # libaom's effort is Cameo's, and so are the 8 bits.
+        more = ",compression=av1,effort=2,bitdepth=8" if self.format == "avif" else ""
+        return [*size, "-o", f"{folder}/%s-{self.label}.{self.suffix}[Q={self.quality},strip{more}]"]
+
+    def convert(self):
+        """The words between source and target. The hint makes the decoder shrink, as ImageMagick's manual advises."""
+        box = f"{self.width}x{self.height}"
+        hint = ["-define", f"jpeg:size={self.width * 2}x{self.height * 2}"]
+        cover = ["-thumbnail", f"{box}^", "-gravity", "center", "-extent", box]
+        return hint, ["-auto-orient", *(cover if self.fit == "cover" else ["-thumbnail", f"{box}>"]), "-quality", str(self.quality)]
+
+    def words(self):
+        """What the peers that are Python programs are told."""
+        return {**dataclasses.asdict(self), "label": self.label, "suffix": self.suffix}
+
+
+def cover(edge, format):
+    return Rendition(edge, edge, "cover", format, 75)
+
+
+def inside(edge, format, quality=75):
+    return Rendition(edge, edge, "inside", format, quality)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """Thumbnails of a set of pictures. The counts are pictures, and rounds, of a quick and of a whole run."""
+
+    name: str
+    title: str
+    set: str
+    renditions: tuple
+    pictures: tuple
+    rounds: tuple = (3, 5)
+
+
+FIVE = (64, 256, 512, 1024, 1600)
+JOBS = (
+    Job("photographs-256-jpeg", "256 cover JPEG, photographs", "photographs", (cover(256, "jpeg"),), (24, 40)),
+    Job("photographs-256-webp", "256 cover WebP, photographs", "photographs", (cover(256, "webp"),), (12, 40), (2, 5)),
+    Job("photographs-1024-jpeg", "1024 inside JPEG, photographs", "photographs", (inside(1024, "jpeg"),), (12, 40), (2, 5)),
+    Job("photographs-five-jpeg", "five sizes JPEG, photographs", "photographs",
+        tuple(inside(edge, "jpeg") for edge in FIVE), (4, 24), (2, 3)),
+    Job("photographs-five-webp", "five sizes WebP, photographs", "photographs",
+        tuple(inside(edge, "webp") for edge in FIVE), (4, 20), (2, 3)),
+    Job("photographs-512-avif", "512 inside AVIF, photographs", "photographs", (inside(512, "avif", 50),), (4, 16), (2, 3)),
+    Job("640-256-jpeg", "256 cover JPEG, pictures of 640 px", "640", (cover(256, "jpeg"),), (100, 200)),
+    Job("640-256-webp", "256 cover WebP, pictures of 640 px", "640", (cover(256, "webp"),), (60, 200), (2, 5)),
+    Job("160-64-jpeg", "64 cover JPEG, pictures of 160 px", "160", (cover(64, "jpeg"),), (150, 400)),
+    Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", (cover(256, "jpeg"),), (8, 24), (2, 5)),
+    Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", (cover(256, "webp"),), (8, 24), (2, 5)),
+    Job("heic-256-jpeg", "256 cover JPEG, HEIC", "heic", (cover(256, "jpeg"),), (4, 16), (2, 3)),
+)
