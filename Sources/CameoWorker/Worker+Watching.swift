@@ -11,7 +11,9 @@ extension Worker {
     func listen() async {
         for await _ in store.wakeUps(pause: .milliseconds(2)) {
             hooks?.wake()
-            if running.count < configuration.concurrency { wake.yield() }
+            guard running.count < configuration.concurrency else { continue }
+            wake.yield()
+            await configuration.time.pause(pace.rest)
         }
     }
 

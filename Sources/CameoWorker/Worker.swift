@@ -28,6 +28,7 @@ package final class Worker: Service {
     let tally = WorkTally()
     let phase: WorkerPhase
     private let cadence: Cadence
+    let pace = ClaimPace()
     private let wakeUps: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
 
@@ -214,6 +215,7 @@ package final class Worker: Service {
             queues: configuration.queues,
             for: id
         )
+        pace.note(found: !jobs.isEmpty)
         return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
 
