@@ -13,7 +13,7 @@ struct ProgressiveJPEGTests {
     @Test(
         arguments: [
             ["-sample", "1x1"], ["-sample", "2x1"], ["-sample", "1x2"], ["-sample", "2x2"], ["-sample", "4x1"],
-            ["-sample", "3x3"], ["-sample", "1x1,2x2,1x2"], ["-grayscale"], ["-rgb"], ["-quality", "100"],
+            ["-sample", "3x2"], ["-sample", "1x1,2x2,1x2"], ["-grayscale"], ["-rgb"], ["-quality", "100"],
         ],
         [[], ["-restart", "3"]]
     )
