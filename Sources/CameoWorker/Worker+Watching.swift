@@ -17,6 +17,11 @@ extension Worker {
         }
     }
 
+    /// Stops jobs at their time limits. Not a part of ``watch()``, which may wait for the store.
+    func enforceTimeLimits() async {
+        while (try? await configuration.time.sleep(configuration.sweepInterval)) != nil { running.stopOverdue() }
+    }
+
     func watch() async {
         let time = configuration.time
         var sweeps = 0
@@ -24,7 +29,6 @@ extension Worker {
         var nextLease = nextSweep + configuration.leaseInterval
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
-            running.stopOverdue()
             var pause = configuration.sweepInterval
             do {
                 if time.now() >= nextSweep {

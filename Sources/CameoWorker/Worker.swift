@@ -92,6 +92,7 @@ package final class Worker: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
+                group.addTask { await self.enforceTimeLimits() }
                 group.addTask { try await self.workAndDeliver() }
                 group.addTask { await self.maintain() }
                 // Only the work ends by itself, so it is the first to return.
