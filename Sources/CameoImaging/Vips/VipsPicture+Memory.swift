@@ -36,14 +36,14 @@ extension VipsPicture {
     /// The same pixels for operations that are to read them from top to bottom, once: they keep rows that they need again.
     func inRowOrder() -> VipsPicture? {
         guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        vips_image_set_int(copy.image, "vips-sequential", 1)
+        vips_image_set_int(copy.image, VIPS_META_SEQUENTIAL, 1)
         return copy
     }
 
     /// The same pixels for operations that may read them in any order: they must be in memory.
     func inAnyOrder() -> VipsPicture? {
         guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        vips_image_remove(copy.image, "vips-sequential")
+        vips_image_remove(copy.image, VIPS_META_SEQUENTIAL)
         return copy
     }
 }
