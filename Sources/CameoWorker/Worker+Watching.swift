@@ -9,11 +9,9 @@ internal import Logging
 extension Worker {
     /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
     func listen() async {
-        for await _ in store.wakeUps(pause: .milliseconds(2)) {
+        for await _ in store.wakeUps(pause: { self.pace.rest }) {
             hooks?.wake()
-            guard running.count < configuration.concurrency else { continue }
-            wake.yield()
-            await configuration.time.pause(pace.rest)
+            if running.count < configuration.concurrency { wake.yield() }
         }
     }
 

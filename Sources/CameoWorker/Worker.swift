@@ -216,7 +216,7 @@ package final class Worker: Service {
             queues: configuration.queues,
             for: id
         )
-        pace.note(found: !jobs.isEmpty)
+        pace.note(found: jobs.count, room: room)
         return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
 

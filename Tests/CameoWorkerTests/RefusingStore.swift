@@ -62,7 +62,7 @@ final class RefusingStore: WorkerStore {
         try await store.deregister(worker, adding: counted)
     }
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep { try await store.sweep(for: worker) }
-    func wakeUps(pause: Duration) -> AsyncStream<Void> { store.wakeUps(pause: pause) }
+    func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> { store.wakeUps(pause: pause) }
     func claim(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String)
         async throws(StoreError) -> [ClaimedJob]
     {

@@ -233,7 +233,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.lastChange() == changes[2].cursor)
         },
         ConformanceCase("commits of other processes wake those who wait") { fixture in
-            var wakeUps = fixture.store.wakeUps(pause: .milliseconds(2)).makeAsyncIterator()
+            var wakeUps = fixture.store.wakeUps { .milliseconds(2) }.makeAsyncIterator()
             await wakeUps.next()
             let other = try await fixture.another()
             // A wake-up may belong to an earlier commit, so this waits for each of several.

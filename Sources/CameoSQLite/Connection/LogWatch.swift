@@ -17,7 +17,7 @@ final class LogWatch: @unchecked Sendable {
     private let currentVersion: @Sendable () -> Int?
     private let files: [String]
     /// The time between an event and the next one that is noticed.
-    private let pause: DispatchTimeInterval
+    private let pause: @Sendable () -> Duration
     private let notify: @Sendable () -> Void
     private let descriptor: Int32
     private let source: any DispatchSourceProtocol
@@ -28,12 +28,12 @@ final class LogWatch: @unchecked Sendable {
     /// Calls `notify` on its own queue after commits, until it is stopped.
     init(
         of directory: StoreDirectory,
-        pause: Duration,
+        pause: @escaping @Sendable () -> Duration,
         version: @escaping @Sendable () -> Int?,
         notify: @escaping @Sendable () -> Void
     ) {
         currentVersion = version
-        self.pause = .milliseconds(Int(pause / .milliseconds(1)))
+        self.pause = pause
         self.notify = notify
         files = [directory.path, directory.writeAheadLog]
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
@@ -77,7 +77,7 @@ final class LogWatch: @unchecked Sendable {
             while read(descriptor, &bytes, bytes.count) > 0 {}
             watchFiles()
             source.suspend()
-            queue.asyncAfter(deadline: .now() + pause) { self.source.resume() }
+            queue.asyncAfter(deadline: .now() + .milliseconds(Int(pause() / .milliseconds(1)))) { self.source.resume() }
         }
         event += 1
         look(0, after: event)

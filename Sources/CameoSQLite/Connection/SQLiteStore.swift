@@ -11,6 +11,8 @@ package final class SQLiteStore: Store {
     package let directory: StoreDirectory
     package let clock: StoreClock
     let writes: CommitQueue?
+    /// nil if the store was opened read-only.
+    let claimTurn: ClaimTurn?
     let files: BlobFiles
     let readings = Mutex(PendingReadings())
     /// The registrations of this process's workers, by id.
@@ -44,6 +46,7 @@ package final class SQLiteStore: Store {
                 clock: clock,
                 writer: writer,
                 line: line,
+                claimTurn: ClaimTurn(directory.claimLock),
                 checkpointer: Checkpointer(directory: directory, patience: patience),
                 readAccess: .readOnly
             )
@@ -64,6 +67,7 @@ package final class SQLiteStore: Store {
                 clock: clock,
                 writer: nil,
                 line: nil,
+                claimTurn: nil,
                 checkpointer: Checkpointer(directory: directory, patience: Patience()),
                 readAccess: access
             )
@@ -77,12 +81,14 @@ package final class SQLiteStore: Store {
         clock: StoreClock,
         writer: DatabaseQueue?,
         line: WaitingLine?,
+        claimTurn: ClaimTurn?,
         checkpointer: Checkpointer,
         readAccess: Connection.Access
     ) throws {
         self.directory = directory
         self.clock = clock
         self.writer = writer
+        self.claimTurn = claimTurn
         self.checkpointer = checkpointer
         self.readAccess = readAccess
         reader = try Connection.open(directory.database, readAccess)
@@ -238,7 +244,7 @@ package final class SQLiteStore: Store {
         return try value(of: result)
     }
 
-    package func wakeUps(pause: Duration) -> AsyncStream<Void> {
+    package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let watch = LogWatch(
             of: directory,

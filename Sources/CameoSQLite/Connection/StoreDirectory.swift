@@ -15,6 +15,8 @@ package struct StoreDirectory: Hashable, Sendable {
     var checkpointLock: String { path + "/checkpoint.lock" }
     /// Processes that wait for the write lock show here how long they have waited.
     var waitingLine: String { path + "/waiting.lock" }
+    /// Held by the process whose turn it is to claim jobs.
+    var claimLock: String { path + "/claim.lock" }
     /// Held by the process that creates or migrates the tables.
     var setUpLock: String { path + "/setup.lock" }
 

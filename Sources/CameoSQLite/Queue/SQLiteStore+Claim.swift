@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CameoModel
 package import CameoStore
 internal import Foundation
@@ -19,24 +20,32 @@ extension SQLiteStore {
         queues: [String]?,
         for worker: String
     ) async throws(StoreError) -> [ClaimedJob] {
+        guard let claimTurn else { throw .readOnly(path: directory.path) }
         guard limit > 0 else { return [] }
+        let since = cameo_monotonic_ms()
         while true {
-            let page = try await arrivals()
             let now = nowMilliseconds
             let isWorthwhile = try await read { db in
-                try page.last > 0 || Self.mayClaim(db, kind, queues, background, now: now)
+                try Self.hasArrivals(db) || Self.mayClaim(db, kind, queues, background, now: now)
             }
-            if isWorthwhile {
-                // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
-                let (refusals, jobs) = try await commit { db in
-                    let refusals = try Self.accept(page, now: now, db)
-                    return (refusals, try Self.claim(limit, background, kind, queues, for: worker, now: now, db))
-                }
-                refused.withLock { $0 += refusals }
-                if !jobs.isEmpty { return jobs }
+            guard isWorthwhile else {
+                claimTurn.note(found: false)
+                return []
             }
+            let hasTurn = claimTurn.take()
+            let isPatient = !hasTurn && claimTurn.isNeeded(after: cameo_monotonic_ms() - since)
+            if isPatient, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
+            defer { if hasTurn { claimTurn.end() } }
+            let page = try await arrivals()
+            // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
+            let (refusals, jobs) = try await commit { db in
+                let refusals = try Self.accept(page, now: now, db)
+                return (refusals, try Self.claim(limit, background, kind, queues, for: worker, now: now, db))
+            }
+            claimTurn.note(found: !jobs.isEmpty)
+            refused.withLock { $0 += refusals }
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard page.last > 0, try await read({ db in try Self.hasArrivals(db) }) else { return [] }
+            guard jobs.isEmpty, page.last > 0 else { return jobs }
         }
     }
 

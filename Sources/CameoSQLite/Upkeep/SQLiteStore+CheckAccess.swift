@@ -30,7 +30,10 @@ extension SQLiteStore {
     private static func closedPaths(in directory: StoreDirectory) throws -> [String] {
         var store = stat()
         guard stat(directory.path, &store) == 0 else { throw Errno() }
-        let locks = [directory.checkpointLock, directory.waitingLine, directory.setUpLock, directory.maintenanceLock]
+        let locks = [
+            directory.checkpointLock, directory.waitingLine, directory.claimLock, directory.setUpLock,
+            directory.maintenanceLock,
+        ]
         let database = ["", "-wal", "-shm"].map { directory.database + $0 }
         let folders = [directory.workers, directory.blobs].flatMap { [$0] + everything(in: $0) }
         return (database + locks + folders).filter { path in

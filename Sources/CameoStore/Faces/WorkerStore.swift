@@ -16,7 +16,7 @@ package protocol WorkerStore: AnyStore {
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep
     /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
     /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
-    func wakeUps(pause: Duration) -> AsyncStream<Void>
+    func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
 
     /// Claims up to `limit` jobs, lowest rank first, and counts an attempt for each (invariant I1). Returns none if
     /// nothing is due, no queue or concurrency key has room, or the worker was asked to stop. Claims only from

@@ -103,7 +103,7 @@ final class ChangeFeed: Sendable {
         await withTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { [store] in
-                for await _ in store.wakeUps(pause: Self.rest) { wake.yield() }
+                for await _ in store.wakeUps(pause: { Self.rest }) { wake.yield() }
             }
             group.addTask { [patience = min(Self.patience, beat)] in
                 while (try? await Task.sleep(for: patience)) != nil { wake.yield() }
