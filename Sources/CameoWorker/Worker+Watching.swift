@@ -32,8 +32,14 @@ extension Worker {
                 if time.now() >= nextSweep {
                     nextSweep = time.now() + configuration.sweepInterval
                     hooks?.wake()
-                    // Some systems report no commits of other processes, such as a kernel that has run out of watches.
-                    if sweeps.isMultiple(of: Self.sweepsPerLook) { wake.yield() }
+                    if sweeps.isMultiple(of: Self.sweepsPerLook) {
+                        phase.hasOverduePoisonJob = try await store.hasOverduePoisonJob(
+                            queues: configuration.queues,
+                            background: backgroundJobs
+                        )
+                        // Some systems report no commits of other processes, such as a kernel that has run out of watches.
+                        wake.yield()
+                    }
                     sweeps += 1
                 }
                 if let due = try await sweep() {

@@ -203,8 +203,11 @@ package final class Worker: Service {
     private func claim() async throws(StoreError) -> [ClaimedJob] {
         guard !running.containsPoisonJob else { return [] }
         let background = backgroundJobs
-        if try await store.hasOverduePoisonJob(queues: configuration.queues, background: background) {
-            return try await claimPoisonJob()
+        if phase.hasOverduePoisonJob {
+            guard running.count == 0 else { return [] }
+            phase.hasOverduePoisonJob = false
+            let jobs = try await claimPoisonJob()
+            if !jobs.isEmpty { return jobs }
         }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
@@ -221,7 +224,7 @@ package final class Worker: Service {
     }
 
     /// Whether jobs of background queues are claimed now.
-    private var backgroundJobs: BackgroundJobs { configuration.backgroundJobs(at: store.clock.now()) }
+    var backgroundJobs: BackgroundJobs { configuration.backgroundJobs(at: store.clock.now()) }
 
     /// Claims one poison job once every running job has ended, to run it alone: if the worker dies, only that job is blamed.
     /// Other jobs go first: a poison job waits until no other job does, or until it has waited long enough.

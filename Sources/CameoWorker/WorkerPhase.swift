@@ -12,6 +12,7 @@ final class WorkerPhase: Sendable {
         var hasDrained = false
         var hasLostStore = false
         var retirement: StoreError?
+        var hasOverduePoisonJob = false
     }
 
     private let state = Mutex(State())
@@ -69,6 +70,13 @@ final class WorkerPhase: Sendable {
 
     func loseStore() {
         state.withLock { $0.hasLostStore = true }
+    }
+
+    /// Whether a poison job has waited so long that it goes before all others. Looked up now and then, because the claim
+    /// of every job would pay for it.
+    var hasOverduePoisonJob: Bool {
+        get { state.withLock { $0.hasOverduePoisonJob } }
+        set { state.withLock { $0.hasOverduePoisonJob = newValue } }
     }
 
     /// Whether a drain has found nothing left to do.

@@ -25,10 +25,10 @@ extension SQLiteStore {
         let since = cameo_monotonic_ms()
         while true {
             let now = nowMilliseconds
-            let isWorthwhile = try await read { db in
-                try Self.hasArrivals(db) || Self.mayClaim(db, kind, queues, background, now: now)
+            let (hasArrivals, mayClaim) = try await read { db in
+                (try Self.hasArrivals(db), try Self.mayClaim(db, kind, queues, background, now: now))
             }
-            guard isWorthwhile else {
+            guard hasArrivals || mayClaim else {
                 claimTurn.note(found: false)
                 return []
             }
@@ -36,7 +36,7 @@ extension SQLiteStore {
             let isPatient = !hasTurn && claimTurn.isNeeded(after: cameo_monotonic_ms() - since)
             if isPatient, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
             defer { if hasTurn { claimTurn.end() } }
-            let page = try await arrivals()
+            let page = hasArrivals ? try await arrivals() : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (refusals, jobs) = try await commit { db in
                 let refusals = try Self.accept(page, now: now, db)
