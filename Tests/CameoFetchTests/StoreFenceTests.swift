@@ -48,6 +48,22 @@ struct StoreFenceTests {
         #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
     }
 
+    /// The folders' listing is kept while their times stay the same, but not one of the last seconds.
+    @Test
+    func filesThatTheStoreMakesAreKnownHoweverLongItWasIdle() async throws {
+        try folder.write(Data("x".utf8), to: "other.jpg")
+        for name in ["cameo.sqlite-journal", "workers/2.lock", "vacuum"] {
+            // Longer than a folder that has changed is listed again for every file.
+            try await Task.sleep(for: .milliseconds(2_100))
+            #expect(try await fetcher.fetch(folder.uri(of: "other.jpg")).bytes == 1)
+            try folder.write(Data("x".utf8), to: "store/\(name)")
+            let link = folder.path(of: "a.jpg")
+            try FileManager.default.linkItem(atPath: folder.path(of: "store/\(name)"), toPath: link)
+            #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
+            try FileManager.default.removeItem(atPath: link)
+        }
+    }
+
     @Test
     func aLinkIntoTheStoreIsNotFollowed() async throws {
         try FileManager.default.createSymbolicLink(atPath: folder.path(of: "link"), withDestinationPath: "store")

@@ -85,7 +85,8 @@ final class FileSource: SourceProvider {
     ) throws -> BlobDigest {
         KillPoint.midFetch.pass()
         var hash = SHA256()
-        var buffer = [UInt8](repeating: 0, count: 262_144)
+        // Of most files that is all: a larger buffer costs more to clear than a small file to read.
+        var buffer = [UInt8](repeating: 0, count: min(opened.snapshot.size, 262_144))
         var offset = 0
         while offset < opened.snapshot.size {
             try cancellation.check()

@@ -1,17 +1,27 @@
 internal import CameoModel
 internal import Glibc
+internal import Synchronization
 
 /// Keeps `file:` away from the store's own files.
 ///
 /// DESIGN: closing any descriptor of SQLite's files drops the POSIX locks that the process holds on them, and then
 /// acknowledged writes can be lost. So a candidate is opened with O_PATH, which is harmless. The candidate and every folder
 /// above it are compared by identity (device and inode) with the store's folder and the files directly in it and among its
-/// locks. That detects hard links, bind mounts and a renamed store; a comparison of paths would not.
-struct StoreFence: Sendable {
+/// locks. That detects hard links, bind mounts and a renamed store; a comparison of paths would not. The folders are listed
+/// anew only when their times say that they have changed: listing them for each picture took a twentieth of a small one's
+/// time in the worker.
+final class StoreFence: Sendable {
     private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
     private static let dot = CChar(bitPattern: UInt8(ascii: "."))
 
+    private struct Listing {
+        /// When the folders had last changed, in nanoseconds since 1970.
+        let changes: [Int64]
+        let identities: Set<FileIdentity>
+    }
+
     private let directory: OpenFile
+    private let listing = Mutex<Listing?>(nil)
 
     init(around path: String) throws(FetchConfigurationError) {
         do throws(Errno) {
@@ -38,15 +48,46 @@ struct StoreFence: Sendable {
 
     /// The identities at this moment: SQLite creates and removes `-wal` and `-shm` at any time.
     private func identities() throws(Errno) -> Set<FileIdentity> {
+        let changes = try changes()
+        if let listing = listing.withLock({ $0 }), listing.changes == changes { return listing.identities }
+        let identities = try listed()
+        // A folder that has just changed may change again within the same tick of the clock.
+        let isSettled = changes.allSatisfy { Self.now - $0 > 2_000_000_000 }
+        if isSettled { listing.withLock { $0 = Listing(changes: changes, identities: identities) } }
+        return identities
+    }
+
+    private func listed() throws(Errno) -> Set<FileIdentity> {
         guard let status = directory.status() else { throw Errno(EBADF) }
         var identities = try Self.identities(in: directory.magicLink)
         identities.insert(FileIdentity(status))
         do throws(Errno) {
-            identities.formUnion(try Self.identities(in: directory.magicLink + "/workers"))
+            identities.formUnion(try Self.identities(in: workers))
         } catch {
             guard error.code == ENOENT else { throw error }  // no worker has created it yet
         }
         return identities
+    }
+
+    private var workers: String { directory.magicLink + "/workers" }
+
+    /// When the store's folder and that of its workers' locks last changed, in nanoseconds since 1970.
+    private func changes() throws(Errno) -> [Int64] {
+        guard let status = directory.status() else { throw Errno(EBADF) }
+        var ofWorkers = stat()
+        // Without it there is one change to compare; its creation changes the folder above it.
+        guard stat(workers, &ofWorkers) == 0 else { return [Self.nanoseconds(status.st_ctim)] }
+        return [status.st_ctim, ofWorkers.st_ctim].map(Self.nanoseconds)
+    }
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     private static func identities(in folder: String) throws(Errno) -> Set<FileIdentity> {
