@@ -9,6 +9,7 @@
 #define CAMEO_VIPS_AT_LEAST(major, minor)                                                                              \
     (VIPS_MAJOR_VERSION > (major) || (VIPS_MAJOR_VERSION == (major) && VIPS_MINOR_VERSION >= (minor)))
 
+#include "compute.h"
 #include "load.h"
 #include "look.h"
 #include "operate.h"

@@ -3,7 +3,7 @@ internal import CVips
 /// One method per libvips operation. All return nil if the operation failed.
 extension VipsPicture {
     /// Computes all pixels now; later steps may read them in any order. Damage in the file surfaces here.
-    func materialized() -> VipsPicture? { VipsPicture(adopting: vips_image_copy_memory(image)) }
+    func materialized() -> VipsPicture? { VipsPicture(adopting: cameo_vips_computed(image)) }
 
     func converted(to space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_colourspace(image, $0, space) }
