@@ -36,11 +36,13 @@ let package = Package(
     targets: [
         // C libraries and system calls that Swift cannot see by itself; each header says why it exists.
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CSandbox"),
         .target(name: "CSQLiteConfig"),
+        .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
 
         // The rooms, in the order in which a request passes through them.
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
@@ -52,7 +54,7 @@ let package = Package(
         ),
         .target(name: "CameoEngine", dependencies: ["CameoStore", "CameoSQLite"]),
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
-        .target(name: "CameoImaging", dependencies: ["CameoModel", "CVips"]),
+        .target(name: "CameoImaging", dependencies: ["CameoModel", "CJPEG", "CVips", "CWebP"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
             name: "CameoChild",

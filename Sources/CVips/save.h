@@ -8,13 +8,6 @@
 #define CAMEO_NO_METADATA "strip", TRUE
 #endif
 
-/// `subsampling` is explicit, because the savers' default may change.
-static inline int cameo_vips_jpegsave(VipsImage *in, void **buffer, size_t *length, int quality, int progressive,
-                                      VipsForeignSubsample subsampling) {
-    return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "interlace", progressive,
-                                "subsample_mode", subsampling, CAMEO_NO_METADATA, NULL);
-}
-
 /// `compression`: zlib's level, 1..9. All row filters are tried: without them, photographs are 20 to 40 per cent
 /// larger.
 static inline int cameo_vips_pngsave(VipsImage *in, void **buffer, size_t *length, int compression) {
@@ -73,3 +66,6 @@ static inline int cameo_vips_lowest(VipsImage *in, double *lowest, int band) {
 static inline int cameo_vips_profile_load(const char *name, VipsBlob **profile) {
     return vips_profile_load(name, profile, NULL);
 }
+
+/// Adds to libvips' error text.
+static inline void cameo_vips_note_error(const char *domain, const char *text) { vips_error(domain, "%s", text); }

@@ -26,45 +26,49 @@ extension VipsPicture {
     ///
     /// - Returns: nil if the encoder failed.
     func encoded(by saver: VipsSaver) -> Data? {
+        let image = image
+        switch saver {
+        case .jpeg(let quality, let chroma, let isProgressive):
+            return jpeg(quality: quality, chroma: chroma, isProgressive: isProgressive)
+        case .png(let effort):
+            return saved { cameo_vips_pngsave(image, $0, $1, Int32(effort)) }
+        case .palettePNG(let quality, let effort):
+            return saved { cameo_vips_pngsave_palette(image, $0, $1, Int32(effort), Int32(quality), Int32(effort)) }
+        case .webp(let quality, let alphaQuality, let effort) where isPlainColor:
+            return webP(quality: quality, alphaQuality: alphaQuality, effort: effort, isLossless: false)
+        case .webp(let quality, let alphaQuality, let effort):
+            return saved { cameo_vips_webpsave(image, $0, $1, Int32(quality), Int32(alphaQuality), Int32(effort)) }
+        case .losslessWebP(let effort) where isPlainColor:
+            return webP(quality: Self.losslessQuality, alphaQuality: 100, effort: effort, isLossless: true)
+        case .losslessWebP(let effort):
+            return saved { cameo_vips_webpsave_lossless(image, $0, $1, Int32(effort)) }
+        case .nearLosslessWebP(let quality, let effort):
+            return saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }
+        case .avif(let quality, let effort, let chroma):
+            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), 0, Int32(effort), chroma.saverOption) }
+        case .losslessAVIF(let effort):
+            return saved { cameo_vips_avifsave(image, $0, $1, 100, 1, Int32(effort), VIPS_FOREIGN_SUBSAMPLE_OFF) }
+        case .gif(let effort):
+            return saved { cameo_vips_gifsave(image, $0, $1, Int32(effort)) }
+        }
+    }
+
+    /// libvips' default for a lossless file.
+    private static let losslessQuality = 75
+
+    /// The bytes in a buffer that `save` allocates.
+    private func saved(
+        by save: (UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>) -> Int32
+    ) -> Data? {
         var buffer: UnsafeMutableRawPointer?
         var length = 0
-        let result = save(by: saver, &buffer, &length)
+        let result = save(&buffer, &length)
         guard let buffer else { return nil }
         guard result == 0 else {
             g_free(buffer)
             return nil
         }
         return Data(bytesNoCopy: buffer, count: length, deallocator: .custom { pointer, _ in g_free(pointer) })
-    }
-
-    private func save(by saver: VipsSaver, _ buffer: inout UnsafeMutableRawPointer?, _ length: inout Int) -> Int32 {
-        switch saver {
-        case .jpeg(let quality, let chroma, let isProgressive):
-            cameo_vips_jpegsave(
-                image,
-                &buffer,
-                &length,
-                Int32(quality),
-                isProgressive ? 1 : 0,
-                chroma.saverOption
-            )
-        case .png(let effort):
-            cameo_vips_pngsave(image, &buffer, &length, Int32(effort))
-        case .palettePNG(let quality, let effort):
-            cameo_vips_pngsave_palette(image, &buffer, &length, Int32(effort), Int32(quality), Int32(effort))
-        case .webp(let quality, let alphaQuality, let effort):
-            cameo_vips_webpsave(image, &buffer, &length, Int32(quality), Int32(alphaQuality), Int32(effort))
-        case .losslessWebP(let effort):
-            cameo_vips_webpsave_lossless(image, &buffer, &length, Int32(effort))
-        case .nearLosslessWebP(let quality, let effort):
-            cameo_vips_webpsave_near_lossless(image, &buffer, &length, Int32(quality), Int32(effort))
-        case .avif(let quality, let effort, let chroma):
-            cameo_vips_avifsave(image, &buffer, &length, Int32(quality), 0, Int32(effort), chroma.saverOption)
-        case .losslessAVIF(let effort):
-            cameo_vips_avifsave(image, &buffer, &length, 100, 1, Int32(effort), VIPS_FOREIGN_SUBSAMPLE_OFF)
-        case .gif(let effort):
-            cameo_vips_gifsave(image, &buffer, &length, Int32(effort))
-        }
     }
 
     /// Whether the alpha band is 255 everywhere; nil if that could not be computed.

@@ -1,0 +1,3 @@
+// libwebp's encoder. Swift sees all of it; libvips' saver, which uses it too, adds metadata that would have to be taken off.
+#pragma once
+#include <webp/encode.h>
