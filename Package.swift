@@ -234,7 +234,7 @@ let package = Package(
         // For callgrind.
         .executableTarget(
             name: "cameo-render-bench",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages"],
+            dependencies: ["CLinux", "CameoModel", "CameoImaging", "CameoRenderMessages"],
             path: "Tests/RenderBench"
         ),
         // The program of the README.

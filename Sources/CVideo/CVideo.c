@@ -1,7 +1,6 @@
 #include "video.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,10 +20,6 @@ static const struct {
 
 void cameo_video_start(void) {
     av_log_set_level(AV_LOG_QUIET);
-    // The next frame uses the memory of the last one, so that the kernel need not clear it anew: a tenth of the time.
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_TOP_PAD, 16 << 20);
 }
 
 const char *cameo_video_version(void) {

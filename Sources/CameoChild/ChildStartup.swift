@@ -43,6 +43,7 @@ package struct ChildStartup {
         volunteerForTheOOMKiller()
         // Opens /proc/self/status, which no later step allows.
         guard cameo_report_crashes() == 0 else { Refusal.end("\(program) cannot open /proc/self/status") }
+        cameo_reuse_memory()
         let needs = load()
         return LockDown.begin(program, needs) { limit() }
     }

@@ -1,3 +1,4 @@
+import CLinux
 import CameoImaging
 import CameoModel
 import CameoRenderMessages
@@ -15,6 +16,7 @@ guard arguments.count >= 4, let rounds = Int(arguments[1]) else {
 guard case .array(let wanted) = try JSONValue(parsing: arguments[2]) else { fatalError("RENDITIONS is a JSON array") }
 var renditions: [Rendition] = []
 for rendition in wanted { renditions.append(try Rendition(json: rendition, at: "renditions")) }
+cameo_reuse_memory()
 guard VipsLibrary.start() else { fatalError("libvips does not start") }
 
 let job = Array(JobMessage(renditions: renditions, kinds: [.file]).frame.dropFirst(FrameHeader.byteCount))
