@@ -6,7 +6,7 @@
 // After stdio.h, whose FILE it needs.
 #include <jpeglib.h>
 
-_Static_assert(CAMEO_JPEG_MESSAGE_SIZE >= JMSG_LENGTH_MAX, "libjpeg's texts fit");
+_Static_assert((int)cameo_jpeg_message_size >= JMSG_LENGTH_MAX, "libjpeg's texts fit");
 
 /// The rows that libjpeg takes at a time: a row of blocks with halved chroma.
 enum { rows_at_a_time = 16 };

@@ -100,6 +100,7 @@ extension EndToEnd {
             try await origin.awaitArrivals(of: "/held")
             let waiting = try await enqueue("pictures/photo.jpg", width: 40)
             try disk.setClock(ahead: 3_600)
+            try await workerHasLookedAround()
             try await origin.release()
             try await waitUntilCompleted(running, poison, waiting)
             let order = "SELECT job_id FROM attempt WHERE outcome = 'completed' ORDER BY started_at;"

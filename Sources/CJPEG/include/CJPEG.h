@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 /// The size of a message of `cameo_jpeg_encode`, with its terminating zero.
-#define CAMEO_JPEG_MESSAGE_SIZE 200
+enum { cameo_jpeg_message_size = 200 };
 
 /// Encodes a picture in memory: `bands` of 8 bits a pixel, 1 (grey) or 3 (RGB), without gaps. Writes the same bytes as
 /// libvips' saver without metadata, which has two threads hand each other every few rows: that took a third of the time

@@ -11,7 +11,7 @@ extension VipsPicture {
         guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
         var bytes: UnsafeMutablePointer<UInt8>?
         var length = 0
-        let failure = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(CAMEO_JPEG_MESSAGE_SIZE)) { message in
+        let failure = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(cameo_jpeg_message_size)) { message in
             let result = cameo_jpeg_encode(
                 start.assumingMemoryBound(to: UInt8.self),
                 Int32(width),
