@@ -6,8 +6,8 @@
 enum { cameo_jpeg_message_size = 200 };
 
 /// Encodes a picture in memory: `bands` of 8 bits a pixel, 1 (grey) or 3 (RGB), without gaps. Writes the same bytes as
-/// libvips' saver without metadata, which has two threads hand each other every few rows: that took a third of the time
-/// of a thumbnail of 256 pixels.
+/// libvips' saver without metadata, which has two threads hand each other every few rows: that took a third of the
+/// encoding of a thumbnail of 256 pixels.
 ///
 /// Returns 0; the caller frees `*bytes` with `free`. Returns -1 with libjpeg's text in `message`, after which the process
 /// may have lost memory: only a lack of it, or a side above 65,500, is an error.

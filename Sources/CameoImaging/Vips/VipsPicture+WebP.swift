@@ -8,7 +8,7 @@ extension VipsPicture {
     var isPlainColor: Bool { colorBands == 3 && vips_image_get_typeof(image, VIPS_META_PAGE_HEIGHT) == 0 }
 
     /// The picture as a WebP file without metadata: the same pixels as libvips' saver, which has two threads hand each other
-    /// every few rows and adds EXIF that nobody asked for. That took a sixth of the time of a thumbnail of 256 pixels.
+    /// every few rows and adds EXIF that nobody asked for. That took a sixth of the encoding of a thumbnail of 256 pixels.
     /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method.
     ///
     /// - Returns: nil if it could not be computed, or if libwebp refused it.
