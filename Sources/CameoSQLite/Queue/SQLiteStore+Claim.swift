@@ -32,9 +32,9 @@ extension SQLiteStore {
                 claimTurn.note(found: false)
                 return []
             }
-            let hasTurn = claimTurn.take()
-            let isPatient = !hasTurn && claimTurn.isNeeded(after: cameo_monotonic_ms() - since)
-            if isPatient, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
+            let needsTurn = claimTurn.isNeeded(after: cameo_monotonic_ms() - since)
+            let hasTurn = needsTurn && claimTurn.take()
+            if needsTurn, !hasTurn, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
             defer { if hasTurn { claimTurn.end() } }
             let page = hasArrivals ? try await arrivals() : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
