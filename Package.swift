@@ -62,7 +62,7 @@ let package = Package(
         ),
         .target(
             name: "CameoRenderService",
-            dependencies: ["CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
+            dependencies: ["CLinux", "CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
         ),
         .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
         .target(name: "CameoHooks", dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]),

@@ -231,11 +231,14 @@ static void report_and_die(int signal) {
 // After an overflow, the thread's own stack has no room for the handler.
 static char crash_stack[64 << 10];
 
+int cameo_take_crash_stack(void) {
+    stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
+    return sigaltstack(&stack, NULL);
+}
+
 int cameo_report_crashes(void) {
     status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (status_fd < 0) return -1;
-    stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
-    if (sigaltstack(&stack, NULL) != 0) return -1;
+    if (status_fd < 0 || cameo_take_crash_stack() != 0) return -1;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = report_and_die;

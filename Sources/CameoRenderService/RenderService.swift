@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CameoChild
 internal import CameoImaging
 package import CameoModel
@@ -21,7 +22,11 @@ package struct RenderService {
             allowedFormats: startup.arguments.allowedFormats,
             hook: hook
         )
-        service.run(sandbox)
+        let hasRun = VipsLibrary.run {
+            guard cameo_take_crash_stack() == 0 else { Refusal.end("cameo-renderer cannot set a stack for crashes") }
+            service.run(sandbox)
+        }
+        guard hasRun else { Refusal.end("cameo-renderer cannot start a thread") }
     }
 
     /// - Parameter sandbox: the report that the hello message carries.

@@ -119,13 +119,19 @@ struct PoolTests {
         }
     }
 
-    /// The number of sleeps of each renderer; those that have ended are skipped.
+    /// The number of sleeps of each renderer, in all its threads; those that have ended are skipped.
     private func sleeps(_ pool: RendererPool) -> [Int32: Int] {
-        pool.statistics.residentBytes.keys.reduce(into: [:]) { sleeps, process in
-            let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-            let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
-            sleeps[process] = line?.split(separator: "\t").last.flatMap { Int($0) }
+        pool.statistics.residentBytes.keys.reduce(into: [:]) { found, process in
+            let tasks = "/proc/\(process)/task"
+            guard let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks) else { return }
+            found[process] = threads.reduce(0) { $0 + self.sleeps(ofThread: "\(tasks)/\($1)/status") }
         }
+    }
+
+    private func sleeps(ofThread path: String) -> Int {
+        let status = try? String(contentsOfFile: path, encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+        return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
     }
 
     /// An unchanged file, and a sealed one: a bus error has other causes too.

@@ -24,14 +24,24 @@ let files = arguments.dropFirst(3)
 var answers = Data()
 var bytes = 0
 let start = usage()
-for round in 1...rounds {
-    for path in files {
-        for answer in try render(path) {
-            if round == 1 { answers += answer }
-            bytes += answer.count
+// In a thread of libvips, as the renderer does.
+var failure: (any Error)?
+let hasRun = VipsLibrary.run {
+    do {
+        for round in 1...rounds {
+            for path in files {
+                for answer in try render(path) {
+                    if round == 1 { answers += answer }
+                    bytes += answer.count
+                }
+            }
         }
+    } catch {
+        failure = error
     }
 }
+if let failure { throw failure }
+guard hasRun else { fatalError("no thread") }
 let end = usage()
 let pictures = rounds * files.count
 func perPicture(_ number: Double) -> String { String(format: "%.2f", number / Double(pictures)) }

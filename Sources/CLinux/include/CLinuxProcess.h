@@ -49,6 +49,10 @@ int cameo_lower_limit(int resource, uint64_t value);
 /// runs on an alternate stack.
 int cameo_report_crashes(void);
 
+/// Lets the handler of `cameo_report_crashes` run in the calling thread even after an overflow of its stack. One thread
+/// has this at a time: the last that called it. Returns 0, or -1 and errno.
+int cameo_take_crash_stack(void);
+
 int cameo_eventfd(void);
 /// pipe2(fds, O_CLOEXEC) with a non-blocking read end.
 int cameo_pipe_nonblocking_read(int fds[2]);

@@ -28,6 +28,33 @@ package enum VipsLibrary {
         return true
     }
 
+    /// Runs work to its end in a thread that libvips starts: only in its own threads does libvips keep buffers of pixels
+    /// for their next use, which saves up to a tenth of the time of a picture.
+    ///
+    /// - Parameter work: what to do in that thread; the caller waits for it.
+    /// - Returns: false if no thread could be started; then nothing was done.
+    package static func run(_ work: () -> Void) -> Bool {
+        withoutActuallyEscaping(work) { work in
+            let box = Unmanaged.passRetained(Work(run: work))
+            let body: GThreadFunc = { box in
+                if let box { Unmanaged<Work>.fromOpaque(box).takeRetainedValue().run() }
+                return nil
+            }
+            guard let thread = vips_g_thread_new("pictures", body, box.toOpaque()) else {
+                box.release()
+                return false
+            }
+            g_thread_join(thread)
+            return true
+        }
+    }
+
+    /// A closure behind the one pointer that a C thread gets.
+    private final class Work {
+        let run: () -> Void
+        init(run: @escaping () -> Void) { self.run = run }
+    }
+
     /// Whether libvips has a loader for the format, built in or as a module that it finds.
     package static func decodes(_ format: PictureFormat) -> Bool {
         loaderClass(of: format).map { cameo_vips_has_class($0) != 0 } ?? true
