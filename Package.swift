@@ -281,6 +281,24 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
     ]
 }
 
+// The engine for fleets is in the package only if it is asked for: nothing else needs libpq or its headers.
+if Context.environment["CAMEO_FLEET"] == "1" {
+    package.targets += [
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "CameoPostgreSQL",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CPostgreSQL"]
+        ),
+        .testTarget(
+            name: "CameoPostgreSQLTests",
+            dependencies: [
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "StoreConformance",
+                "TestSupport",
+            ]
+        ),
+    ]
+}
+
 // One strictness for every target of ours. Warnings are errors in debug builds, for whoever builds, so that builds by
 // hand and by deploy/test have the same flags and share what is built. A release build has to succeed with compilers of
 // later versions, which warn of more; so has a debug build with CAMEO_STRICT=0.

@@ -1,0 +1,140 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import Synchronization
+
+/// The queue, the thumbnails and their blobs in a PostgreSQL database, shared by any number of processes on any number
+/// of machines.
+///
+/// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
+package final class PostgreSQLStore {
+    package let url: DatabaseURL
+    let serverClock: ServerClock
+    let identity = StoreIdentity()
+    /// nil if the store was opened read-only.
+    let writes: CommitQueue?
+    /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
+    let claims: CommitQueue?
+    let reads: ReaderPool
+    let listener: Listener
+    /// The descriptions of this process's workers, by id.
+    let registrations = Mutex<[String: WorkerDescription]>([:])
+    /// Jobs that this process has refused and not yet reported.
+    let refused = Mutex<[LostJob]>([])
+    let readings = Mutex(PendingReadings())
+    let claimHistory = ClaimHistory()
+
+    /// How a store is opened.
+    package enum Access: Sendable {
+        /// For writing; the tables are created if there are none.
+        case creating
+        /// For writing.
+        case readWrite
+        case readOnly
+    }
+
+    /// Connects and, unless the access is read-only, creates or migrates the tables. Blocks.
+    ///
+    /// - Parameter clock: counts instead of the server's, in tests.
+    package init(_ url: DatabaseURL, _ access: Access = .creating, clock: StoreClock? = nil) throws(StoreError) {
+        self.url = url
+        serverClock = ServerClock(clock)
+        do {
+            let connection = try Connection(url)
+            switch access {
+            case .creating: try Schema.setUp(connection, url)
+            case .readWrite:
+                guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
+                try Schema.setUp(connection, url)
+            case .readOnly:
+                guard let version = try Schema.version(connection, url) else {
+                    throw StoreError.missing(path: url.location)
+                }
+                guard version == Schema.currentVersion else {
+                    throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
+                }
+            }
+        } catch {
+            throw StoreError(error, location: url.location)
+        }
+        func queue(_ name: String) -> CommitQueue? {
+            guard access != .readOnly else { return nil }
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
+        }
+        writes = queue("writer")
+        claims = queue("claimer")
+        reads = ReaderPool(url, clock: serverClock, watch: identity)
+        listener = Listener(url)
+    }
+
+    package var location: String { url.location }
+    package var clock: StoreClock { serverClock.storeClock }
+    package var isInPlace: Bool { identity.isInPlace }
+
+    // MARK: - Reads and writes for extensions
+
+    /// Runs a read in a snapshot (REPEATABLE READ). Like a commit, it is not cancelled with the calling task, so that no
+    /// read fails with a store error then. It may run more than once.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await reads.read(body)
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+
+    /// Commits a write, in one transaction with others that wait. What others recorded in the ledger is written first, so
+    /// that the body sees it.
+    func commit<Value: Sendable>(
+        _ phase: WritePhase = .new,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: writes, phase, nil) { db in
+            try db.flush()
+            return try body(db)
+        }
+    }
+
+    /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
+    /// written together after it. ``Database/task(of:)`` has the claim's task.
+    func settle<Value: Sendable>(
+        _ claim: Claim,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: writes, .begun, claim, body)
+    }
+
+    func submit<Value: Sendable>(
+        to queue: CommitQueue?,
+        _ phase: WritePhase,
+        _ claim: Claim?,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        guard let queue else { throw .readOnly(path: location) }
+        do {
+            return try await queue.commit(phase, of: claim, body)
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+
+    package func version() async throws(StoreError) -> Int {
+        // Every term only grows.
+        let schema = url.schema
+        do {
+            return Int(
+                try await reads.value(
+                    """
+                    SELECT (SELECT coalesce(max(seq), 0) FROM \(schema).change)
+                      + (SELECT coalesce(max(id), 0) FROM \(schema).job)
+                      + (SELECT value FROM \(schema).sequence WHERE name = 'version')
+                    """
+                )
+            )
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+}
