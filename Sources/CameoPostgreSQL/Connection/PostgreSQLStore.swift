@@ -7,7 +7,7 @@ internal import Synchronization
 /// of machines.
 ///
 /// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
-package final class PostgreSQLStore {
+package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
     let serverClock: ServerClock
     let identity = StoreIdentity()
@@ -17,6 +17,10 @@ package final class PostgreSQLStore {
     let claims: CommitQueue?
     let reads: ReaderPool
     let listener: Listener
+    /// Where the bytes of large blobs are; nil: in their rows.
+    let storage: (any ByteStorage)?
+    /// For the removal of blobs whose bytes are in the storage.
+    let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.
     let registrations = Mutex<[String: WorkerDescription]>([:])
     /// Jobs that this process has refused and not yet reported.
@@ -35,10 +39,21 @@ package final class PostgreSQLStore {
 
     /// Connects and, unless the access is read-only, creates or migrates the tables. Blocks.
     ///
-    /// - Parameter clock: counts instead of the server's, in tests.
-    package init(_ url: DatabaseURL, _ access: Access = .creating, clock: StoreClock? = nil) throws(StoreError) {
+    /// - Parameters:
+    ///   - url: the store's name.
+    ///   - access: what the store is opened for.
+    ///   - storage: where the bytes of large blobs are; nil: in their rows.
+    ///   - clock: counts instead of the server's, in tests.
+    package init(
+        _ url: DatabaseURL,
+        _ access: Access = .creating,
+        storage: (any ByteStorage)? = nil,
+        clock: StoreClock? = nil
+    ) throws(StoreError) {
         self.url = url
+        self.storage = storage
         serverClock = ServerClock(clock)
+        let (serverClock, identity) = (serverClock, identity)
         do {
             let connection = try Connection(url)
             switch access {
@@ -65,6 +80,7 @@ package final class PostgreSQLStore {
         claims = queue("claimer")
         reads = ReaderPool(url, clock: serverClock, watch: identity)
         listener = Listener(url)
+        collector = HeldTransactions(url, clock: serverClock, watch: identity)
     }
 
     package var location: String { url.location }
@@ -115,24 +131,6 @@ package final class PostgreSQLStore {
         guard let queue else { throw .readOnly(path: location) }
         do {
             return try await queue.commit(phase, of: claim, body)
-        } catch {
-            throw StoreError(error, location: location)
-        }
-    }
-
-    package func version() async throws(StoreError) -> Int {
-        // Every term only grows.
-        let schema = url.schema
-        do {
-            return Int(
-                try await reads.value(
-                    """
-                    SELECT (SELECT coalesce(max(seq), 0) FROM \(schema).change)
-                      + (SELECT coalesce(max(id), 0) FROM \(schema).job)
-                      + (SELECT value FROM \(schema).sequence WHERE name = 'version')
-                    """
-                )
-            )
         } catch {
             throw StoreError(error, location: location)
         }
