@@ -7,7 +7,7 @@ internal import Synchronization
 /// of machines.
 ///
 /// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
-package final class PostgreSQLStore {
+package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
     let serverClock: ServerClock
     let identity = StoreIdentity()
@@ -15,6 +15,8 @@ package final class PostgreSQLStore {
     let writes: CommitQueue?
     /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
     let claims: CommitQueue?
+    /// What must not share a transaction with calls that wait for each other's locks has a connection of its own.
+    let upkeep: CommitQueue?
     let reads: ReaderPool
     let listener: Listener
     /// The descriptions of this process's workers, by id.
@@ -23,6 +25,8 @@ package final class PostgreSQLStore {
     let refused = Mutex<[LostJob]>([])
     let readings = Mutex(PendingReadings())
     let claimHistory = ClaimHistory()
+    /// What calls have left for after their return.
+    let errands = Errands()
 
     /// How a store is opened.
     package enum Access: Sendable {
@@ -57,12 +61,14 @@ package final class PostgreSQLStore {
         } catch {
             throw StoreError(error, location: url.location)
         }
+        let (serverClock_, identity_) = (serverClock, identity)
         func queue(_ name: String) -> CommitQueue? {
             guard access != .readOnly else { return nil }
-            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock_, watch: identity_)
         }
         writes = queue("writer")
         claims = queue("claimer")
+        upkeep = queue("upkeep")
         reads = ReaderPool(url, clock: serverClock, watch: identity)
         listener = Listener(url)
     }
@@ -106,6 +112,16 @@ package final class PostgreSQLStore {
         try await submit(to: writes, .begun, claim, body)
     }
 
+    /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: upkeep, .begun, nil) { db in
+            try db.flush()
+            return try body(db)
+        }
+    }
+
     func submit<Value: Sendable>(
         to queue: CommitQueue?,
         _ phase: WritePhase,
@@ -121,15 +137,14 @@ package final class PostgreSQLStore {
     }
 
     package func version() async throws(StoreError) -> Int {
-        // Every term only grows.
+        // The numbered changes and those without a number only grow together; so does every other term.
         let schema = url.schema
         do {
             return Int(
                 try await reads.value(
                     """
-                    SELECT (SELECT coalesce(max(seq), 0) FROM \(schema).change)
+                    SELECT (SELECT sum(value) FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
                       + (SELECT coalesce(max(id), 0) FROM \(schema).job)
-                      + (SELECT value FROM \(schema).sequence WHERE name = 'version')
                     """
                 )
             )
