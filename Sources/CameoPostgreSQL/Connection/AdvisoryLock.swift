@@ -2,9 +2,6 @@
 enum AdvisoryLock: String {
     /// Of the creation or migration of the tables.
     case schema
-    /// Held while numbers of the change feed are issued and until their commit, so that they are in its order. The last
-    /// lock that a transaction takes.
-    case feed
     /// Of claims that count running jobs because of a limit.
     case limitedClaim
     /// Shared by those who look up queues, keys, lanes and batches to insert rows that name them by number, so that they

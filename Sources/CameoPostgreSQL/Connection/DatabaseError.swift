@@ -32,6 +32,9 @@ struct DatabaseError: Error, CustomStringConvertible {
         ["40001", "40P01"].contains(state) || state == "23505" && constraint == SQLName.uniqueTask
     }
 
+    /// Whether a lock was not granted in time.
+    var isUnavailableLock: Bool { state == "55P03" }
+
     /// Whether the error concerns the values of one row rather than the database or server.
     var concernsOneRow: Bool {
         !isConnectionLost && !isCollision

@@ -50,18 +50,18 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Every term only grows.
+    /// The numbered changes and those without a number only grow together; so does every other term.
     private var versionStatement: String {
         let schema = url.schema
         return """
-            SELECT (SELECT coalesce(max(seq), 0) FROM \(schema).change)
+            SELECT (SELECT sum(value) FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
               + (SELECT coalesce(max(id), 0) FROM \(schema).job)
-              + (SELECT value FROM \(schema).sequence WHERE name = 'version')
             """
     }
 
     package func finish() async {
         await recordReadings()
+        await errands.finish()
         let (writes, claims) = (writes, claims)
         await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async {

@@ -15,6 +15,8 @@ package final class PostgreSQLStore: Sendable {
     let writes: CommitQueue?
     /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
     let claims: CommitQueue?
+    /// What must not share a transaction with calls that wait for each other's locks has a connection of its own.
+    let upkeep: CommitQueue?
     let reads: ReaderPool
     let listener: Listener
     /// Where the bytes of large blobs are; nil: in their rows.
@@ -27,6 +29,10 @@ package final class PostgreSQLStore: Sendable {
     let refused = Mutex<[LostJob]>([])
     let readings = Mutex(PendingReadings())
     let claimHistory = ClaimHistory()
+    /// When sweeps number changes.
+    let numbering = Mutex(Interval(.seconds(1)))
+    /// What calls have left for after their return.
+    let errands = Errands()
 
     /// How a store is opened.
     package enum Access: Sendable {
@@ -72,12 +78,14 @@ package final class PostgreSQLStore: Sendable {
         } catch {
             throw StoreError(error, location: url.location)
         }
+        let (serverClock_, identity_) = (serverClock, identity)
         func queue(_ name: String) -> CommitQueue? {
             guard access != .readOnly else { return nil }
-            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock_, watch: identity_)
         }
         writes = queue("writer")
         claims = queue("claimer")
+        upkeep = queue("upkeep")
         reads = ReaderPool(url, clock: serverClock, watch: identity)
         listener = Listener(url)
         collector = HeldTransactions(url, clock: serverClock, watch: identity)
@@ -120,6 +128,16 @@ package final class PostgreSQLStore: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(to: writes, .begun, claim, body)
+    }
+
+    /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: upkeep, .begun, nil) { db in
+            try db.flush()
+            return try body(db)
+        }
     }
 
     func submit<Value: Sendable>(

@@ -16,11 +16,10 @@ extension Database {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }
         if !ledger.changes.isEmpty {
-            statements.append(.init("SELECT pg_advisory_xact_lock(\(AdvisoryLock.feed.arguments(schema: schema)))"))
             statements.append(
                 .init(
                     """
-                    INSERT INTO change(job_id, state, at) SELECT job, state, $3
+                    INSERT INTO new_change(job_id, state, at) SELECT job, state, $3
                     FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS moved(job, state, place) ORDER BY place
                     """,
                     [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code)), now]

@@ -3,10 +3,10 @@ internal import CameoStore
 
 // DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the
 // history of what ended, the change feed, counts, failures by code, and the lowest rank of each lane with a key. So a
-// hundred settlements cost few statements, and the rows and locks that many transactions share are held for the time of
-// one round trip, the one that ends with COMMIT.
+// hundred settlements cost few statements, and the rows that many transactions share are locked for the time of one round
+// trip, the one that ends with COMMIT.
 //
-// The order of locks is that of the code below: lanes, counters, the version, the feed; each kind by number or name.
+// The order of locks is that of the code below: lanes, counters, the version; each kind by number or name.
 struct Ledger {
     struct Counts {
         /// The changes, indexed by `JobState.code`.

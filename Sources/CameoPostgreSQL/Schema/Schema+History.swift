@@ -72,15 +72,6 @@ extension Schema {
           PRIMARY KEY (family, label)
         );
 
-        -- Every change of a job's state. Numbers are in the order of commits: they are issued under an advisory lock
-        -- that is held until the commit (``Ledger``). The newest row is never removed.
-        CREATE TABLE change(
-          seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-          job_id bigint NOT NULL,
-          state smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
-          at bigint NOT NULL
-        );
-
         CREATE TABLE batch(
           id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
           name text COLLATE "C" NOT NULL UNIQUE
