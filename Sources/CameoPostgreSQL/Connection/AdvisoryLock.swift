@@ -10,8 +10,12 @@ enum AdvisoryLock: String {
     /// Of the folding of counts.
     case fold
 
-    /// "Came" in ASCII: the lock's class.
+    /// "Came" in ASCII: the locks' class.
     private static let family: Int32 = 0x4361_6D65
+    /// The class of locks of unique keys.
+    static let uniqueKeys = family + 1
+    /// The class of locks of idempotency keys.
+    static let firstReceipts = family + 2
 
     /// The arguments of `pg_advisory_xact_lock` and its like.
     func arguments(schema: String) -> String {

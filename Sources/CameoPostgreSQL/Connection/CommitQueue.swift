@@ -151,8 +151,8 @@ final class CommitQueue: Sendable {
             let refusal = watch.note(opening, connections.url)
             try db.lockTasks(of: group.compactMap(\.claim))
             answers = try group.map { operation in
+                if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
-                    if let refusal { return { operation.fail(refusal) } }
                     (db.ledger.concernsWaiters, db.ledger.wakesWorkers) = (true, true)
                 }
                 return try inSavepoints ? runInSavepoint(operation, db) : operation.run(db)

@@ -7,6 +7,8 @@ final class Database {
     /// given.
     let now: Int64
     let isWriting: Bool
+    /// The version of the tables.
+    let version: Int
     /// The name of the schema, which is also the search path.
     let schema: String
     /// What the transaction has changed and not written yet.
@@ -19,6 +21,7 @@ final class Database {
         self.schema = schema
         self.isWriting = isWriting
         now = opening.now
+        version = opening.version
         ledger = Ledger()
     }
 
@@ -51,9 +54,11 @@ final class Database {
     }
 
     /// Runs statements for their effects in one round trip.
-    func execute(_ statements: [Connection.Statement]) throws {
-        guard !statements.isEmpty else { return }
-        try connection.run(statements)
+    ///
+    /// - Returns: the number of rows that each inserted, updated or deleted.
+    @discardableResult
+    func execute(_ statements: [Connection.Statement]) throws -> [Int] {
+        statements.isEmpty ? [] : try connection.run(statements).map(\.count)
     }
 
     /// Waits for a lock that the end of the transaction releases.

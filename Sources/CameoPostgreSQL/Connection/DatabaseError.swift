@@ -37,7 +37,8 @@ struct DatabaseError: Error, CustomStringConvertible {
 
     /// Whether the error concerns the values of one row rather than the database or server.
     var concernsOneRow: Bool {
-        !isConnectionLost && (state.hasPrefix("22") || state.hasPrefix("23") || state == "54000" || state == "54001")
+        !isConnectionLost && !isCollision
+            && (state.hasPrefix("22") || state.hasPrefix("23") || state == "54000" || state == "54001")
     }
 }
 
@@ -64,7 +65,7 @@ extension StoreError {
         case "55P03", "57014", "40001", "40P01": self = .busy(path: location)
         case "XX001", "XX002": self = .damagedDatabase(path: location)
         case "42501": self = .refused(reason: error.message)
-        case _ where error.isConnectionLost: self = .cannotOpen(path: location, reason: error.message)
+        case _ where error.isConnectionLost: self = .unreachable(location: location, reason: error.message)
         case let state where state.hasPrefix("23"): self = .refused(reason: error.message)
         default: self = .failed(error.description)
         }

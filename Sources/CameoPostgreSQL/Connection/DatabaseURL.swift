@@ -1,4 +1,5 @@
 package import CameoStore
+internal import Foundation
 
 /// A store's name: `postgres://user@host/database?schema=cameo`, with all that libpq knows of such URLs
 /// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING) and the schema of Cameo's tables.

@@ -19,6 +19,10 @@ package final class PostgreSQLStore: Sendable {
     let upkeep: CommitQueue?
     let reads: ReaderPool
     let listener: Listener
+    /// Where the bytes of large blobs are; nil: in their rows.
+    let storage: (any ByteStorage)?
+    /// For the removal of blobs whose bytes are in the storage.
+    let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.
     let registrations = Mutex<[String: WorkerDescription]>([:])
     /// Jobs that this process has refused and not yet reported.
@@ -39,10 +43,21 @@ package final class PostgreSQLStore: Sendable {
 
     /// Connects and, unless the access is read-only, creates or migrates the tables. Blocks.
     ///
-    /// - Parameter clock: counts instead of the server's, in tests.
-    package init(_ url: DatabaseURL, _ access: Access = .creating, clock: StoreClock? = nil) throws(StoreError) {
+    /// - Parameters:
+    ///   - url: the store's name.
+    ///   - access: what the store is opened for.
+    ///   - storage: where the bytes of large blobs are; nil: in their rows.
+    ///   - clock: counts instead of the server's, in tests.
+    package init(
+        _ url: DatabaseURL,
+        _ access: Access = .creating,
+        storage: (any ByteStorage)? = nil,
+        clock: StoreClock? = nil
+    ) throws(StoreError) {
         self.url = url
+        self.storage = storage
         serverClock = ServerClock(clock)
+        let (serverClock, identity) = (serverClock, identity)
         do {
             let connection = try Connection(url)
             switch access {
@@ -71,6 +86,7 @@ package final class PostgreSQLStore: Sendable {
         upkeep = queue("upkeep")
         reads = ReaderPool(url, clock: serverClock, watch: identity)
         listener = Listener(url)
+        collector = HeldTransactions(url, clock: serverClock, watch: identity)
     }
 
     package var location: String { url.location }
@@ -131,23 +147,6 @@ package final class PostgreSQLStore: Sendable {
         guard let queue else { throw .readOnly(path: location) }
         do {
             return try await queue.commit(phase, of: claim, body)
-        } catch {
-            throw StoreError(error, location: location)
-        }
-    }
-
-    package func version() async throws(StoreError) -> Int {
-        // The numbered changes and those without a number only grow together; so does every other term.
-        let schema = url.schema
-        do {
-            return Int(
-                try await reads.value(
-                    """
-                    SELECT (SELECT sum(value) FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
-                      + (SELECT coalesce(max(id), 0) FROM \(schema).job)
-                    """
-                )
-            )
         } catch {
             throw StoreError(error, location: location)
         }

@@ -54,6 +54,16 @@ struct PruneSteps {
         }
     }
 
+    /// Runs steps that make transactions of their own, until one is the last.
+    mutating func takeApart(_ step: () async throws(StoreError) -> PruneStep) async throws {
+        while true {
+            _ = try await takeOne { _ in PruneStep(isLast: true) }
+            let taken = try await step()
+            await note(taken)
+            if taken.isLast { return }
+        }
+    }
+
     private mutating func takeOne(
         _ transaction: @escaping @Sendable (Database) throws -> PruneStep
     ) async throws -> PruneStep {
@@ -63,9 +73,13 @@ struct PruneSteps {
             try lease.renew(db)
             return try transaction(db)
         }
-        total += step.removed
-        if !step.removed.isEmpty { await report(step.removed) }
+        await note(step)
         if pause > .zero { try await Task.sleep(for: pause) }
         return step
+    }
+
+    private mutating func note(_ step: PruneStep) async {
+        total += step.removed
+        if !step.removed.isEmpty { await report(step.removed) }
     }
 }

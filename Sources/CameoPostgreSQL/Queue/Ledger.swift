@@ -40,6 +40,12 @@ struct Ledger {
         let timings: AttemptTimings
     }
 
+    /// A key and the limit that a request gave it.
+    struct NamedLimit: Hashable {
+        let name: ExactText
+        let limit: Int?
+    }
+
     struct Place: Hashable {
         let queue, key: Int64
     }
@@ -67,6 +73,7 @@ struct Ledger {
     var queueIDs: [String: Int64] = [:]
     var hookedQueues: Set<Int64> = []
     var laneIDs: [Place: Int64] = [:]
+    var keyIDs: [NamedLimit: Int64] = [:]
     var holdsNames = false
 }
 

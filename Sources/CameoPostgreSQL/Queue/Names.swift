@@ -26,6 +26,14 @@ extension Database {
     /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
     /// default one job runs at a time.
     func key(_ name: String, limit: Int?) throws -> Int64 {
+        let known = Ledger.NamedLimit(name: ExactText(name), limit: limit)
+        if let id = ledger.keyIDs[known] { return id }
+        let id = try findKey(name, limit: limit)
+        ledger.keyIDs[known] = id
+        return id
+    }
+
+    private func findKey(_ name: String, limit: Int?) throws -> Int64 {
         try holdNames()
         guard let row = try row("SELECT id, max_running, fixed FROM key WHERE name = $1", [name]) else {
             try execute(

@@ -235,8 +235,8 @@ extension Schema {
           head bigint,
           UNIQUE (queue, key)
         ) WITH (fillfactor = 50);
-        -- Claim: the lanes of lowest rank.
-        CREATE INDEX lane_open ON lane(head) WHERE head IS NOT NULL;
+        -- Claim: a queue's lanes of lowest rank.
+        CREATE INDEX lane_open ON lane(queue, head) WHERE head IS NOT NULL;
         CREATE INDEX lane_key ON lane(key) WHERE key <> 0;
 
         -- Every job passes through here once: an insert, about two updates of indexed columns and a delete. So the table

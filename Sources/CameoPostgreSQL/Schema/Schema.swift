@@ -7,7 +7,8 @@ internal import CameoStore
 enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended.
     private static let scripts = [
-        [functions, producerTables, queueTables, pictureTables, history, changes, hooks, upkeep, views].joined(separator: "\n")
+        [functions, producerTables, queueTables, pictureTables, history, changes, hooks, upkeep, views, claims]
+            .joined(separator: "\n")
     ]
     private static let pictureTables = "\(totals)\n\(pictures)"
 
