@@ -54,7 +54,7 @@ extension PostgreSQLStore {
     private var versionStatement: String {
         let schema = url.schema
         return """
-            SELECT (SELECT sum(value) FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
+            SELECT (SELECT sum(value)::bigint FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
               + (SELECT coalesce(max(id), 0) FROM \(schema).job)
             """
     }

@@ -47,7 +47,7 @@ extension PostgreSQLStore {
         case nil: throw StoreError.noSuchJob(id)
         case .ended(let state)?: return state
         case .unfinished(let task)?:
-            let failure = try previousFailure(of: task, db)
+            let failure = try db.previousFailure(of: task)
             if task.state == .running { try db.close(task, as: .cancelled) }
             try db.end(task, from: task.state, End(state: .cancelled, failure: failure))
             return task.state
@@ -86,15 +86,13 @@ extension PostgreSQLStore {
             """,
             [id]
         )
-        guard let row, case .success(let new) = parse(Data(try (row[0] as String).utf8)) else { return nil }
-        if try row[3] {
-            guard try hasUpload(new, id, db) else { return nil }
-            var task = try newTask(new, as: id, createdAt: db.now, db)
-            // The counters include the job in the queue in which it was refused.
-            guard try task.queue == row[4] else { return nil }
-            try record(new, of: task, db)
-            (task.state, task.due) = (.available, db.now)
-            return task
+        guard let row else { return nil }
+        let new: NewJob
+        do {
+            new = try NewJob(ThumbnailRequest(parsing: (row[0] as String).utf8))
+            if try row[3] { return try newTask(new, ofRefused: id, in: try row[4], db) }
+        } catch is InvalidRequest {
+            return nil
         }
         let (queue, key) = try (row[4] as Int64, row[5] as Int64)
         var task = TaskRow(
@@ -114,5 +112,30 @@ extension PostgreSQLStore {
         task.tries = try row[6] ?? 0
         task.attemptedAt = try row[7]
         return task
+    }
+
+    /// The task for a job that was refused at acceptance.
+    private static func newTask(
+        _ new: NewJob,
+        ofRefused id: Int64,
+        in queue: Int64,
+        _ db: Database
+    ) throws -> TaskRow? {
+        let accepted = try db.newTask(new, as: id, createdAt: db.now)
+        // The counters include the job in the queue in which it was refused.
+        guard accepted.task.queue == queue else { return nil }
+        try db.record([accepted])
+        var task = accepted.task
+        (task.state, task.due) = (.available, db.now)
+        return task
+    }
+}
+
+extension Database {
+    /// The failure of a task's last failed attempt.
+    func previousFailure(of task: TaskRow) throws -> JobFailure? {
+        guard let number = task.failed else { return nil }
+        let look = "SELECT failure FROM attempt WHERE job_id = $1 AND number = $2"
+        return try JobFailure.from(stored: try value(look, [task.id, number]))
     }
 }

@@ -18,7 +18,7 @@ extension PostgreSQLStore {
         by change: BulkChange,
         report: (BulkProgress) throws -> Void = { _ in }
     ) async throws -> BulkProgress {
-        while try await acceptArrivals() {}
+        try await acceptArrivals()
         let newest = try await read { db in try db.value("SELECT max(id) FROM job") ?? Int64(0) }
         var progress = BulkProgress(matched: try await count(filter))
         var last: Int64 = 0

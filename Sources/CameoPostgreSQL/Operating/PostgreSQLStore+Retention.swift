@@ -26,7 +26,7 @@ extension PostgreSQLStore {
         defer { withExtendedLifetime(turn) {} }
         let now = try await read { db in db.now }
         // What a request references is known only once it is accepted.
-        while try await acceptArrivals() {}
+        try await acceptArrivals()
         try await numberChanges()
         var steps = PruneSteps(in: self, under: lease, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(now: now, &steps)
@@ -39,18 +39,11 @@ extension PostgreSQLStore {
         }
         try await removeUnusedThumbnails(retention, now: now, &steps)
         try await removeLeftovers(now: now, &steps)
-        try await steps.take { db in
-            let limit = now - Self.orphanAge
-            let collected = try Self.collectBlobs(unreferencedSince: limit, atMost: Self.collectionStep, db)
+        let limit = Date(milliseconds: now - Self.orphanAge)
+        try await steps.takeApart { () throws(StoreError) in
+            let collected = try await collectBlobs(unreferencedSince: limit, atMost: Self.collectionStep)
             // A step postpones the blobs that it does not remove, so this ends.
             var step = PruneStep(isLast: collected.candidates < Self.collectionStep)
-            (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
-            return step
-        }
-        try await steps.take { () async throws in
-            let limit = now - Self.orphanAge
-            let collected = try await self.collectStoredBlobs(unreferencedSince: limit, atMost: Self.collectionStep)
-            var step = PruneStep(isLast: collected.candidates < Self.collectionStep || collected.count == 0)
             (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
             return step
         }
@@ -66,8 +59,8 @@ extension PostgreSQLStore {
     }
 
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
-        if writes != nil { while try await acceptArrivals() {} }
-        return try await read { db in
+        if writes != nil { try await acceptArrivals() }
+        var total = try await read { db in
             var total = try Self.leftovers(db)
             for state in Retention.states {
                 guard let limit = retention.limit(state, now: db.now) else { continue }
@@ -78,10 +71,12 @@ extension PostgreSQLStore {
                 total.note(state, count ?? 0)
             }
             total.thumbnails = try Self.unusedThumbnails(retention, db)
-            let blobs = try Self.collectableBlobs(unreferencedSince: db.now - Self.orphanAge, db)
-            (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
             return total
         }
+        let limit = clock.now().addingTimeInterval(-Double(Self.orphanAge) / 1_000)
+        let blobs = try await collectableBlobs(unreferencedSince: limit)
+        (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
+        return total
     }
 
     /// The condition for ended jobs whose deliveries have all been made or given up.

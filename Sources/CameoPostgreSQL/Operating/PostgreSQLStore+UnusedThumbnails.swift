@@ -13,7 +13,7 @@ extension PostgreSQLStore {
             try await steps.take(page.map(\.id)) { ids, db in
                 var removed = Pruned()
                 // The thumbnails that an unaccepted row needs are not known yet.
-                guard try !hasArrivals(db) else { return removed }
+                guard try !Arrival.exist(db) else { return removed }
                 // A thumbnail may have been read since the scan, or a new job may need it.
                 removed.thumbnails = try db.execute(
                     """
@@ -29,9 +29,9 @@ extension PostgreSQLStore {
     package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
         while true {
             // The thumbnails that a request needs are known once it is accepted.
-            while try await acceptArrivals() {}
+            try await acceptArrivals()
             let removed = try await commit { db -> Int? in
-                guard try !hasArrivals(db) else { return nil }
+                guard try !Arrival.exist(db) else { return nil }
                 return try db.execute(
                     "DELETE FROM thumbnail WHERE id = ANY($1::text[]) AND NOT \(UnusedThumbnails.isNeeded)",
                     [SQLArray(ids.map(\.text))]
@@ -58,11 +58,6 @@ extension PostgreSQLStore {
         else { return nil }
         return limit
     }
-}
-
-/// Whether jobs have arrived that no Cameo process has accepted yet.
-private func hasArrivals(_ db: Database) throws -> Bool {
-    try db.value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false
 }
 
 /// A scan of the thumbnails not used since a time, least recently used first.

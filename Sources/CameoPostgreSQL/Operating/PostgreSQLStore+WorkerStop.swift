@@ -19,23 +19,4 @@ extension PostgreSQLStore {
             return worker
         }
     }
-
-    static func stopRequest(for worker: String, _ db: Database) throws -> WorkerStop? {
-        try db.value("SELECT stop_mode FROM worker WHERE id = $1", [worker]).flatMap(WorkerStop.init(stored:))
-    }
-}
-
-extension WorkerStop {
-    /// Reads the stored word, which differs from the command's.
-    init?(stored word: String) {
-        guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
-        self = stop
-    }
-
-    fileprivate var stored: String {
-        switch self {
-        case .drain: "drain"
-        case .now: "stop"
-        }
-    }
 }

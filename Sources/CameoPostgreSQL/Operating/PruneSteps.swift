@@ -43,17 +43,6 @@ struct PruneSteps {
         while try await !takeOne(transaction).isLast {}
     }
 
-    /// Runs steps that are more than one transaction until one is the last.
-    mutating func take(_ work: () async throws -> PruneStep) async throws {
-        while true {
-            _ = try await takeOne { _ in PruneStep(isLast: true) }
-            let step = try await work()
-            total += step.removed
-            if !step.removed.isEmpty { await report(step.removed) }
-            if step.isLast { return }
-        }
-    }
-
     /// Runs as many transactions as the items need.
     mutating func take<Item: Sendable>(
         _ items: [Item],
@@ -62,6 +51,16 @@ struct PruneSteps {
         for start in stride(from: 0, to: items.count, by: Self.size) {
             let some = Array(items[start..<min(start + Self.size, items.count)])
             _ = try await takeOne { db in PruneStep(removed: try transaction(some, db), isLast: true) }
+        }
+    }
+
+    /// Runs steps that make transactions of their own, until one is the last.
+    mutating func takeApart(_ step: () async throws(StoreError) -> PruneStep) async throws {
+        while true {
+            _ = try await takeOne { _ in PruneStep(isLast: true) }
+            let taken = try await step()
+            await note(taken)
+            if taken.isLast { return }
         }
     }
 
@@ -74,9 +73,13 @@ struct PruneSteps {
             try lease.renew(db)
             return try transaction(db)
         }
-        total += step.removed
-        if !step.removed.isEmpty { await report(step.removed) }
+        await note(step)
         if pause > .zero { try await Task.sleep(for: pause) }
         return step
+    }
+
+    private mutating func note(_ step: PruneStep) async {
+        total += step.removed
+        if !step.removed.isEmpty { await report(step.removed) }
     }
 }

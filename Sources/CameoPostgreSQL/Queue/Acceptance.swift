@@ -18,15 +18,16 @@ struct Acceptance: Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Accepts a page of rows.
-    ///
-    /// - Returns: whether there were any but those that other processes are accepting.
-    func acceptArrivals() async throws(StoreError) -> Bool {
-        let page = try await read { db in try Arrival.page(db) }
-        guard !page.isEmpty else { return false }
-        let accepted = try await commit { db in try db.accept(page) }
-        refused.withLock { $0 += accepted.refused }
-        return accepted.count > 0
+    /// Accepts the rows of a page, and of others as long as there are any.
+    func acceptArrivals() async throws(StoreError) {
+        while true {
+            let page = try await read { db in try Arrival.page(db) }
+            guard !page.isEmpty else { return }
+            let accepted = try await commit { db in try db.accept(page) }
+            refused.withLock { $0 += accepted.refused }
+            // The rest is another process's.
+            guard accepted.count > 0 else { return }
+        }
     }
 }
 

@@ -58,7 +58,7 @@ extension PostgreSQLStore {
             }
             return (found, try Arrival.exist(db))
         }
-        if hasArrivals { while try await acceptArrivals() {} }
+        if hasArrivals { try await acceptArrivals() }
         var made = MadeThumbnails(answered: Set(found.map(\.0)))
         for blob in Set(found.flatMap(\.1)) where try await !isWhole(blob) { made.damaged.insert(blob) }
         return made

@@ -25,6 +25,7 @@ extension PostgreSQLStore {
         let request: String = try row[14]
         let isBare: Bool = try row[16]
         let wanted = isBare ? self.wanted(by: request) : try WantedThumbnail.list(from: try row[15])
+        let thumbnails = try db.thumbnails(wanted.map(\.id))
         return try Job(
             id: id,
             state: JobState(stored: row[0]),
@@ -42,9 +43,7 @@ extension PostgreSQLStore {
             failure: JobFailure.from(stored: row[12]),
             supersededBy: row[13],
             request: json(of: request, uploaded: row[17]),
-            thumbnails: wanted.map { wanted in
-                RequestedThumbnail(name: wanted.name, id: wanted.id, thumbnail: try thumbnail(wanted.id, db))
-            },
+            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: thumbnails[$0.id]) },
             attempts: attempts
         )
     }
@@ -59,8 +58,8 @@ extension PostgreSQLStore {
 
     /// The thumbnails that an unaccepted request asks for; none if it is invalid.
     private static func wanted(by request: String) -> [WantedThumbnail] {
-        guard case .success(let new) = parse(Data(request.utf8)) else { return [] }
-        return new.wanted
+        guard let request = try? ThumbnailRequest(parsing: request.utf8) else { return [] }
+        return (try? NewJob(request).wanted) ?? []
     }
 
     /// Every attempt of a job, oldest first; a running attempt is derived from its task.
@@ -83,7 +82,8 @@ extension PostgreSQLStore {
         )
         guard let row = running.first else { return ended }
         // What the worker has said last of its download, if that was in this attempt.
-        let transfers: [RunningTransfer] = try (row[4] as String?).map { try [RunningTransfer].from(stored: $0) } ?? []
+        let transfers: [RunningTransfer] =
+            try (row[4] as String?).map { try WireFormat.decode([RunningTransfer].self, from: Data($0.utf8)) } ?? []
         let token: String = try row[3]
         let last = try JobAttempt(
             number: row[0],

@@ -37,6 +37,22 @@ extension PostgreSQLStore {
         return KnownSourcePage(sources: sources, next: page.next, newestVideoVersion: page.newestVideoVersion)
     }
 
+    /// Whether a blob's bytes are there, unverified.
+    private func isPresent(_ digest: BlobDigest) async throws(StoreError) -> Bool {
+        let outside = try await read { db in
+            try db.value("SELECT size FROM blob WHERE digest = $1 AND data IS NULL", [digest.hex]) as Int?
+        }
+        guard let size = outside, let storage else { return outside == nil }
+        do throws(StoreError) {
+            return try await storage.data(of: digest, range: 0..<min(1, size), size: size).count == min(1, size)
+        } catch {
+            switch error {
+            case .notFound, .damagedBlob: return false
+            default: throw error
+            }
+        }
+    }
+
     /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
     private func damagedBlobs(_ blobs: Set<BlobDigest>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest> {
         var damaged: Set<BlobDigest> = []

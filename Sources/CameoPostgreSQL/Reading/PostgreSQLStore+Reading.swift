@@ -43,7 +43,7 @@ extension PostgreSQLStore {
 
     package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
         try await read { db in
-            guard let thumbnail = try Self.thumbnail(id, db) else {
+            guard let thumbnail = try db.thumbnail(id) else {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
             return thumbnail

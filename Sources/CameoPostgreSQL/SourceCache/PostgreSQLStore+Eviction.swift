@@ -5,40 +5,7 @@ internal import Foundation
 
 extension PostgreSQLStore {
     package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources {
-        try await commit { db in try Self.evict(over: budget, atMost: limit, sparing: nil, db) }
-    }
-
-    static func evict(
-        over budget: Int,
-        atMost limit: Int,
-        sparing kept: CachedSource?,
-        _ db: Database
-    ) throws -> EvictedSources {
-        let total: Int = try db.value("SELECT value FROM total_now WHERE name = 'source_bytes'") ?? 0
-        guard total > budget else { return EvictedSources(count: 0, bytes: 0, isWithinBudget: true) }
-        let candidates = try db.query(
-            """
-            SELECT uri, scope, variant, size FROM source
-            WHERE NOT pinned AND (uri, scope, variant) IS DISTINCT FROM ($1::text, $2::text, $3::text)
-            ORDER BY last_used_at LIMIT $4 FOR UPDATE SKIP LOCKED
-            """,
-            [kept?.key.uri, kept?.key.scopeText, kept?.variant, limit]
-        )
-        var (count, bytes) = (0, 0)
-        for row in candidates where total - bytes > budget {
-            let key: [String] = [try row[0], try row[1], try row[2]]
-            try db.execute("DELETE FROM source WHERE \(SourceRows.one)", key)
-            count += 1
-            bytes += try row[3]
-        }
-        if count > 0 {
-            try db.execute(
-                "INSERT INTO total_delta VALUES ('sources_evicted', $1), ('source_bytes_evicted', $2)",
-                [count, bytes]
-            )
-        }
-        let isWithin = total - bytes <= budget || candidates.isEmpty
-        return EvictedSources(count: count, bytes: bytes, isWithinBudget: isWithin)
+        try await commit { db in try db.evict(over: budget, atMost: limit, sparing: nil) }
     }
 
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {

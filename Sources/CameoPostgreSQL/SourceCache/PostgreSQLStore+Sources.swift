@@ -18,6 +18,10 @@ extension PostgreSQLStore {
     /// The resolution of the time of last use, in milliseconds.
     static let useInterval: Int64 = 60_000
 
+    package func nextSourceSeen() async throws(StoreError) -> Int64 {
+        try await commit(.begun) { db in try db.nextSourceSeen() }
+    }
+
     package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
         try await read { db in
             try db.query(
@@ -43,57 +47,8 @@ extension PostgreSQLStore {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
         let blob = try await prepare(data, digest: source.blob, mediaType: source.mediaType)
         return try await commit { db in
-            try Self.keep(source, blob, budget: budget, in: db)
+            try db.keep(source, blob, budget: budget)
         }
-    }
-
-    static func keep(
-        _ source: CachedSource,
-        _ blob: PreparedBlob,
-        budget: Int?,
-        in db: Database
-    ) throws -> KeptSource {
-        try blob.insert(db)
-        let key: [(any SQLConvertible)?] = [source.key.uri, source.key.scopeText, source.variant]
-        let own: [(any SQLConvertible)?] = [blob.digest.hex, blob.size, source.isPinned, try source.peers.stored]
-        let count = try db.execute(
-            """
-            INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,
-              text_encoding, requested_at, responded_at, fresh_until, source_seen, stored_at, last_used_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18)
-            ON CONFLICT (\(SourceRows.sourceConflict)) DO UPDATE SET
-              blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, peers = excluded.peers,
-              final_url = excluded.final_url, status = excluded.status, fields = excluded.fields, hops = excluded.hops,
-              media_type = excluded.media_type, text_encoding = excluded.text_encoding,
-              requested_at = excluded.requested_at, responded_at = excluded.responded_at,
-              fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
-              stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
-            WHERE source.source_seen <= excluded.source_seen
-            """,
-            key + own + (try source.headValues) + [db.now]
-        )
-        guard count == 1 else {
-            // The bytes may already be stored; with a row, the next collection finds and removes them.
-            try noteOrphan(blob.digest, db)
-            return .superseded
-        }
-        try db.execute(
-            "DELETE FROM source_failure WHERE \(SourceRows.ofKey) AND source_seen <= $3",
-            [source.key.uri, source.key.scopeText, source.sourceSeen]
-        )
-        try dropExcessVariants(of: source.key, db)
-        if let budget { _ = try evict(over: budget, atMost: evictionStep, sparing: source, db) }
-        return .kept
-    }
-
-    private static func dropExcessVariants(of key: SourceKey, _ db: Database) throws {
-        try db.execute(
-            """
-            DELETE FROM source WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM source WHERE \(SourceRows.ofKey) ORDER BY source_seen DESC OFFSET $3 FOR UPDATE))
-            """,
-            [key.uri, key.scopeText, variantsOfASource]
-        )
     }
 
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
