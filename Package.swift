@@ -144,7 +144,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
-            exclude: ["false_renderer.py", "faults.c", "nameserver.py", "origin.py", "rude.py"]
+            exclude: ["false_renderer.py", "faults.c", "nameserver.py", "origin.py", "postgres.py", "rude.py"]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         // What every engine has to keep; each engine's own tests run it.
@@ -277,6 +277,24 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
             name: "cameo-frames-hooked",
             dependencies: ["CameoVideo", "Misbehaviour"],
             path: "Tests/HookedFrames"
+        ),
+    ]
+}
+
+// The engine for fleets is in the package only if it is asked for: nothing else needs libpq or its headers.
+if Context.environment["CAMEO_FLEET"] == "1" {
+    package.targets += [
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "CameoPostgreSQL",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CPostgreSQL"]
+        ),
+        .testTarget(
+            name: "CameoPostgreSQLTests",
+            dependencies: [
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "StoreConformance",
+                "TestSupport",
+            ]
         ),
     ]
 }

@@ -31,7 +31,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .invalidBackupTarget(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
+            .unreachable, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
             .damagedDatabase, .failed, .unknownEngine:
             self = .storeUnavailable(reason: error.description)
         }

@@ -27,7 +27,7 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .notFound: self = .noDataAvailable(url)
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .invalidBackupTarget, .refused,
+            .unreachable, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .invalidBackupTarget, .refused,
             .damagedDatabase, .failed, .unknownEngine:
             self = .storeUnavailable(reason: error.description)
         }

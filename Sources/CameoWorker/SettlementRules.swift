@@ -87,7 +87,7 @@ struct SettlementRules: Sendable {
     private func action(without error: StoreError) -> SettlementAction {
         switch error {
         case .leaseLost: return .end(.leaseLost)
-        case .full, .busy, .readOnly:
+        case .full, .busy, .readOnly, .unreachable, .denied:
             if isStopping { return .write(.release) }
             return drains ? .write(.fail(JobFailure(error))) : .write(.release, after: .seconds(1))
         default: return .write(.fail(JobFailure(error)))

@@ -14,7 +14,7 @@ extension Worker {
     func maintain() async {
         while !Task.isCancelled {
             do {
-                if let turn = try store.maintenanceTurn() {
+                if let turn = try await store.maintenanceTurn() {
                     try await evictOriginals()
                     try await prune(in: turn)
                 }

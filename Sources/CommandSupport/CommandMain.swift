@@ -89,7 +89,7 @@ extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .unreadableBlob, .refused, .damagedDatabase, .failed:
+            .unreachable, .denied, .unreadableBlob, .refused, .damagedDatabase, .failed:
             .store
         case .invalidBackupTarget, .unknownEngine: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed

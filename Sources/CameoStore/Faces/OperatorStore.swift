@@ -44,7 +44,7 @@ package protocol OperatorStore: AnyStore {
     /// - Throws: ``StoreError/noSuch(_:_:)``
     func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker
     /// Takes the maintenance lock; nil if another process holds it.
-    func maintenanceTurn() throws(StoreError) -> MaintenanceTurn?
+    func maintenanceTurn() async throws(StoreError) -> MaintenanceTurn?
     /// Removes expired rows and unreferenced blobs in small transactions.
     func prune(
         _ retention: Retention,
@@ -61,7 +61,7 @@ extension OperatorStore {
     package func maintenanceTurn(within patience: Duration) async throws -> MaintenanceTurn? {
         let started = ContinuousClock.now
         while true {
-            if let turn = try maintenanceTurn() { return turn }
+            if let turn = try await maintenanceTurn() { return turn }
             guard started.duration(to: .now) < patience else { return nil }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -4,9 +4,9 @@ package final class MaintenanceTurn: Sendable {
     /// How long a command waits for a worker's own pruning.
     package static let patience = Duration.seconds(30)
 
-    private let lock: any Sendable
+    /// What holds the right until it is released.
+    package let lock: any Sendable
 
-    /// - Parameter lock: holds the right until it is released.
     package init(_ lock: any Sendable) {
         self.lock = lock
     }

@@ -18,6 +18,11 @@ package enum StoreError: Error, Hashable, Sendable {
     case full(path: String)
     /// Another process held the write lock for longer than the busy timeout.
     case busy(path: String)
+    /// A server or a shared disk that the store needs did not answer, or asked for patience too often. Trying again later
+    /// may succeed.
+    case unreachable(location: String, reason: String)
+    /// A server that the store needs refuses its credentials, or grants them too little.
+    case denied(location: String, reason: String)
     /// The claim is no longer valid: the job was claimed by another worker, cancelled or finished. Nothing was written.
     case leaseLost(jobID: Int64)
     case noSuchJob(Int64)
@@ -61,6 +66,8 @@ extension StoreError: CustomStringConvertible {
         case .readOnly(let path): "the store at \(path) is on a read-only disk or in a folder that may not be written"
         case .full(let path): "store.full: no space is left on the disk of the store at \(path)"
         case .busy(let path): "another process held the write lock of the store at \(path) for too long"
+        case .unreachable(let location, let reason): "\(location) cannot be reached: \(reason)"
+        case .denied(let location, let reason): "\(location) denies access: \(reason)"
         case .leaseLost(let id): "job \(id) is no longer this worker's; its result was dropped"
         case .noSuchJob(let id): "there is no job \(id)"
         case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"

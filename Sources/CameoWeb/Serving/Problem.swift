@@ -37,7 +37,7 @@ struct Problem: Error {
         case .full: self.init(.outOfSpace, error.description, code: .storeFull)
         case .missing, .cannotOpen, .unknownEngine, .notAStore, .newerSchema, .olderSchema, .networkFileSystem,
             .readOnly,
-            .busy, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .failed:
+            .busy, .unreachable, .denied, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .failed:
             self.init(.serviceUnavailable, error.description, code: .storeFailed)
         }
     }

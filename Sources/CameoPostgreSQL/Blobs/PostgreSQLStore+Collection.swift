@@ -1,0 +1,146 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+// DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
+// reference, so no scan is needed; collection then checks whether another row still references it. A job references its
+// source and overlays for as long as its row exists, even after it has ended, so that an operator's retry finds them.
+//
+// A process that stores the same bytes at the same time renews the age of the row first and references it later: only
+// blobs whose row is over an hour old are removed. Rows stay locked until the bytes outside of the database are removed
+// too, so that a new put waits, and puts the bytes again.
+
+/// What a collection removed.
+struct CollectedBlobs: Hashable, Sendable {
+    let count: Int
+    let bytes: Int
+    /// The number of blobs examined; fewer than the limit means that none are left for now.
+    let candidates: Int
+}
+
+extension PostgreSQLStore {
+    /// Removes blobs that have been unreferenced since a time.
+    ///
+    /// - Parameters:
+    ///   - time: at least an hour ago, except in tests.
+    ///   - limit: the maximum number of blobs to examine.
+    /// - Returns: what was removed.
+    /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references.
+    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
+        let time = time.milliseconds
+        let hasStorage = storage != nil
+        let (collected, outside) = try await commit(.begun) { db in
+            try db.collect(before: time, atMost: limit, withStorage: hasStorage)
+        }
+        guard let storage, !outside.isEmpty else { return collected }
+        var (count, bytes) = (collected.count, collected.bytes)
+        for digest in outside {
+            guard let removed = try await remove(digest, from: storage, before: time) else { continue }
+            count += 1
+            bytes += removed
+        }
+        return CollectedBlobs(count: count, bytes: bytes, candidates: collected.candidates)
+    }
+
+    /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
+    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
+        try await read { db in
+            let row = try db.row(
+                """
+                SELECT count(*), coalesce(sum(size), 0) FROM blob JOIN orphan USING (digest)
+                WHERE since <= $1 AND created_at <= $1 AND \(Database.isUnreferenced)
+                """,
+                [time.milliseconds]
+            )
+            return (try row?[0] ?? 0, try row?[1] ?? 0)
+        }
+    }
+
+    /// Removes one blob with its bytes in the storage.
+    ///
+    /// - Returns: its size; nil if it must stay.
+    private func remove(_ digest: BlobDigest, from storage: any ByteStorage, before time: Int64)
+        async throws(StoreError)
+        -> Int?
+    {
+        do {
+            return try await collector.hold { db in
+                try db.lockUnreferenced(digest, before: time)
+            } while: {
+                try await storage.remove(digest)
+            } finally: { db, _ in
+                try db.forget(digest)
+            }
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+}
+
+extension Database {
+    /// The condition for blobs that nothing references.
+    fileprivate static let isUnreferenced = """
+        NOT pinned
+          AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = blob.digest)
+          AND NOT EXISTS (SELECT 1 FROM source WHERE source.blob = blob.digest)
+          AND NOT EXISTS (SELECT 1 FROM ingredient WHERE ingredient.name = blob.digest)
+        """
+
+    /// Removes blobs whose bytes are in their rows.
+    ///
+    /// - Returns: what was removed, and the blobs to be removed whose bytes are elsewhere.
+    fileprivate func collect(before time: Int64, atMost limit: Int, withStorage hasStorage: Bool) throws -> (
+        CollectedBlobs, [BlobDigest]
+    ) {
+        // The blobs that an unaccepted row needs are not known yet.
+        guard try !Arrival.exist(self) else { return (CollectedBlobs(count: 0, bytes: 0, candidates: 0), []) }
+        let candidates: [String] = try column(
+            "SELECT digest FROM orphan WHERE since <= $1 ORDER BY since LIMIT $2 FOR UPDATE SKIP LOCKED",
+            [time, limit]
+        )
+        var (count, bytes, outside) = (0, 0, [BlobDigest]())
+        for hex in candidates {
+            guard let digest = BlobDigest(hex: hex), let found = try unreferenced(digest) else {
+                try execute("DELETE FROM orphan WHERE digest = $1", [hex])
+                continue
+            }
+            // One whose bytes are in a storage that this program does not know is left to others.
+            guard found.createdAt <= time, found.isInline || hasStorage else {
+                try execute("UPDATE orphan SET since = $1 WHERE digest = $2", [max(found.createdAt, time + 1), hex])
+                continue
+            }
+            if found.isInline {
+                try forget(digest)
+                count += 1
+                bytes += found.size
+            } else {
+                outside.append(digest)
+            }
+        }
+        return (CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count), outside)
+    }
+
+    /// Locks an unreferenced blob and returns its size; nil if it is referenced, younger than the time, or gone.
+    fileprivate func lockUnreferenced(_ digest: BlobDigest, before time: Int64) throws -> Int? {
+        guard let found = try unreferenced(digest), found.createdAt <= time, !found.isInline else { return nil }
+        return found.size
+    }
+
+    fileprivate func forget(_ digest: BlobDigest) throws {
+        try execute([
+            .init("DELETE FROM blob WHERE digest = $1", [digest.hex]),
+            .init("DELETE FROM orphan WHERE digest = $1", [digest.hex]),
+        ])
+    }
+
+    /// Locks a blob unless it is referenced, pinned or gone. The lock keeps others from referencing it, which the second
+    /// look finds if they did so before.
+    private func unreferenced(_ digest: BlobDigest) throws -> (size: Int, createdAt: Int64, isInline: Bool)? {
+        guard try row("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) != nil else { return nil }
+        let row = try row(
+            "SELECT size, created_at, data IS NOT NULL FROM blob WHERE digest = $1 AND \(Self.isUnreferenced)",
+            [digest.hex]
+        )
+        return try row.map { (size: try $0[0], createdAt: try $0[1], isInline: try $0[2]) }
+    }
+}

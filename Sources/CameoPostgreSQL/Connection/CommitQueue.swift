@@ -1,0 +1,235 @@
+internal import CameoStore
+internal import Foundation
+internal import Synchronization
+
+// DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Whenever
+// the connection is free, it takes all waiting operations, runs them in one transaction, and reports their results after
+// COMMIT. While that is under way, the next group accumulates: the busier the process, the larger the groups. If an
+// operation fails, its group is rolled back and run again with each operation in its own savepoint; if the transaction
+// as a whole fails then, one by one.
+//
+// Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
+// at the end, in the same round trip as COMMIT. Claims that are settled are looked up together at the start.
+//
+// Transactions of several processes may collide (the same unique key, a deadlock): such a group runs again. If the
+// connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
+// after, the server tells by the transaction's id whether it was committed. It cannot after a failover to a standby that
+// may have lost the tail: then the group runs again. Settlements are fenced by their claims, and a repeated request joins
+// the job that waits for the same thumbnails, or has them made again.
+final class CommitQueue: Sendable {
+    /// The maximum number of operations per transaction, which bounds how long its locks are held.
+    private static let largestGroup = 256
+    private static let collisions = 8
+
+    private struct Operation: Sendable {
+        let phase: WritePhase
+        /// The claim that it settles.
+        let claim: Claim?
+        /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
+        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let fail: @Sendable (any Error) -> Void
+    }
+
+    private struct State {
+        var waiting: [Operation] = []
+        var isDraining = false
+    }
+
+    private let state = Mutex(State())
+    private let connections: ConnectionQueue
+    private let clock: ServerClock
+    private let watch: StoreIdentity
+
+    init(_ connections: ConnectionQueue, clock: ServerClock, watch: StoreIdentity) {
+        self.connections = connections
+        self.clock = clock
+        self.watch = watch
+    }
+
+    /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
+    /// run is committed. The caller's cancellation does not affect it.
+    ///
+    /// - Parameter claim: the claim that the body settles or continues, which is locked and looked up beforehand.
+    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
+    func commit<Value: Sendable>(
+        _ phase: WritePhase,
+        of claim: Claim? = nil,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(
+                Operation(
+                    phase: phase,
+                    claim: claim,
+                    run: { db in
+                        let value = try body(db)
+                        return { continuation.resume(returning: value) }
+                    },
+                    fail: { continuation.resume(throwing: $0) }
+                )
+            )
+        }
+    }
+
+    /// Waits for everything that was submitted before.
+    func drain() { connections.drain() }
+
+    private func submit(_ operation: Operation) {
+        let mustDrain = state.withLock { state in
+            state.waiting.append(operation)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustDrain { connections.async { self.commitWaiting() } }
+    }
+
+    private func commitWaiting() {
+        while true {
+            let group = state.withLock { state in
+                let group = Array(state.waiting.prefix(Self.largestGroup))
+                state.waiting.removeFirst(group.count)
+                if group.isEmpty { state.isDraining = false }
+                return group
+            }
+            if group.isEmpty { return }
+            commit(group)
+        }
+    }
+
+    private func commit(_ group: [Operation]) {
+        do {
+            do {
+                try run(group, inSavepoints: false)
+            } catch  where group.count > 1 && !Self.isLoss(error) {
+                try run(group, inSavepoints: true)
+            }
+        } catch {
+            if group.count == 1 || Self.isLoss(error) {
+                for operation in group { operation.fail(error) }
+                return
+            }
+            for operation in group {
+                do { try run([operation], inSavepoints: false) } catch { operation.fail(error) }
+            }
+        }
+    }
+
+    /// Whether running the operations again is impossible or could do them twice.
+    private static func isLoss(_ error: any Error) -> Bool {
+        error is UnknownOutcome || (error as? DatabaseError)?.isConnectionLost ?? false
+    }
+
+    /// Commits and reports all results, or throws and reports none.
+    private func run(_ group: [Operation], inSavepoints: Bool) throws {
+        var collisions = 0
+        while true {
+            do {
+                let answers = try connections.withConnection { connection in
+                    try attempt(group, inSavepoints: inSavepoints, connection)
+                }
+                guard let answers else { continue }
+                for answer in answers { answer() }
+                return
+            } catch let error as DatabaseError where error.isCollision && collisions < Self.collisions {
+                collisions += 1
+                usleep(UInt32.random(in: 0...2_000) << collisions)
+            }
+        }
+    }
+
+    /// - Returns: what reports the results; nil if the outcome of the commit was unknown and it turned out to be none.
+    private func attempt(
+        _ group: [Operation],
+        inSavepoints: Bool,
+        _ connection: Connection
+    ) throws -> [@Sendable () -> Void]? {
+        let opening = try Opening(connection, connections.url, isWriting: true, clock: clock)
+        let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
+        let answers: [@Sendable () -> Void]
+        let closing: [Connection.Statement]
+        do {
+            let refusal = watch.note(opening, connections.url)
+            try db.lockTasks(of: group.compactMap(\.claim))
+            answers = try group.map { operation in
+                if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
+                if operation.phase == .new {
+                    (db.ledger.concernsWaiters, db.ledger.wakesWorkers) = (true, true)
+                }
+                return try inSavepoints ? runInSavepoint(operation, db) : operation.run(db)
+            }
+            try db.flush()
+            closing = try db.closing()
+        } catch {
+            rollBack(connection)
+            throw error
+        }
+        do {
+            let end = try connection.run(closing + [.init("COMMIT")]).last
+            guard end?.command == "COMMIT" else { throw DatabaseError("the transaction was rolled back") }
+            return answers
+        } catch let error as DatabaseError where error.isConnectionLost {
+            connections.disconnect()
+            guard let transaction = opening.transaction else { throw error }
+            do { return try wasCommitted(transaction) ? answers : nil } catch { throw UnknownOutcome() }
+        } catch {
+            rollBack(connection)
+            throw error
+        }
+    }
+
+    /// Asks whether a transaction was committed whose connection was lost after COMMIT was sent.
+    private func wasCommitted(_ transaction: Opening.Transaction) throws -> Bool {
+        while true {
+            let status: String? = try connections.withConnection { connection in
+                let rows = try connection.run(
+                    """
+                    SELECT CASE WHEN left(pg_walfile_name(pg_current_wal_lsn()), 8) = $2
+                      THEN pg_xact_status($1::text::xid8) ELSE 'failed over' END
+                    """,
+                    [transaction.id, transaction.timeline]
+                ).rows
+                return try rows.first?[0]
+            }
+            switch status {
+            case "committed": return true
+            case "aborted", "failed over": return false
+            // The server has not noticed the loss, or is still at the commit.
+            case "in progress": usleep(10_000)
+            default:
+                throw DatabaseError("the server no longer knows whether transaction \(transaction.id) was committed")
+            }
+        }
+    }
+
+    /// Runs an operation in a savepoint; its own error becomes its result.
+    ///
+    /// - Throws: only an error that concerns the whole transaction.
+    private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
+        do {
+            // What others have recorded must not fail with this operation.
+            try db.flush()
+            return try db.inSavepoint {
+                let answer = try operation.run(db)
+                try db.flush()
+                return answer
+            }
+        } catch {
+            let error = error
+            if let error = error as? DatabaseError, error.isConnectionLost || error.isCollision { throw error }
+            return { operation.fail(error) }
+        }
+    }
+
+    private func rollBack(_ connection: Connection) {
+        guard connection.isUsable else { return connections.disconnect() }
+        // Whatever prevents a rollback, the end of the connection is one.
+        do { try connection.run("ROLLBACK") } catch { connections.disconnect() }
+    }
+}
+
+/// The connection was lost during a commit, and nobody could tell within the patience whether it was done.
+struct UnknownOutcome: Error, CustomStringConvertible {
+    var description: String {
+        "the connection was lost during a commit, and the server could not be asked whether it was done"
+    }
+}

@@ -1,0 +1,217 @@
+internal import CPostgreSQL
+internal import CameoStore
+internal import Foundation
+
+/// libpq's handle; closed with its owner.
+private struct Handle: ~Copyable {
+    let pointer: OpaquePointer
+
+    deinit { PQfinish(pointer) }
+}
+
+/// One connection to the server. It keeps no state in its session between transactions, so that a pooler may give each
+/// transaction another one. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
+final class Connection {
+    /// A statement with its parameters.
+    struct Statement {
+        let sql: String
+        let values: [(any SQLConvertible)?]
+
+        init(_ sql: String, _ values: [(any SQLConvertible)?] = []) {
+            self.sql = sql
+            self.values = values
+        }
+
+        /// - Throws: ``StoreError/refused(reason:)`` for a text that would be cut at its NUL.
+        fileprivate func check() throws {
+            let hasNUL = values.contains { value in
+                if case .text(let text)? = value?.parameter { text.utf8.contains(0) } else { false }
+            }
+            if hasNUL { throw StoreError.refused(reason: "PostgreSQL keeps no text with a NUL character") }
+        }
+    }
+
+    /// The time in milliseconds after which a server that sends nothing counts as lost. It is longer than the
+    /// statement timeout.
+    private static let silence: Int32 = 90_000
+    private static let byteaType: Oid = 17
+
+    private let handle: Handle
+
+    /// - Throws: ``DatabaseError``
+    init(_ url: DatabaseURL) throws {
+        // Keywords before the URL give way to it.
+        let settings: KeyValuePairs = [
+            "connect_timeout": "10", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
+            "tcp_user_timeout": "20000", "fallback_application_name": "cameo", "dbname": url.connection,
+            "client_encoding": "UTF8",
+        ]
+        let pointer = withCStrings(settings.map(\.key)) { keys in
+            withCStrings(settings.map(\.value)) { values in PQconnectdbParams(keys, values, 1) }
+        }
+        guard let pointer else { throw DatabaseError("no memory for a connection", isConnectionLost: true) }
+        handle = Handle(pointer: pointer)
+        guard PQstatus(pointer) == CONNECTION_OK else { throw lost() }
+        guard PQsetnonblocking(pointer, 1) == 0 else { throw lost() }
+        // Notices ("relation exists, skipping") would go to standard error.
+        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+    }
+
+    var descriptor: CInt { PQsocket(handle.pointer) }
+
+    var isUsable: Bool { PQstatus(handle.pointer) == CONNECTION_OK }
+
+    /// Runs one statement.
+    @discardableResult
+    func run(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> QueryResult {
+        let statement = Statement(sql, values)
+        try statement.check()
+        try send(statement)
+        let result = try receive()
+        try finishStatement()
+        return result
+    }
+
+    /// Runs a script of statements without parameters.
+    func run(script: String) throws {
+        guard PQsendQuery(handle.pointer, script) == 1 else { throw lost() }
+        var failure: (any Error)?
+        while let result = try next() {
+            do { _ = try checked(result) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Runs statements in one round trip. After one that fails, the server skips the rest.
+    @discardableResult
+    func run(_ statements: [Statement]) throws -> [QueryResult] {
+        for statement in statements { try statement.check() }
+        guard PQenterPipelineMode(handle.pointer) == 1 else { throw lost() }
+        for statement in statements { try send(statement) }
+        guard PQpipelineSync(handle.pointer) == 1 else { throw lost() }
+        var (results, failure) = ([QueryResult](), (any Error)?.none)
+        for _ in statements {
+            do { results.append(try receive()) } catch {
+                guard isUsable else { throw error }
+                failure = failure ?? error
+            }
+            try finishStatement()
+        }
+        if let point = try next() { PQclear(point) }
+        guard PQexitPipelineMode(handle.pointer) == 1 else { throw lost() }
+        if let failure { throw failure }
+        return results
+    }
+
+    /// Takes the notifications that have arrived.
+    ///
+    /// - Returns: their number.
+    func takeNotifications() throws -> Int {
+        guard PQconsumeInput(handle.pointer) == 1 else { throw lost() }
+        var count = 0
+        while let notification = PQnotifies(handle.pointer) {
+            PQfreemem(notification)
+            count += 1
+        }
+        return count
+    }
+
+    // MARK: - Protocol
+
+    private func send(_ statement: Statement) throws {
+        let values = statement.values.map { $0?.parameter }
+        let buffers = values.map { $0?.buffer }
+        defer { for buffer in buffers { buffer?.deallocate() } }
+        let isSent = PQsendQueryParams(
+            handle.pointer,
+            statement.sql,
+            CInt(values.count),
+            values.map { if case .bytes? = $0 { Self.byteaType } else { 0 } },
+            buffers.map { buffer in buffer?.baseAddress.map { UnsafePointer($0) } },
+            buffers.map { CInt($0?.count ?? 0) },
+            values.map { if case .bytes? = $0 { 1 } else { 0 } },
+            0
+        )
+        guard isSent == 1 else { throw lost() }
+    }
+
+    private func finishStatement() throws {
+        while let rest = try next() { PQclear(rest) }
+    }
+
+    private func receive() throws -> QueryResult {
+        guard let result = try next() else { throw lost() }
+        return try checked(result)
+    }
+
+    /// The next result of the current statement; nil at its end.
+    private func next() throws -> OpaquePointer? {
+        while true {
+            let flushed = PQflush(handle.pointer)
+            guard flushed >= 0 else { throw lost() }
+            if flushed == 0, PQisBusy(handle.pointer) == 0 { return PQgetResult(handle.pointer) }
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN | (flushed == 1 ? POLLOUT : 0)), revents: 0)
+            let ready = poll(&wanted, 1, Self.silence)
+            if ready == 0 { throw DatabaseError("the server has been silent for too long", isConnectionLost: true) }
+            guard ready > 0 || errno == EINTR else { throw lost() }
+            guard PQconsumeInput(handle.pointer) == 1 else { throw lost() }
+        }
+    }
+
+    private func checked(_ pointer: OpaquePointer) throws -> QueryResult {
+        let result = QueryResult(adopting: pointer)
+        switch PQresultStatus(pointer) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return result
+        case PGRES_PIPELINE_ABORTED: throw DatabaseError("an earlier statement failed")
+        default:
+            func field(_ code: UnicodeScalar) -> String? {
+                PQresultErrorField(pointer, CInt(code.value)).map { String(cString: $0) }
+            }
+            throw DatabaseError(
+                field("M") ?? Self.line(PQresultErrorMessage(pointer)),
+                state: field("C") ?? "",
+                constraint: field("n"),
+                isConnectionLost: !isUsable
+            )
+        }
+    }
+
+    private func lost() -> DatabaseError {
+        DatabaseError(Self.line(PQerrorMessage(handle.pointer)), isConnectionLost: true)
+    }
+
+    /// libpq's message in one line.
+    private static func line(_ message: UnsafePointer<CChar>?) -> String {
+        message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ") ?? "unknown reason"
+    }
+}
+
+extension SQLParameter {
+    /// The bytes, which text ends with a NUL.
+    fileprivate var buffer: UnsafeMutableBufferPointer<CChar> {
+        switch self {
+        case .text(let text):
+            let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
+            for (index, byte) in text.utf8.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+            buffer[text.utf8.count] = 0
+            return buffer
+        case .bytes(let data):
+            // At least one byte: a null pointer would be NULL.
+            let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: max(1, data.count))
+            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+            return UnsafeMutableBufferPointer(rebasing: buffer[0..<data.count])
+        }
+    }
+}
+
+/// Calls a function with a list of C strings that ends with a null pointer.
+private func withCStrings<Result>(
+    _ texts: [String],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+) -> Result {
+    let copies = texts.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
+    let list = copies.map { $0.map { UnsafePointer($0) } } + [nil]
+    return list.withUnsafeBufferPointer { body($0.baseAddress) }
+}

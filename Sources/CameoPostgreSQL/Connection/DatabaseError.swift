@@ -1,0 +1,73 @@
+internal import CPostgreSQL
+internal import CameoStore
+
+/// An error of a statement or connection. Decisions go by its SQLSTATE
+/// (https://www.postgresql.org/docs/current/errcodes-appendix.html), never by its message.
+struct DatabaseError: Error, CustomStringConvertible {
+    /// The SQLSTATE; empty if libpq itself failed.
+    let state: String
+    let message: String
+    let constraint: String?
+    /// Whether the connection is gone, or useless.
+    let isConnectionLost: Bool
+
+    init(_ message: String, state: String = "", constraint: String? = nil, isConnectionLost: Bool = false) {
+        self.message = message
+        self.state = state
+        self.constraint = constraint
+        self.isConnectionLost = isConnectionLost || Self.ends(connection: state)
+    }
+
+    var description: String { state.isEmpty ? message : "\(message) (\(state))" }
+
+    /// Whether the server ends the connection with this error, or another server has to be found.
+    private static func ends(connection state: String) -> Bool {
+        // A server that has become a standby, or is starting or stopping; one that has no connection left.
+        let states: Set = ["25006", "25P03", "53300", "57P01", "57P02", "57P03", "57P05"]
+        return state.hasPrefix("08") || states.contains(state)
+    }
+
+    /// Whether the same transaction is likely to succeed if it runs again, because it collided with another.
+    var isCollision: Bool {
+        ["40001", "40P01"].contains(state) || state == "23505" && constraint == SQLName.uniqueTask
+    }
+
+    /// Whether a lock was not granted in time.
+    var isUnavailableLock: Bool { state == "55P03" }
+
+    /// Whether the error concerns the values of one row rather than the database or server.
+    var concernsOneRow: Bool {
+        !isConnectionLost && !isCollision
+            && (state.hasPrefix("22") || state.hasPrefix("23") || state == "54000" || state == "54001")
+    }
+}
+
+/// Names in the database that decisions depend on.
+enum SQLName {
+    /// The index that allows one waiting job per key.
+    static let uniqueTask = "task_unique"
+}
+
+extension StoreError {
+    /// `location` is the store's, without a password.
+    init(_ error: any Error, location: String) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError: self.init(error, location: location)
+        default: self = .failed(String(describing: error))
+        }
+    }
+
+    private init(_ error: DatabaseError, location: String) {
+        switch error.state {
+        case "25006": self = .readOnly(path: location)
+        case "53100": self = .full(path: location)
+        case "55P03", "57014", "40001", "40P01": self = .busy(path: location)
+        case "XX001", "XX002": self = .damagedDatabase(path: location)
+        case "42501": self = .refused(reason: error.message)
+        case _ where error.isConnectionLost: self = .unreachable(location: location, reason: error.message)
+        case let state where state.hasPrefix("23"): self = .refused(reason: error.message)
+        default: self = .failed(error.description)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import CameoStore
+internal import Foundation
+internal import Synchronization
+
+// DESIGN. A commit that gives workers something to do says so by NOTIFY, once a group: it takes a lock of the whole
+// cluster at its commit. A connection of its own listens; if it is lost, another one is made and listens anew, and those
+// who wait are woken, because something may have been missed. A pooler in transaction mode passes nothing on, and
+// claims, settlements and an operator's changes are not told to everybody: so streams also yield when the store's
+// version has changed, at which they look at an interval.
+
+/// Wakes those who wait for other processes' commits.
+final class Listener: Sendable {
+    /// The channel on which commits tell of new work.
+    static func channel(schema: String) -> String { "\(schema).work" }
+
+    private static let pauses = (first: 0.05, longest: 1.0)
+
+    private struct State {
+        var wakers: [Int: @Sendable () -> Void] = [:]
+        var next = 0
+        var isRunning = false
+    }
+
+    private let url: DatabaseURL
+    private let state = Mutex(State())
+
+    init(_ url: DatabaseURL) {
+        self.url = url
+    }
+
+    /// Calls `wake` after commits until ``remove(_:)`` is called with the result. Must be quick.
+    func add(_ wake: @escaping @Sendable () -> Void) -> Int {
+        let (number, mustStart) = state.withLock { state in
+            defer { (state.next, state.isRunning) = (state.next + 1, true) }
+            state.wakers[state.next] = wake
+            return (state.next, !state.isRunning)
+        }
+        if mustStart {
+            // A thread of its own: it blocks most of the time.
+            let thread = Thread { self.run() }
+            thread.name = "cameo.listen"
+            thread.start()
+        }
+        return number
+    }
+
+    func remove(_ number: Int) { _ = state.withLock { $0.wakers.removeValue(forKey: number) } }
+
+    /// Listens until nobody waits any more.
+    private func run() {
+        var pause = Self.pauses.first
+        while true {
+            do {
+                let connection = try Connection(url)
+                try connection.run("LISTEN \"\(Self.channel(schema: url.schema))\"")
+                pause = Self.pauses.first
+                wakeAll()
+                while true {
+                    if isDone { return }
+                    var wanted = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+                    if poll(&wanted, 1, 500) > 0, try connection.takeNotifications() > 0 { wakeAll() }
+                }
+            } catch {
+                // The interval of the streams stands in until it succeeds.
+                if isDone { return }
+                usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
+                pause = min(pause * 2, Self.pauses.longest)
+            }
+        }
+    }
+
+    private var isDone: Bool {
+        state.withLock { state in
+            if state.wakers.isEmpty { state.isRunning = false }
+            return !state.isRunning
+        }
+    }
+
+    private func wakeAll() {
+        for wake in state.withLock({ Array($0.wakers.values) }) { wake() }
+    }
+}

@@ -1,0 +1,156 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import Synchronization
+
+/// The queue, the thumbnails and their blobs in a PostgreSQL database, shared by any number of processes on any number
+/// of machines.
+///
+/// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
+package final class PostgreSQLStore: Sendable {
+    package let url: DatabaseURL
+    let serverClock: ServerClock
+    let identity = StoreIdentity()
+    /// nil if the store was opened read-only.
+    let writes: CommitQueue?
+    /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
+    let claims: CommitQueue?
+    /// What must not share a transaction with calls that wait for each other's locks has a connection of its own.
+    let upkeep: CommitQueue?
+    let reads: ReaderPool
+    let listener: Listener
+    /// Where the bytes of large blobs are; nil: in their rows.
+    let storage: (any ByteStorage)?
+    /// For the removal of blobs whose bytes are in the storage.
+    let collector: HeldTransactions
+    /// The descriptions of this process's workers, by id.
+    let registrations = Mutex<[String: WorkerDescription]>([:])
+    /// Jobs that this process has refused and not yet reported.
+    let refused = Mutex<[LostJob]>([])
+    let readings = Mutex(PendingReadings())
+    let claimHistory = ClaimHistory()
+    /// When sweeps number changes.
+    let numbering = Mutex(Interval(.seconds(1)))
+    /// What calls have left for after their return.
+    let errands = Errands()
+
+    /// How a store is opened.
+    package enum Access: Sendable {
+        /// For writing; the tables are created if there are none.
+        case creating
+        /// For writing.
+        case readWrite
+        case readOnly
+    }
+
+    /// Connects and, unless the access is read-only, creates or migrates the tables. Blocks.
+    ///
+    /// - Parameters:
+    ///   - url: the store's name.
+    ///   - access: what the store is opened for.
+    ///   - storage: where the bytes of large blobs are; nil: in their rows.
+    ///   - clock: counts instead of the server's, in tests.
+    package init(
+        _ url: DatabaseURL,
+        _ access: Access = .creating,
+        storage: (any ByteStorage)? = nil,
+        clock: StoreClock? = nil
+    ) throws(StoreError) {
+        self.url = url
+        self.storage = storage
+        serverClock = ServerClock(clock)
+        let (serverClock, identity) = (serverClock, identity)
+        do {
+            let connection = try Connection(url)
+            switch access {
+            case .creating: try Schema.setUp(connection, url)
+            case .readWrite:
+                guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
+                try Schema.setUp(connection, url)
+            case .readOnly:
+                guard let version = try Schema.version(connection, url) else {
+                    throw StoreError.missing(path: url.location)
+                }
+                guard version == Schema.currentVersion else {
+                    throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
+                }
+            }
+        } catch {
+            throw StoreError(error, location: url.location)
+        }
+        let (serverClock_, identity_) = (serverClock, identity)
+        func queue(_ name: String) -> CommitQueue? {
+            guard access != .readOnly else { return nil }
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock_, watch: identity_)
+        }
+        writes = queue("writer")
+        claims = queue("claimer")
+        upkeep = queue("upkeep")
+        reads = ReaderPool(url, clock: serverClock, watch: identity)
+        listener = Listener(url)
+        collector = HeldTransactions(url, clock: serverClock, watch: identity)
+    }
+
+    package var location: String { url.location }
+    package var clock: StoreClock { serverClock.storeClock }
+    package var isInPlace: Bool { identity.isInPlace }
+
+    // MARK: - Reads and writes for extensions
+
+    /// Runs a read in a snapshot (REPEATABLE READ). Like a commit, it is not cancelled with the calling task, so that no
+    /// read fails with a store error then. It may run more than once.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await reads.read(body)
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+
+    /// Commits a write, in one transaction with others that wait. What others recorded in the ledger is written first, so
+    /// that the body sees it.
+    func commit<Value: Sendable>(
+        _ phase: WritePhase = .new,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: writes, phase, nil) { db in
+            try db.flush()
+            return try body(db)
+        }
+    }
+
+    /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
+    /// written together after it. ``Database/task(of:)`` has the claim's task.
+    func settle<Value: Sendable>(
+        _ claim: Claim,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: writes, .begun, claim, body)
+    }
+
+    /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: upkeep, .begun, nil) { db in
+            try db.flush()
+            return try body(db)
+        }
+    }
+
+    func submit<Value: Sendable>(
+        to queue: CommitQueue?,
+        _ phase: WritePhase,
+        _ claim: Claim?,
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        guard let queue else { throw .readOnly(path: location) }
+        do {
+            return try await queue.commit(phase, of: claim, body)
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+}

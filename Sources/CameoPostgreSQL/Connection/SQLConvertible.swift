@@ -1,0 +1,119 @@
+internal import CameoModel
+internal import Foundation
+
+/// A parameter of a statement as it is sent.
+enum SQLParameter {
+    case text(String)
+    /// Sent in binary form as `bytea`.
+    case bytes(Data)
+}
+
+/// What can be a parameter of a statement or a column of a row. The server infers the type of a parameter from its
+/// place; where it cannot, the statement casts.
+protocol SQLConvertible {
+    var parameter: SQLParameter { get }
+    /// Reads the text form of a column; nil if it is malformed.
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Self?
+}
+
+extension Int64: SQLConvertible {
+    var parameter: SQLParameter { .text(String(self)) }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int64? { Int64(String(cString: text)) }
+}
+
+extension Int: SQLConvertible {
+    var parameter: SQLParameter { .text(String(self)) }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int? { Int(String(cString: text)) }
+}
+
+extension Double: SQLConvertible {
+    var parameter: SQLParameter { .text(String(self)) }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Double? { Double(String(cString: text)) }
+}
+
+extension Bool: SQLConvertible {
+    var parameter: SQLParameter { .text(self ? "t" : "f") }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Bool? {
+        switch UInt8(bitPattern: text[0]) {
+        case UInt8(ascii: "t"): true
+        case UInt8(ascii: "f"): false
+        default: nil
+        }
+    }
+}
+
+extension String: SQLConvertible {
+    var parameter: SQLParameter { .text(self) }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> String? { String(validatingCString: text) }
+}
+
+extension Data: SQLConvertible {
+    var parameter: SQLParameter { .bytes(self) }
+
+    /// Reads the hexadecimal form of `bytea` ("\x…").
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Data? {
+        guard count >= 2, count % 2 == 0, text[0] == 0x5C, text[1] == 0x78 else { return nil }
+        var data = Data(count: (count - 2) / 2)
+        let isRead = data.withUnsafeMutableBytes { bytes in
+            for index in bytes.indices {
+                guard let high = digit(text[2 + 2 * index]), let low = digit(text[3 + 2 * index]) else { return false }
+                bytes[index] = high << 4 | low
+            }
+            return true
+        }
+        return isRead ? data : nil
+    }
+
+    private static func digit(_ character: CChar) -> UInt8? {
+        let byte = UInt8(bitPattern: character)
+        switch byte {
+        case 0x30...0x39: return byte - 0x30
+        case 0x61...0x66: return byte - 0x57
+        default: return nil
+        }
+    }
+}
+
+/// Arrays are parameters only: a list of any length is one parameter, as in `= ANY($1::bigint[])` and `unnest`.
+struct SQLArray: SQLConvertible {
+    let parameter: SQLParameter
+
+    init(_ numbers: some Sequence<Int64>) {
+        parameter = .text("{\(numbers.map(String.init).joined(separator: ","))}")
+    }
+
+    init(_ numbers: some Sequence<Int64?>) {
+        parameter = .text("{\(numbers.map { $0.map(String.init) ?? "NULL" }.joined(separator: ","))}")
+    }
+
+    init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }
+
+    init(_ numbers: some Sequence<Int?>) { self.init(numbers.map { $0.map(Int64.init) }) }
+
+    init(_ texts: some Sequence<String?>) {
+        var list = "{"
+        for text in texts {
+            if list.utf8.count > 1 { list += "," }
+            guard let text else {
+                list += "NULL"
+                continue
+            }
+            list += "\""
+            // By scalars: a combining mark after a quote makes one character with it.
+            for scalar in text.unicodeScalars {
+                if scalar == "\"" || scalar == "\\" { list.unicodeScalars.append("\\") }
+                list.unicodeScalars.append(scalar)
+            }
+            list += "\""
+        }
+        parameter = .text(list + "}")
+    }
+
+    init(_ texts: some Sequence<String>) { self.init(texts.map(Optional.some)) }
+
+    init(_ truths: some Sequence<Bool>) {
+        parameter = .text("{\(truths.map { $0 ? "t" : "f" }.joined(separator: ","))}")
+    }
+
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> SQLArray? { nil }
+}

@@ -1,0 +1,134 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Synchronization
+
+// DESIGN. A row inserted into `job` by SQL is only a request; a trigger notes it in `arrival`. The next Cameo process
+// accepts it: the strict parser decides once, and the row either gets a task or ends at once as `request.invalid`. A page
+// of rows is read and parsed without a lock. The transaction that accepts them takes their rows of `arrival`, except
+// those that another process is accepting, and writes all of them together. If one of them is refused by the tables, each
+// gets a savepoint, so that an error of one row does not stop another.
+
+/// What a transaction accepted.
+struct Acceptance: Sendable {
+    /// The number of rows that were dealt with.
+    var count = 0
+    /// The jobs that were refused.
+    var refused: [LostJob] = []
+}
+
+extension PostgreSQLStore {
+    /// Accepts the rows of a page, and of others as long as there are any.
+    func acceptArrivals() async throws(StoreError) {
+        while true {
+            let page = try await read { db in try Arrival.page(db) }
+            guard !page.isEmpty else { return }
+            let accepted = try await commit { db in try db.accept(page) }
+            refused.withLock { $0 += accepted.refused }
+            // The rest is another process's.
+            guard accepted.count > 0 else { return }
+        }
+    }
+}
+
+extension Database {
+    func accept(_ page: [Arrival]) throws -> Acceptance {
+        guard !page.isEmpty else { return Acceptance() }
+        let ids: [Int64] = try column(
+            """
+            WITH mine AS (SELECT id FROM arrival WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
+            DELETE FROM arrival USING mine WHERE arrival.id = mine.id RETURNING arrival.id
+            """,
+            [SQLArray(page.map(\.id))]
+        )
+        let mine = Set(ids)
+        var acceptance = Acceptance(count: ids.count)
+        let rows = page.filter { mine.contains($0.id) }
+        do {
+            try flush()
+            try inSavepoint { try accept(together: rows) }
+            for row in rows {
+                if case .failure(let error) = row.reading { acceptance.refused.append(try refuse(row.id, error)) }
+            }
+        } catch  where concernsOneRow(error) {
+            acceptance.refused = try rows.compactMap { try accept($0) }
+        }
+        return acceptance
+    }
+
+    private func concernsOneRow(_ error: any Error) -> Bool {
+        error is InvalidRequest || (error as? DatabaseError)?.concernsOneRow ?? false
+    }
+
+    private func accept(together rows: [Arrival]) throws {
+        let entries = try rows.compactMap { row -> NewTask? in
+            guard case .success(let new) = row.reading else { return nil }
+            return try newTask(new, as: row.id, createdAt: row.createdAt)
+        }
+        let waiting = try insert(entries)
+        try record(entries)
+        // Those whose thumbnails another job is waiting for.
+        for entry in entries where !waiting.contains(entry.task.id) { _ = try letWait(entry.task, from: nil) }
+        // The ledger is part of the savepoint.
+        try flush()
+    }
+
+    /// Accepts or refuses one row. An error of the row ends only this row.
+    ///
+    /// - Returns: the job, if it was refused.
+    /// - Throws: errors that concern the store as a whole.
+    private func accept(_ arrival: Arrival) throws -> LostJob? {
+        do {
+            try inSavepoint { try accept(together: [arrival]) }
+            if case .failure(let error) = arrival.reading { throw error }
+            return nil
+        } catch let error as InvalidRequest {
+            return try refuse(arrival.id, error)
+        } catch let error as DatabaseError where error.concernsOneRow {
+            return try refuse(arrival.id, "the store cannot keep the request: \(error.message)")
+        }
+    }
+
+    private func refuse(_ id: Int64, _ error: InvalidRequest) throws -> LostJob {
+        try refuse(id, "the request is invalid: \(error)")
+    }
+
+    /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they
+    /// are valid.
+    private func refuse(_ id: Int64, _ reason: String) throws -> LostJob {
+        let row = try row(
+            """
+            SELECT field(request, 'queue'), field(request, 'source'), field(request, 'batch'), field(request, 'hook'),
+              created_at
+            FROM job WHERE id = $1
+            """,
+            [id]
+        )
+        guard let row else { throw StoreError.noSuchJob(id) }
+        func valid(_ column: Int, _ isValid: (String) -> Bool) throws -> String? {
+            let text: String? = try row[column]
+            return text.flatMap { isValid($0) ? $0 : nil }
+        }
+        let name = try valid(0, ThumbnailRequest.isLabel) ?? ThumbnailRequest.defaultQueue
+        let queue = try queue(name)
+        if let batch = try valid(2, ThumbnailRequest.isName) { try enter([batch], id) }
+        let failure = JobFailure(.requestInvalid, at: .request, reason)
+        let task = TaskRow(
+            id: id,
+            queue: queue,
+            key: 0,
+            lane: 0,
+            state: .available,
+            priority: 0,
+            due: try row[4],
+            maxAttempts: ThumbnailRequest.defaultMaxAttempts,
+            refresh: .ifChanged,
+            uniqueKey: nil,
+            upload: nil,
+            isHooked: true
+        )
+        try Hooks.note(try valid(3, ThumbnailRequest.isLabel), ofQueue: queue, for: id, self)
+        try end(task, from: nil, End(state: .discarded, failure: failure))
+        return LostJob(id: id, source: try row[1], queue: name, attempt: 0, failure: failure)
+    }
+}

@@ -1,0 +1,231 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+// DESIGN. A claim goes to the lane of lowest rank, and takes jobs from there up to the first job of the next lane. Rows
+// that another claim has locked are skipped, so that claims do not wait for each other. Where a limit or a rate counts,
+// one claim at a time decides: it holds an advisory lock until its commit, and looks at the lanes again once it has it.
+// The lanes and keys that it locks itself are skipped if others have them: those are enqueuers and settlements, whose
+// commits wake workers.
+struct ClaimRun {
+    /// The most lanes of keys of each queue that are looked at together.
+    private static let lanesOfKeys = 64
+    /// The maximum number of scheduled and retryable jobs made available by one claim.
+    private static let promotions = 1_000
+
+    private let db: Database
+    private let worker: String
+    private let queues: [String]?
+    private let newestJob: Int64
+    private var left: Int
+    private var leftOfBackground: Int
+    private var rooms: [Int64: Int] = [:]
+    private var jobs: [ClaimedJob] = []
+
+    init(_ db: Database, limit: Int, background: Int, queues: [String]?, worker: String) throws {
+        self.db = db
+        self.queues = queues
+        self.worker = worker
+        (left, leftOfBackground) = (limit, background)
+        newestJob = try Self.newestJob(db)
+    }
+
+    /// The highest id of a job. Ids are issued when a job is inserted: one whose transaction is still open may be lower.
+    static func newestJob(_ db: Database) throws -> Int64 { try db.value("SELECT max(id) FROM job") ?? 0 }
+
+    /// Claims jobs that are not poison jobs.
+    mutating func usual() throws -> [ClaimedJob] {
+        var hasTurn = false
+        while left > 0 {
+            let keys = min(left, Self.lanesOfKeys)
+            let lanes = try OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys, db)
+            if !hasTurn, lanes.contains(where: \.isLimited) {
+                try db.lock(.limitedClaim)
+                hasTurn = true
+                continue
+            }
+            for lane in lanes { rooms[lane.queue] = lane.room }
+            let before = jobs.count
+            try claim(from: lanes)
+            // There may be more lanes of keys than were looked at.
+            let mayBeMore = lanes.count { $0.key != 0 } >= keys && jobs.count > before
+            guard mayBeMore else { break }
+        }
+        return jobs
+    }
+
+    private mutating func claim(from lanes: [OpenLane]) throws {
+        var open = lanes.sorted(by: OpenLane.precedes)
+        while left > 0, var lane = open.first {
+            open.removeFirst()
+            guard !lane.isBackground || leftOfBackground > 0 else { return }
+            // Ranks of background queues and of others are not compared.
+            let bound = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.head : nil } ?? .max
+            let room = try room(of: lane)
+            guard room > 0 else { continue }
+            let taken = try take(room, from: lane, upTo: bound)
+            try note(taken, of: lane)
+            guard bound < .max, taken < room, let head = try head(of: lane, beyond: bound) else { continue }
+            (lane.head, lane.beyond) = (head, bound)
+            open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
+        }
+    }
+
+    /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
+    private func room(of lane: OpenLane) throws -> Int {
+        var room = lane.isBackground ? min(left, leftOfBackground) : left
+        if let ofQueue = rooms[lane.queue] { room = min(room, ofQueue) }
+        if lane.hasRate {
+            try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
+            room = min(room, try Rates.free(.queue, lane.queue, db))
+        }
+        guard lane.key != 0, room > 0 else { return room }
+        let row = try db.row(
+            """
+            SELECT max_running - (SELECT count(*) FROM task WHERE task.key = key.id AND task.state = 2)
+            FROM lane JOIN key ON key.id = lane.key WHERE lane.id = $1 AND opens_at = 0
+            FOR UPDATE OF lane, key SKIP LOCKED
+            """,
+            [lane.lane]
+        )
+        guard let row else { return 0 }
+        return max(0, min(room, try row[0], try Rates.free(.key, lane.key, db)))
+    }
+
+    private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
+        let rows = try db.query(
+            "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6)",
+            [lane.lane, lane.beyond, bound, many, worker, db.now]
+        )
+        try add(rows, from: (lane.queueName, lane.isBackground))
+        return rows.count
+    }
+
+    private mutating func note(_ taken: Int, of lane: OpenLane) throws {
+        left -= taken
+        if lane.isBackground { leftOfBackground -= taken }
+        if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
+        if lane.hasRate, taken > 0 { try Rates.spend(taken, .queue, lane.queue, db) }
+        guard lane.key != 0 else { return }
+        if taken > 0 { try Rates.spend(taken, .key, lane.key, db) }
+        try Self.settleHead(of: lane.lane, db)
+    }
+
+    /// Raises a lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
+    /// that ever lowered it.
+    private static func settleHead(of lane: Int64, _ db: Database) throws {
+        try db.execute(
+            """
+            UPDATE lane SET head = (
+              SELECT min(rank) FROM task WHERE task.lane = lane.id AND state = 1 AND crash_count < 3)
+            WHERE id = $1
+            """,
+            [lane]
+        )
+    }
+
+    private func head(of lane: OpenLane, beyond bound: Int64) throws -> Int64? {
+        try db.value(
+            "SELECT min(rank) FROM task WHERE lane = $1 AND state = 1 AND crash_count < 3 AND rank > $2",
+            [lane.lane, bound]
+        )
+    }
+
+    /// Makes jobs available whose time has come.
+    static func promoteDueJobs(_ db: Database) throws {
+        for row in try db.query("SELECT \(promoted), before FROM promote_due($1, $2) AS task", [db.now, promotions]) {
+            db.move(try TaskRow(row), from: try JobState(code: try row[19]), to: .available)
+        }
+    }
+
+    private static let promoted = TaskRow.columns
+
+    // MARK: - Poison jobs
+
+    /// The poison jobs that may run now, by rank, with their queues. There are few.
+    static func poisonJobs(
+        among queues: [String]?,
+        _ background: BackgroundJobs,
+        _ limit: Int,
+        attemptedBefore time: Int64?,
+        _ db: Database
+    ) throws -> [(task: Int64, queue: String, isBackground: Bool)] {
+        try db.query(
+            """
+            SELECT task.id, queue.name, queue.background FROM task JOIN queue ON queue.id = task.queue
+            WHERE task.state = 1 AND task.crash_count >= 3 AND NOT paused AND queue.opens_at = 0
+              AND (max_running IS NULL
+                OR max_running > (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.state = 2))
+              AND ($1::bigint IS NULL OR attempted_at <= $1) AND (NOT background OR $4::boolean)
+              AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key AND (key.opens_at <> 0 OR key.max_running
+                <= (SELECT count(*) FROM task AS other WHERE other.key = key.id AND other.state = 2)))
+              AND ($2::text[] IS NULL OR queue.name = ANY($2))
+            ORDER BY rank LIMIT $3
+            """,
+            [time, queues.map { SQLArray($0) }, limit, background == .included]
+        )
+        .map { (task: try $0[0], queue: try $0[1], isBackground: try $0[2]) }
+    }
+
+    /// Claims poison jobs.
+    mutating func poison() throws -> [ClaimedJob] {
+        try db.lock(.limitedClaim)
+        // One by one, because each may fill its queue or key.
+        while left > 0 {
+            let background = BackgroundJobs(room: leftOfBackground)
+            let next = try Self.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).first
+            guard let next else { break }
+            let locked = "SELECT id FROM task WHERE id = $1 AND state = 1 FOR UPDATE SKIP LOCKED"
+            // Another transaction changes it, and wakes workers.
+            guard try db.row(locked, [next.task]) != nil else { break }
+            let rows = try db.query(
+                "SELECT * FROM take_jobs($1::bigint[], $2, $3)",
+                [SQLArray([next.task]), worker, db.now]
+            )
+            try add(rows, from: (next.queue, next.isBackground))
+            let task = try rows.first.map { try TaskRow($0) }
+            if let task {
+                try Rates.spend(1, .queue, task.queue, db)
+                if task.key != 0 { try Rates.spend(1, .key, task.key, db) }
+            }
+            left -= 1
+            if next.isBackground { leftOfBackground -= 1 }
+        }
+        return jobs
+    }
+
+    // MARK: - Claimed jobs
+
+    /// Adds the rows of `take_jobs`, by rank.
+    private mutating func add(_ rows: [Row], from queue: (name: String, isBackground: Bool)) throws {
+        let taken = try rows.map { (task: try TaskRow($0), row: $0) }.sorted { $0.task.rank < $1.task.rank }
+        for (task, row) in taken {
+            db.move(task, from: .available, to: .running)
+            guard let token = task.token else { throw StoreError.failed("job \(task.id) was claimed without a token") }
+            let digest: String? = try row[24]
+            let blob = digest.flatMap(BlobDigest.init(hex:))
+            jobs.append(
+                ClaimedJob(
+                    claim: Claim(jobID: task.id, token: token),
+                    request: try row[19],
+                    refresh: task.refresh,
+                    queue: queue.name,
+                    isBackground: queue.isBackground,
+                    attempt: task.attempt,
+                    maxAttempts: task.maxAttempts,
+                    crashCount: task.crashCount,
+                    previousFailure: try JobFailure.from(stored: try row[22]),
+                    uploadedBytes: task.upload == nil || blob != nil ? nil : try row[23] ?? 0,
+                    uploadedBlob: blob,
+                    createdAt: Date(milliseconds: try row[20]),
+                    availableAt: Date(milliseconds: task.due),
+                    begun: BegunFetch(
+                        sourceSeen: try row[21],
+                        newestJob: newestJob,
+                        isFirstAttempt: task.tries == 1
+                    )
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,229 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+// DESIGN. Requests are entered together: one statement finds the jobs that wait for the same thumbnails, and one of each
+// table inserts the new ones. A request whose key another process enters at the same moment loses in the index, and joins
+// the other's job. Where requests are few, locks by key come first, so that no id is issued in vain; for many they would
+// fill the server's table of locks.
+extension Database {
+    func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
+        var run = EnqueueRun(self)
+        try run.lockKeys(of: new)
+        for (index, draft) in new.enumerated() {
+            // Thumbnails made since then by another process are left to a job.
+            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job) : nil
+            let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
+            try run.enter(draft, at: index, answer: whole)
+        }
+        return try run.finish()
+    }
+}
+
+private struct EnqueueRun {
+    /// The most requests that lock their keys.
+    private static let mostLocks = 64
+
+    private let db: Database
+    /// The waiting jobs by unique key.
+    private var waiting: [String: TaskRow] = [:]
+    private var pending: [(index: Int, new: CheckedRequest)] = []
+    private var pendingKeys: Set<String> = []
+    private var receipts: [Int: EnqueueReceipt] = [:]
+
+    init(_ db: Database) {
+        self.db = db
+    }
+
+    mutating func lockKeys(of new: [CheckedRequest]) throws {
+        let keys = Set(new.map(\.key.text)).sorted()
+        if keys.count <= Self.mostLocks {
+            try db.execute(
+                """
+                SELECT pg_advisory_xact_lock($2::integer, number)
+                FROM (SELECT DISTINCT hashtext($3 || key) AS number FROM unnest($1::text[]) AS key ORDER BY 1) AS numbers
+                """,
+                [SQLArray(keys), Int64(AdvisoryLock.uniqueKeys), db.schema]
+            )
+        }
+        let tasks = try TaskRow.all(
+            "WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id",
+            [SQLArray(keys)],
+            db
+        )
+        for task in tasks { if let key = task.uniqueKey { waiting[key] = task } }
+    }
+
+    mutating func enter(_ new: CheckedRequest, at index: Int, answer thumbnails: [Thumbnail]?) throws {
+        if let thumbnails {
+            receipts[index] = try db.answer(new, by: thumbnails)
+            return
+        }
+        if pendingKeys.contains(new.key.text) { try insertPending() }
+        if let duplicate = waiting[new.key.text] {
+            receipts[index] = try join(new, duplicate)
+            return
+        }
+        if new.needsJob, let running = try db.runningJob(for: new.key.text) {
+            receipts[index] = try db.receipt(.joined, new, running, createdAt: nil)
+            return
+        }
+        pending.append((index, new))
+        pendingKeys.insert(new.key.text)
+    }
+
+    mutating func finish() throws -> [EnqueueReceipt] {
+        try insertPending()
+        return receipts.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private mutating func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> EnqueueReceipt {
+        let joined = try db.join(duplicate, new.job.joining(now: db.now))
+        waiting[new.key.text] = joined
+        if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
+        return try db.receipt(.joined, new, joined, createdAt: nil)
+    }
+
+    private mutating func insertPending() throws {
+        let drafts = pending
+        (pending, pendingKeys) = ([], [])
+        let ids = try db.newIDs(drafts.count)
+        let entries = try zip(ids, drafts).map { id, draft in
+            try db.newTask(draft.new.job, as: id, createdAt: db.now)
+        }
+        let inserted = try db.insert(entries)
+        let won = zip(entries, drafts).filter { inserted.contains($0.0.task.id) }
+        try db.insertJobs(won.map { ($0.0.task.id, $0.1.new.text) })
+        try db.record(won.map(\.0))
+        for (entry, draft) in zip(entries, drafts) {
+            if inserted.contains(entry.task.id) {
+                waiting[draft.new.key.text] = entry.task
+                receipts[draft.index] = try db.receipt(.accepted, draft.new, entry.task, createdAt: db.now)
+            } else if let duplicate = try db.waitingJob(for: draft.new.key.text) {
+                receipts[draft.index] = try join(draft.new, duplicate)
+            } else {
+                // It was claimed meanwhile: once more.
+                try enter(draft.new, at: draft.index, answer: nil)
+            }
+        }
+        if !pending.isEmpty { try insertPending() }
+    }
+}
+
+extension Database {
+    fileprivate func newIDs(_ count: Int) throws -> [Int64] {
+        guard count > 0 else { return [] }
+        return try column(
+            "SELECT nextval(pg_get_serial_sequence('job', 'id')) FROM generate_series(1, $1::integer)",
+            [count]
+        )
+    }
+
+    fileprivate func insertJobs(_ jobs: [(id: Int64, request: String)]) throws {
+        guard !jobs.isEmpty else { return }
+        try execute(
+            """
+            INSERT INTO job(id, request, created_at) OVERRIDING SYSTEM VALUE
+            SELECT id, request::json, $3 FROM unnest($1::bigint[], $2::text[]) AS new(id, request)
+            """,
+            [SQLArray(jobs.map(\.id)), SQLArray(jobs.map(\.request)), now]
+        )
+    }
+
+    fileprivate func receipt(
+        _ outcome: EnqueueReceipt.Outcome,
+        _ new: CheckedRequest,
+        _ task: TaskRow,
+        createdAt: Int64?
+    ) throws -> EnqueueReceipt {
+        let request = new.job.request
+        var wanted = new.job.wanted
+        // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
+        if outcome == .joined, request.uniqueKey != nil {
+            wanted = try WantedThumbnail.list(from: value("SELECT thumbnails FROM accepted WHERE id = $1", [task.id]))
+        }
+        let created = try createdAt ?? value("SELECT created_at FROM job WHERE id = $1", [task.id])
+        guard let created else { throw StoreError.noSuchJob(task.id) }
+        return EnqueueReceipt(
+            outcome: outcome,
+            id: task.id,
+            state: task.state,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: created),
+            availableAt: Date(milliseconds: task.due),
+            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
+    /// the batch must include every request made in its name, and the hook is told of every one that names it.
+    fileprivate func answer(_ new: CheckedRequest, by thumbnails: [Thumbnail]) throws -> EnqueueReceipt {
+        // The requester will read them, however long ago they were made.
+        try noteUse(of: thumbnails.map(\.id))
+        let (request, time) = (new.job.request, Date(milliseconds: now))
+        let id: Int64? =
+            if let batch = request.batch {
+                try answered(new, in: batch)
+            } else if request.hook != nil {
+                try answered(new)
+            } else {
+                nil
+            }
+        return EnqueueReceipt(
+            outcome: .fresh,
+            id: id,
+            state: .completed,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: time,
+            availableAt: time,
+            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
+                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
+            },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The completed job that represents such a request in a batch; repeated requests share it.
+    private func answered(_ new: CheckedRequest, in batch: String) throws -> Int64 {
+        let number = try self.batch(batch)
+        // An earlier request of the same call may have ended its job.
+        try flush()
+        let known: Int64? = try value(
+            """
+            SELECT job_id FROM batch_job WHERE batch = $1 AND answered = $2
+              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
+            """,
+            [number, new.key.text]
+        )
+        if let id = known {
+            if let hook = new.job.request.hook {
+                try Hooks.note(hook, for: id, self)
+                try Hooks.enter(id, only: hook, End(state: .completed), self)
+            }
+            return id
+        }
+        let id = try answered(new)
+        try execute(
+            """
+            INSERT INTO batch_job(batch, job_id, answered) VALUES ($1, $2, $3)
+            ON CONFLICT (batch, job_id) DO UPDATE SET answered = excluded.answered
+            """,
+            [number, id, new.key.text]
+        )
+        return id
+    }
+
+    private func answered(_ new: CheckedRequest) throws -> Int64 {
+        guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
+        try insertJobs([(id, new.text)])
+        let entry = try newTask(new.job, as: id, createdAt: now)
+        try record([entry])
+        try end(entry.task, from: nil, End(state: .completed))
+        return id
+    }
+}

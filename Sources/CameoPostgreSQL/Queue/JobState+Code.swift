@@ -1,0 +1,59 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+extension JobState {
+    /// The final states, in the order of the columns that count how often jobs have ended.
+    static let ends: [JobState] = [.completed, .discarded, .cancelled]
+
+    /// The state's value in the tables.
+    var code: Int {
+        switch self {
+        case .scheduled: 0
+        case .available: 1
+        case .running: 2
+        case .retryable: 3
+        case .completed: 4
+        case .discarded: 5
+        case .cancelled: 6
+        }
+    }
+
+    init(code: Int) throws {
+        guard let state = Self.allCases.first(where: { $0.code == code }) else {
+            throw StoreError.failed("unknown job state \(code)")
+        }
+        self = state
+    }
+
+    init(stored text: String) throws {
+        guard let state = JobState(rawValue: text) else { throw StoreError.failed("unknown job state \"\(text)\"") }
+        self = state
+    }
+}
+
+extension Refresh {
+    /// The value in the tables: the higher, the more thorough.
+    var code: Int {
+        switch self {
+        case .never: 0
+        case .ifChanged: 1
+        case .always: 2
+        }
+    }
+
+    init(code: Int) {
+        self = Self.allCases.first { $0.code == code } ?? .ifChanged
+    }
+}
+
+extension JobFailure {
+    var stored: String {
+        get throws { String(decoding: try WireFormat.encode(self), as: UTF8.self) }
+    }
+
+    static func from(stored text: String?) throws -> JobFailure? {
+        guard let text else { return nil }
+        return try WireFormat.decode(JobFailure.self, from: Data(text.utf8))
+    }
+}

@@ -1,0 +1,159 @@
+internal import CameoModel
+internal import CameoStore
+
+// DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the
+// history of what ended, the change feed, counts, failures by code, and the lowest rank of each lane with a key. So a
+// hundred settlements cost few statements, and the rows that many transactions share are locked for the time of one round
+// trip, the one that ends with COMMIT.
+//
+// The order of locks is that of the code below: lanes, counters, the version; each kind by number or name.
+struct Ledger {
+    struct Counts {
+        /// The changes, indexed by `JobState.code`.
+        var changes = [Int](repeating: 0, count: 7)
+        /// How many jobs ended, in the order of ``JobState/ends``.
+        var ends = [0, 0, 0]
+
+        mutating func enter(_ state: JobState) {
+            changes[state.code] += 1
+            if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
+        }
+    }
+
+    struct Change {
+        let job: Int64
+        let state: JobState
+    }
+
+    struct Outcome {
+        let task: TaskRow
+        let state: JobState
+        let failure: String?
+        let code: String?
+        let supersededBy: Int64?
+    }
+
+    struct Attempt {
+        let task: TaskRow
+        let outcome: JobAttempt.Outcome
+        let failure: String?
+        let timings: AttemptTimings
+    }
+
+    /// A key and the limit that a request gave it.
+    struct NamedLimit: Hashable {
+        let name: ExactText
+        let limit: Int?
+    }
+
+    struct Place: Hashable {
+        let queue, key: Int64
+    }
+
+    /// The tasks of the group's claims that are still valid, by token.
+    var claimed: [String: TaskRow] = [:]
+    /// Running tasks that have ended and are still to be deleted.
+    var ended: [Int64] = []
+    var outcomes: [Outcome] = []
+    var attempts: [Attempt] = []
+    var changes: [Change] = []
+    var queues: [Int64: Counts] = [:]
+    /// The lowest rank that became available in each lane with a key.
+    var heads: [Int64: Int64] = [:]
+    var counters = StoreCounters()
+    /// Whether workers may have something new to claim.
+    var wakesWorkers = false
+    /// Whether others may wait for what changes, even if no job does.
+    var concernsWaiters = false
+
+    /// Queues with a limit whose claims are settled.
+    var limitedQueues: Set<Int64> = []
+
+    // What was looked up. A rollback to a savepoint restores the ledger too, so it stays valid.
+    var queueIDs: [String: Int64] = [:]
+    var hookedQueues: Set<Int64> = []
+    var laneIDs: [Place: Int64] = [:]
+    var keyIDs: [NamedLimit: Int64] = [:]
+    var holdsNames = false
+}
+
+extension Database {
+    // MARK: - Recording
+
+    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed.
+    func move(_ task: TaskRow, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[task.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+        if let to {
+            ledger.changes.append(Ledger.Change(job: task.id, state: to))
+            ledger.queues[task.queue, default: Ledger.Counts()].enter(to)
+            // What waits has a due time, and what ends makes room for others of its key or queue.
+            if !to.isFinal && to != .running || task.key != 0 || ledger.limitedQueues.contains(task.queue) {
+                ledger.wakesWorkers = ledger.wakesWorkers || to != .running
+            }
+        }
+        if to == .available { raise(task) }
+    }
+
+    /// Records an outcome that had no task before.
+    func end(_ id: Int64, in queue: Int64, as state: JobState) {
+        ledger.changes.append(Ledger.Change(job: id, state: state))
+        ledger.queues[queue, default: Ledger.Counts()].enter(state)
+    }
+
+    /// Records the failure of an attempt or a request.
+    func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+        ledger.counters.add(1, to: family, code.rawValue)
+    }
+
+    /// Records what a worker has counted.
+    func add(_ counters: StoreCounters) { ledger.counters += counters }
+
+    /// Subtracts an outcome whose row is removed.
+    func forget(_ state: JobState, in queue: Int64) {
+        ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
+    }
+
+    /// Records an available task, which may now be the first of its lane.
+    func raise(_ task: TaskRow) {
+        ledger.wakesWorkers = true
+        guard task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
+        ledger.heads[task.lane] = min(task.rank, ledger.heads[task.lane] ?? task.rank)
+    }
+
+    // MARK: - Claims
+
+    /// Locks and looks up the tasks of claims, in the order of their ids.
+    func lockTasks(of claims: [Claim]) throws {
+        guard !claims.isEmpty else { return }
+        let rows = try query(
+            """
+            SELECT \(TaskRow.columns), (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = task.queue)
+            FROM task JOIN unnest($1::bigint[], $2::text[]) AS claim(id, token)
+              ON claim.id = task.id AND claim.token = task.token
+            WHERE task.state = 2 ORDER BY task.id FOR UPDATE OF task
+            """,
+            [SQLArray(claims.map(\.jobID)), SQLArray(claims.map(\.token))]
+        )
+        for row in rows {
+            let task = try TaskRow(row)
+            if let token = task.token { ledger.claimed[token] = task }
+            if try row[19] == true { ledger.limitedQueues.insert(task.queue) }
+        }
+    }
+
+    /// The task of a claim that is still valid (invariant I1). For a settlement, which takes the claim.
+    func takeTask(of claim: Claim) throws -> TaskRow {
+        guard let task = ledger.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
+            throw StoreError.leaseLost(jobID: claim.jobID)
+        }
+        return task
+    }
+
+    /// Does the same and leaves the claim valid.
+    func task(of claim: Claim) throws -> TaskRow {
+        guard let task = ledger.claimed[claim.token], task.id == claim.jobID else {
+            throw StoreError.leaseLost(jobID: claim.jobID)
+        }
+        return task
+    }
+}

@@ -1,0 +1,188 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+/// A worker whose jobs must be rescued.
+struct LostWorker: Sendable {
+    let id: String
+    /// Whether it has been silent for so long that it counts as dead.
+    let isDead: Bool
+    /// The jobs that were taken from it when its lease ended.
+    let suspects: [Int64]
+}
+
+extension Database {
+    func stopRequest(for worker: String) throws -> WorkerStop? {
+        try value("SELECT stop_mode FROM worker WHERE id = $1", [worker]).flatMap(WorkerStop.init(stored:))
+    }
+
+    /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
+    func extendLease(of worker: WorkerDescription, _ transfers: [RunningTransfer], mayExist: Bool) throws -> Bool {
+        let list = try transfers.isEmpty ? nil : String(decoding: WireFormat.encode(transfers), as: UTF8.self)
+        let count = try execute(
+            """
+            INSERT INTO worker AS known(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
+              started_at, lease_until, transfers)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT (id) DO UPDATE
+              SET lease_until = excluded.lease_until, transfers = excluded.transfers, suspects = '{}'
+              WHERE $12::boolean
+            """,
+            [
+                worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
+                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.milliseconds, list, mayExist,
+            ]
+        )
+        return count == 1
+    }
+
+    /// The workers that are silent beyond their lease and have something to be released, and those that count as dead. In
+    /// a commit their rows are locked, except those that another transaction has.
+    func lostWorkers(except own: String?) throws -> [LostWorker] {
+        let lost = try query(
+            """
+            SELECT id, lease_until < $1 - $3, array_to_string(suspects, ',') FROM worker
+            WHERE lease_until < $1 AND id IS DISTINCT FROM $2 AND (lease_until < $1 - $3
+              OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
+              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
+            ORDER BY id \(isWriting ? "FOR UPDATE SKIP LOCKED" : "")
+            """,
+            [now, own, Lease.milliseconds]
+        )
+        .map { row in
+            let suspects: String = try row[2]
+            return LostWorker(
+                id: try row[0],
+                isDead: try row[1],
+                suspects: suspects.split(separator: ",").compactMap { Int64($0) }
+            )
+        }
+        // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
+        let unknown: [String] = try column(
+            """
+            SELECT DISTINCT worker FROM task
+            WHERE state = 2 AND worker IS DISTINCT FROM $1 AND NOT EXISTS (
+              SELECT 1 FROM worker WHERE worker.id = task.worker)
+            ORDER BY worker
+            """,
+            [own]
+        )
+        return lost + unknown.map { LostWorker(id: $0, isDead: true, suspects: []) }
+    }
+
+    /// The running jobs in id order, so that the first of two for the same thumbnails waits again.
+    func runningTasks(of worker: String) throws -> [TaskRow] {
+        try TaskRow.all("WHERE state = 2 AND worker = $1 ORDER BY id", [worker], self)
+    }
+
+    func rescueJobs(of lost: LostWorker, into report: inout RescueReport) throws {
+        report.workers.append(lost.id)
+        let running = try runningTasks(of: lost.id)
+        for task in running {
+            try close(task, as: .interrupted)
+            try release(task, deaths: lost.isDead ? 1 : 0, into: &report)
+        }
+        try Hooks.release(claimsOf: lost.id, self)
+        guard lost.isDead else {
+            try execute(
+                "UPDATE worker SET suspects = suspects || $1::bigint[] WHERE id = $2",
+                [SQLArray(running.map(\.id)), lost.id]
+            )
+            return
+        }
+        try blame(lost.suspects, into: &report)
+        try execute("DELETE FROM worker WHERE id = $1", [lost.id])
+    }
+
+    /// Makes a job that a worker has lost wait again, or discards it after too many deaths.
+    private func release(_ task: TaskRow, deaths: Int, into report: inout RescueReport) throws {
+        guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
+            var dead = task
+            dead.crashCount += deaths
+            return try discard(dead, from: .running, into: &report)
+        }
+        switch try giveBack(task, deaths: deaths) {
+        case .asAsked: report.rescued += 1
+        case .superseded: report.superseded += 1
+        }
+    }
+
+    /// Adds a death to jobs that were released when it was not known yet. Jobs that have ended since are left alone.
+    private func blame(_ suspects: [Int64], into report: inout RescueReport) throws {
+        guard !suspects.isEmpty else { return }
+        for var task in try TaskRow.all("WHERE id = ANY($1::bigint[]) ORDER BY id", [SQLArray(suspects)], self) {
+            task.crashCount += 1
+            if task.state != .running, task.crashCount >= ClaimKind.discardAfterCrashes {
+                try discard(task, from: task.state, into: &report)
+            } else {
+                try task.update(self)
+                // As a poison job it is claimed in another way.
+                ledger.wakesWorkers = true
+            }
+        }
+    }
+
+    private func discard(_ task: TaskRow, from before: JobState, into report: inout RescueReport) throws {
+        let failure = JobFailure(
+            .workerLost,
+            at: .worker,
+            "a worker died while running this job for the \(ClaimKind.discardAfterCrashes)th time"
+        )
+        try end(task, from: before, End(state: .discarded, failure: failure))
+        let row = try row(
+            "SELECT field(request, 'source'), (SELECT name FROM queue WHERE id = $2) FROM job WHERE id = $1",
+            [task.id, task.queue]
+        )
+        report.discarded.append(
+            LostJob(
+                id: task.id,
+                source: try row?[0],
+                queue: try row?[1] ?? "",
+                attempt: task.attempt,
+                failure: failure
+            )
+        )
+    }
+
+    /// Moves changes of counts into the rows that they change, unless another transaction is doing so.
+    func foldCounts() throws {
+        guard try tryLock(.fold) else { return }
+        let columns = [
+            "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
+            "ever_discarded", "ever_cancelled",
+        ]
+        try execute([
+            .init(
+                """
+                WITH gone AS (DELETE FROM queue_delta RETURNING *),
+                  sums AS (SELECT queue, \(columns.map { "sum(\($0)) AS \($0)" }.joined(separator: ", "))
+                    FROM gone GROUP BY queue)
+                UPDATE queue_count SET \(columns.map { "\($0) = queue_count.\($0) + sums.\($0)" }.joined(separator: ", "))
+                FROM sums WHERE sums.queue = queue_count.queue
+                """
+            ),
+            .init(
+                """
+                WITH gone AS (DELETE FROM total_delta RETURNING *),
+                  sums AS (SELECT name, sum(value) AS value FROM gone GROUP BY name)
+                UPDATE total SET value = total.value + sums.value FROM sums WHERE sums.name = total.name
+                """
+            ),
+        ])
+    }
+}
+
+extension WorkerStop {
+    /// Reads the stored word, which differs from the command's.
+    init?(stored word: String) {
+        guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
+        self = stop
+    }
+
+    var stored: String {
+        switch self {
+        case .drain: "drain"
+        case .now: "stop"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import Synchronization
+
+extension PostgreSQLStore {
+    package func claim(
+        limit: Int,
+        background: Int,
+        kind: ClaimKind,
+        queues: [String]?,
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedJob] {
+        guard limit > 0 else { return [] }
+        while true {
+            var page: [Arrival] = []
+            if !claimHistory.isPromising {
+                let looked = try await read { db in
+                    let page = try Arrival.page(db)
+                    return (page, try page.isEmpty && !Self.mayClaim(kind, queues, background, db))
+                }
+                page = looked.0
+                if looked.1 { return [] }
+            }
+            let arrivals = page
+            // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
+            let (accepted, jobs, hasArrivals) = try await submit(to: claims, .claim, nil) { db in
+                let accepted = try db.accept(arrivals)
+                let jobs = try db.claim(limit, background, kind, queues, for: worker)
+                return (accepted, jobs, try Arrival.exist(db))
+            }
+            refused.withLock { $0 += accepted.refused }
+            // If some are left, the next call looks for them.
+            claimHistory.note(found: !jobs.isEmpty && !hasArrivals)
+            // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
+            guard jobs.isEmpty, accepted.count > 0 else { return jobs }
+        }
+    }
+
+    /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
+    private static let poisonPatience: Int64 = 60_000
+
+    package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
+        try await read { db in
+            let limit = db.now - Self.poisonPatience
+            return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: limit, db).isEmpty
+        }
+    }
+
+    /// Whether a claim could find anything or enable a later one to.
+    private static func mayClaim(_ kind: ClaimKind, _ queues: [String]?, _ background: Int, _ db: Database) throws
+        -> Bool
+    {
+        if let due = try db.nextDueTime(), due <= db.now { return true }
+        if try Rates.mayOpen(db) { return true }
+        let background = BackgroundJobs(room: background)
+        if kind == .poison {
+            return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).isEmpty
+        }
+        return try !OpenLane.all(among: queues, withBackground: background == .included, keys: 1, db).isEmpty
+    }
+}
+
+extension Database {
+    /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
+    /// nil if there is none.
+    func nextDueTime() throws -> Int64? {
+        try value(
+            """
+            SELECT least(
+              (SELECT min(due) FROM task WHERE state IN (0, 3)),
+              (SELECT min(opens_at) FROM queue WHERE opens_at <> 0),
+              (SELECT min(opens_at) FROM key WHERE opens_at <> 0))
+            """
+        )
+    }
+
+    fileprivate func claim(_ limit: Int, _ background: Int, _ kind: ClaimKind, _ queues: [String]?, for worker: String)
+        throws -> [ClaimedJob]
+    {
+        // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
+        guard try stopRequest(for: worker) == nil else { return [] }
+        if let due = try nextDueTime(), try due <= now || Rates.mayOpen(self) {
+            try ClaimRun.promoteDueJobs(self)
+            try Rates.open(self)
+        }
+        // What was promoted or accepted is in its lane.
+        try flush()
+        var run = try ClaimRun(self, limit: limit, background: background, queues: queues, worker: worker)
+        return kind == .poison ? try run.poison() : try run.usual()
+    }
+}

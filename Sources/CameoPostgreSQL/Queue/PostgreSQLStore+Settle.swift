@@ -1,0 +1,111 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+extension PostgreSQLStore {
+    package func settle(
+        _ claim: Claim,
+        as end: AttemptEnd,
+        timings: AttemptTimings
+    ) async throws(StoreError) -> Settlement {
+        try await settle(claim) { db in
+            switch end {
+            case .retry(let failure, let time):
+                try db.settle(claim, as: .retryable(at: time.milliseconds), failure: failure, timings: timings)
+            case .discard(let failure): try db.settle(claim, as: .discarded, failure: failure, timings: timings)
+            case .release: try db.settle(claim, as: .released, failure: nil, timings: AttemptTimings())
+            case .postpone(let time): try db.postpone(claim, until: time)
+            }
+        }
+    }
+
+    package func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
+        switch product {
+        case .rendered(let thumbnails, let provenance):
+            try await complete(claim, storing: thumbnails, from: provenance, timings: timings)
+        case .kept(let thumbnails, let seen):
+            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
+        }
+    }
+
+    /// Stores thumbnails and completion atomically (invariant I2).
+    private func complete(
+        _ claim: Claim,
+        storing thumbnails: [RenderedThumbnail],
+        from provenance: Provenance,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let started = ContinuousClock.now
+        var prepared: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)] = []
+        for thumbnail in thumbnails {
+            let bytes = thumbnail.encoded.bytes
+            let type = thumbnail.encoded.format.mediaType
+            let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
+            prepared.append((thumbnail, blob))
+        }
+        let blobs = prepared
+        // Whether bytes outside of the database are sound cannot be found out inside the transaction.
+        var checked: [BlobDigest: Bool] = [:]
+        while true {
+            let known = checked
+            let unknown = try await settle(claim) { db -> [BlobDigest] in
+                _ = try db.task(of: claim)
+                let same = try SameThumbnails(blobs.map(\.thumbnail), provenance, known, db)
+                guard same.unknown.isEmpty else { return same.unknown }
+                var timings = timings
+                timings.storeMilliseconds = started.duration(to: .now).milliseconds
+                try db.settle(claim, as: .completed, failure: nil, timings: timings)
+                try db.store(blobs, renewing: same.sound, from: provenance, jobID: claim.jobID)
+                return []
+            }
+            if unknown.isEmpty { return }
+            for digest in unknown { checked[digest] = try await isWhole(digest) }
+        }
+    }
+}
+
+/// How a claim is settled.
+enum SettledOutcome {
+    case completed
+    case retryable(at: Int64)
+    case discarded
+    case released
+
+    var ofAttempt: JobAttempt.Outcome {
+        switch self {
+        case .completed: .completed
+        case .retryable: .retryable
+        case .discarded: .discarded
+        case .released: .released
+        }
+    }
+}
+
+extension Database {
+    @discardableResult
+    func settle(_ claim: Claim, as outcome: SettledOutcome, failure: JobFailure?, timings: AttemptTimings) throws
+        -> Settlement
+    {
+        var task = try takeTask(of: claim)
+        try close(task, as: outcome.ofAttempt, failure: failure, timings: timings)
+        switch outcome {
+        case .completed: try end(task, from: .running, End(state: .completed))
+        case .discarded: try end(task, from: .running, End(state: .discarded, failure: failure))
+        case .retryable(let time):
+            if let failure { fail(failure.code, .retriedFailures) }
+            (task.state, task.due, task.failed) = (.retryable, time, task.tries)
+            (task.token, task.worker) = (nil, nil)
+            return Settlement(try letWait(task, from: .running))
+        case .released: return try giveBack(task, deaths: 0)
+        }
+        return .asAsked
+    }
+
+    fileprivate func postpone(_ claim: Claim, until time: Date) throws -> Settlement {
+        var task = try takeTask(of: claim)
+        (task.state, task.due) = (.retryable, time.milliseconds)
+        (task.token, task.worker) = (nil, nil)
+        (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)
+        return Settlement(try letWait(task, from: .running))
+    }
+}

@@ -1,0 +1,89 @@
+internal import CameoModel
+internal import CameoStore
+
+// DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
+// request with that key joins the job, which changes its task but never its request. A job that has to wait again while
+// another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
+// key at the same moment, the index refuses one of both, whose group then runs again and finds the other's job.
+extension Database {
+    func waitingJob(for key: String?) throws -> TaskRow? {
+        guard let key else { return nil }
+        return try TaskRow.all("WHERE unique_key = $1 AND state <> 2", [key], self).first
+    }
+
+    /// A running job of a key. There are as many running jobs as workers have room for.
+    func runningJob(for key: String) throws -> TaskRow? {
+        try query("SELECT \(TaskRow.columns) FROM task WHERE state = 2 AND unique_key = $1 LIMIT 1", [key]).first
+            .map(TaskRow.init)
+    }
+
+    /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
+    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source.
+    ///
+    /// - Returns: the updated job.
+    @discardableResult
+    func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
+        var raised = task
+        raised.priority = max(task.priority, joining.priority)
+        raised.refresh = task.refresh.joined(with: joining.refresh)
+        if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
+        raised.isHooked = task.isHooked || joining.isHooked
+        if task.state == .scheduled, raised.due <= now { raised.state = .available }
+        try raised.update(self)
+        if raised.state != task.state {
+            move(raised, from: task.state, to: raised.state)
+        } else if raised.state == .available {
+            raise(raised)
+        }
+        try enter(joining.batches, task.id)
+        return raised
+    }
+
+    func enter(_ batches: [String], _ id: Int64) throws {
+        for batch in batches {
+            try execute(
+                "INSERT INTO batch_job(batch, job_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [try self.batch(batch), id]
+            )
+        }
+    }
+
+    /// Makes a job wait in the state of its task, or ends it if another job with its key is waiting. `before` is its
+    /// previous state; nil if it has no task yet.
+    ///
+    /// - Returns: the job that superseded it, if any.
+    func letWait(_ task: TaskRow, from before: JobState?) throws -> Int64? {
+        if let duplicate = try waitingJob(for: task.uniqueKey), duplicate.id != task.id {
+            try supersede(task, from: before, by: duplicate)
+            return duplicate.id
+        }
+        if before == nil { try task.insert(self) } else { try task.update(self) }
+        move(task, from: before, to: task.state)
+        return nil
+    }
+
+    /// Ends a job in favour of another, into which it is merged.
+    private func supersede(_ task: TaskRow, from before: JobState?, by duplicate: TaskRow) throws {
+        let batches: [String] = try column(
+            "SELECT name FROM batch_job JOIN batch ON batch.id = batch_job.batch WHERE job_id = $1 ORDER BY name",
+            [task.id]
+        )
+        let joining = Joining(
+            priority: task.priority,
+            due: task.state == .retryable ? nil : task.due,
+            refresh: task.refresh,
+            batches: batches,
+            isHooked: task.isHooked
+        )
+        try join(duplicate, joining)
+        if task.isHooked { try Hooks.inherit(from: task.id, by: duplicate.id, self) }
+        // The batches count the job that does the work, not the superseded one.
+        try execute("DELETE FROM batch_job WHERE job_id = $1", [task.id])
+        let failure = JobFailure(
+            .jobSuperseded,
+            at: .request,
+            "job \(duplicate.id) was already waiting for the same thumbnails"
+        )
+        try end(task, from: before, End(state: .cancelled, failure: failure, supersededBy: duplicate.id))
+    }
+}

@@ -1,0 +1,49 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+extension PostgreSQLStore {
+    package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
+        try await numberChanges()
+        return try await read { db in
+            // The names of batches have no line feeds.
+            let rows = try db.query(
+                """
+                SELECT seq, change.job_id, change.state, at,
+                  (SELECT name FROM queue WHERE id = coalesce(accepted.queue,
+                    (SELECT outcome.queue FROM outcome WHERE outcome.id = change.job_id))),
+                  (SELECT string_agg(name, E'\\n' ORDER BY batch) FROM batch_job JOIN batch ON batch.id = batch_job.batch
+                    WHERE batch_job.job_id = change.job_id)
+                FROM change LEFT JOIN accepted ON accepted.id = change.job_id
+                WHERE seq > $1 ORDER BY seq LIMIT $2
+                """,
+                [cursor, limit]
+            )
+            return try rows.map { row in
+                try JobChange(
+                    cursor: row[0],
+                    job: row[1],
+                    state: JobState(code: row[2]),
+                    at: Date(milliseconds: row[3]),
+                    queue: row[4],
+                    batches: (row[5] as String?)?.split(separator: "\n").map(String.init)
+                )
+            }
+        }
+    }
+
+    package func lastChange() async throws(StoreError) -> Int64 {
+        try await numberChanges()
+        return try await read { db in
+            try db.value("SELECT value FROM sequence WHERE name = 'change'") ?? 0
+        }
+    }
+
+    /// Numbers all changes that are committed, unless the store was opened for reading or is a standby: then the feed ends
+    /// with what others have numbered.
+    func numberChanges() async throws(StoreError) {
+        guard upkeep != nil else { return }
+        guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
+        while try await transaction({ db in try ChangeFeed.number(db) }) == ChangeFeed.page {}
+    }
+}

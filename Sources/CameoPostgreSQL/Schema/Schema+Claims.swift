@@ -1,0 +1,115 @@
+extension Schema {
+    // DESIGN. The statements of a claim are functions, because the server keeps the plans of their statements, and makes
+    // those of a statement that arrives as text each time: planning took longer than claiming. A pooler is no obstacle.
+    // Sequential scans are off in them: a plan that was made while the tables were empty must be right for a million rows.
+
+    /// What a claim calls.
+    static let claims = """
+        -- The lanes to claim from: each open queue's lane of jobs without a key, and its first lanes of keys with room.
+        -- `place` is a lower bound of the lane's lowest rank; `room` what the queue's limit allows, NULL: any number.
+        CREATE FUNCTION open_lanes(queues text[], with_background boolean, lanes_of_keys integer)
+          RETURNS TABLE (lane bigint, key bigint, queue bigint, name text, background boolean, room bigint,
+            rated boolean, place bigint)
+          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+        AS $$
+          BEGIN
+            RETURN QUERY
+            WITH full_key AS MATERIALIZED (
+              SELECT busy.key FROM (
+                SELECT task.key, count(*) AS running FROM task WHERE task.state = 2 AND task.key <> 0 GROUP BY task.key)
+                AS busy JOIN key ON key.id = busy.key WHERE busy.running >= key.max_running
+              UNION ALL SELECT key.id FROM key WHERE key.opens_at <> 0
+            ), open AS MATERIALIZED (
+              SELECT queue.id, queue.name, queue.background, queue.rate_count IS NOT NULL AS rated,
+                CASE WHEN queue.max_running IS NOT NULL THEN queue.max_running
+                  - (SELECT count(*) FROM task WHERE task.queue = queue.id AND task.state = 2) END AS room
+              FROM queue
+              WHERE NOT queue.paused AND queue.opens_at = 0 AND (queues IS NULL OR queue.name = ANY(queues))
+                AND (with_background OR NOT queue.background)
+            )
+            SELECT lane.id, lane.key, open.id, open.name, open.background, open.room, open.rated, first.rank
+            FROM open JOIN lane ON lane.queue = open.id AND lane.key = 0
+              CROSS JOIN LATERAL (
+                SELECT task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
+                ORDER BY task.rank LIMIT 1) AS first
+            WHERE open.room IS NULL OR open.room > 0
+            UNION ALL
+            SELECT first.id, first.key, open.id, open.name, open.background, open.room, open.rated, first.head
+            FROM open CROSS JOIN LATERAL (
+              SELECT lane.id, lane.key, lane.head FROM lane
+              WHERE lane.queue = open.id AND lane.head IS NOT NULL AND lane.key <> 0
+                AND lane.key NOT IN (SELECT full_key.key FROM full_key)
+              ORDER BY lane.head LIMIT lanes_of_keys) AS first
+            WHERE open.room IS NULL OR open.room > 0;
+          END $$;
+
+        -- Claims jobs that the transaction has locked. Each gets a token and the number of a fetch that begins now.
+        CREATE FUNCTION take_jobs(ids bigint[], by text, at bigint)
+          RETURNS TABLE (\(claimedColumns))
+          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off
+            SET enable_mergejoin = off
+        AS $$
+          #variable_conflict use_column
+          BEGIN
+            RETURN QUERY
+            UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
+              token = replace(gen_random_uuid()::text, '-', ''), worker = by
+            FROM unnest(ids) AS wanted(id) JOIN job ON job.id = wanted.id
+            WHERE task.id = wanted.id
+            RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
+              task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
+              task.unique_key, task.upload, task.token, task.worker, task.hooked,
+              job.request::text, job.created_at, nextval('source_seen'),
+              CASE WHEN task.failed IS NOT NULL THEN (
+                SELECT attempt.failure::text FROM attempt
+                WHERE attempt.job_id = task.id AND attempt.number = task.failed) END,
+              CASE WHEN task.upload IS NOT NULL THEN (
+                SELECT octet_length(upload.data)::bigint FROM upload WHERE upload.id = task.upload) END,
+              CASE WHEN task.upload IS NOT NULL THEN (
+                SELECT upload.digest FROM upload WHERE upload.id = task.upload) END;
+          END $$;
+
+        -- Claims a lane's first jobs of the ranks above `beyond` and up to `bound`, except those that another transaction
+        -- is claiming.
+        CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, by text, at bigint)
+          RETURNS TABLE (\(claimedColumns))
+          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+        AS $$
+          #variable_conflict use_column
+          DECLARE ids bigint[] := ARRAY(
+            SELECT task.id FROM task
+            WHERE task.lane = of AND task.state = 1 AND task.crash_count < 3 AND task.rank > beyond AND task.rank <= bound
+            ORDER BY task.rank LIMIT many FOR UPDATE SKIP LOCKED);
+          BEGIN
+            IF cardinality(ids) > 0 THEN RETURN QUERY SELECT * FROM take_jobs(ids, by, at); END IF;
+          END $$;
+
+        -- Makes jobs available whose time has come, the earliest first.
+        CREATE FUNCTION promote_due(at bigint, many bigint)
+          RETURNS TABLE (before smallint, \(taskColumns))
+          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+        AS $$
+          #variable_conflict use_column
+          BEGIN
+            RETURN QUERY
+            WITH due_now AS MATERIALIZED (
+              SELECT task.id, task.state FROM task WHERE task.state IN (0, 3) AND task.due <= at
+              ORDER BY task.due LIMIT many FOR UPDATE SKIP LOCKED)
+            UPDATE task SET state = 1 FROM due_now WHERE task.id = due_now.id
+            RETURNING due_now.state, task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due,
+              task.attempt, task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed,
+              task.refresh, task.unique_key, task.upload, task.token, task.worker, task.hooked;
+          END $$;
+        """
+
+    private static let taskColumns = """
+        id bigint, queue bigint, key bigint, lane bigint, state smallint, priority integer, due bigint,
+            attempt integer, max_attempts integer, crash_count integer, tries integer, attempted_at bigint,
+            failed integer, refresh smallint, unique_key text, upload bigint, token text, worker text, hooked boolean
+        """
+
+    private static let claimedColumns = """
+        \(taskColumns),
+            request text, created_at bigint, seen bigint, failure text, upload_bytes bigint, upload_digest text
+        """
+}

@@ -1,0 +1,125 @@
+extension Schema {
+    /// What became of jobs, which batches they belong to, and the workers.
+    static let history = """
+        -- Partitioned by week, so that what retention removes leaves no dead rows behind (``Partitions``). Rows of
+        -- times without a partition go to the default one, so that no insert fails. No foreign keys: each would lock and
+        -- rewrite the header of a row of `job`; `job_is_removed` cascades instead.
+        CREATE TABLE outcome(
+          id bigint NOT NULL,
+          state smallint NOT NULL CHECK (state BETWEEN 4 AND 6),
+          queue bigint NOT NULL,
+          priority integer NOT NULL,
+          available_at bigint NOT NULL,
+          attempt integer NOT NULL,
+          max_attempts integer NOT NULL,
+          crash_count integer NOT NULL,
+          attempted_at bigint,
+          finalized_at bigint NOT NULL,
+          failure json,
+          code text COLLATE "C" CHECK ((code IS NULL) = (failure IS NULL)),
+          superseded_by bigint CHECK (superseded_by IS NULL OR state = 6),
+          PRIMARY KEY (id, finalized_at),
+          CONSTRAINT "a discarded job must have a failure" CHECK (state <> 5 OR failure IS NOT NULL)
+        ) PARTITION BY RANGE (finalized_at);
+        CREATE TABLE outcome_other PARTITION OF outcome DEFAULT;
+        -- Prune: the oldest outcomes; status: the newest.
+        CREATE INDEX outcome_end ON outcome(state, finalized_at);
+        -- Lists: by queue and by failure code.
+        CREATE INDEX outcome_queue ON outcome(queue, id);
+        CREATE INDEX outcome_code ON outcome(code, id) WHERE code IS NOT NULL;
+
+        -- One row per attempt, written when it ends.
+        CREATE TABLE attempt(
+          job_id bigint NOT NULL,
+          number integer NOT NULL CHECK (number >= 1),
+          worker text COLLATE "C" NOT NULL,
+          started_at bigint NOT NULL,
+          finished_at bigint NOT NULL,
+          outcome text COLLATE "C" NOT NULL CHECK (
+            outcome IN ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
+          failure json,
+          -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
+          wait_ms bigint,
+          fetch_ms bigint,
+          queue_ms bigint,
+          render_ms bigint,
+          store_ms bigint,
+          source_bytes bigint,
+          output_bytes bigint,
+          PRIMARY KEY (job_id, number, finished_at)
+        ) PARTITION BY RANGE (finished_at);
+        CREATE TABLE attempt_other PARTITION OF attempt DEFAULT;
+
+        -- What is kept about a job goes with it. Tables with a foreign key cascade by themselves.
+        CREATE FUNCTION remove_with_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
+        AS $$
+          BEGIN
+            DELETE FROM arrival USING removed WHERE arrival.id = removed.id;
+            DELETE FROM task USING removed WHERE task.id = removed.id;
+            DELETE FROM accepted USING removed WHERE accepted.id = removed.id;
+            DELETE FROM outcome USING removed WHERE outcome.id = removed.id;
+            DELETE FROM attempt USING removed WHERE attempt.job_id = removed.id;
+            RETURN NULL;
+          END $$;
+        CREATE TRIGGER job_is_removed AFTER DELETE ON job REFERENCING OLD TABLE AS removed
+          FOR EACH STATEMENT EXECUTE FUNCTION remove_with_job();
+
+        -- Numbers that only grow (StoreCounters).
+        CREATE TABLE counter(
+          family text COLLATE "C" NOT NULL,
+          label text COLLATE "C" NOT NULL,
+          value bigint NOT NULL,
+          PRIMARY KEY (family, label)
+        );
+
+        CREATE TABLE batch(
+          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          name text COLLATE "C" NOT NULL UNIQUE
+        );
+        -- A job belongs to the batch of its request and to those of requests that joined it.
+        CREATE TABLE batch_job(
+          batch bigint NOT NULL REFERENCES batch(id),
+          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          -- The unique key of a request that needed no job.
+          answered text COLLATE "C",
+          PRIMARY KEY (batch, job_id)
+        );
+        CREATE INDEX batch_job_id ON batch_job(job_id);
+        CREATE INDEX batch_job_answered ON batch_job(batch, answered) WHERE answered IS NOT NULL;
+
+        -- The stored inputs of a job (source and overlays): thumbnails by id, blobs by digest.
+        CREATE TABLE ingredient(
+          name text COLLATE "C" NOT NULL,
+          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          PRIMARY KEY (name, job_id)
+        );
+        CREATE INDEX ingredient_job ON ingredient(job_id);
+
+        -- One row per worker process, alive while its lease lasts.
+        CREATE TABLE worker(
+          id text COLLATE "C" PRIMARY KEY CONSTRAINT "a worker's id must be 1 to 64 of A-Z a-z 0-9 _ - ."
+            CHECK (id ~ '^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$'),
+          host text NOT NULL,
+          pid bigint NOT NULL,
+          version text NOT NULL,
+          concurrency integer NOT NULL,
+          renderers integer NOT NULL DEFAULT 0,
+          -- The version of the pictures that it makes; NULL: unknown.
+          renderer_version text,
+          -- When it takes jobs of background queues; NULL: always.
+          quiet_hours text,
+          started_at bigint NOT NULL,
+          -- By the server's clock.
+          lease_until bigint NOT NULL,
+          -- The jobs that were taken from it when its lease ended. They are to blame for its death if it stays silent
+          -- for as long again.
+          suspects bigint[] NOT NULL DEFAULT '{}',
+          -- How far its downloads had come when it last extended its lease.
+          transfers json,
+          -- Set by an operator; the worker reads it at every sweep.
+          stop_requested_at bigint,
+          stop_mode text CHECK (stop_mode IN ('drain', 'stop')),
+          CONSTRAINT "a stop request must have a mode" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
+        ) WITH (fillfactor = 50);
+        """
+}

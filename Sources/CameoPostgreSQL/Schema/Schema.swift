@@ -1,0 +1,84 @@
+internal import CameoStore
+
+/// The tables, their versions, and the migrations between versions.
+///
+/// A version of Cameo whose requests have new fields also needs a script, even an empty one: a worker that does not
+/// know a field discards its job, so older workers must stop claiming (``WritePhase``).
+enum Schema {
+    /// One script per version, oldest first. A published script is never edited; a new one is appended.
+    private static let scripts = [
+        [functions, producerTables, queueTables, pictureTables, history, changes, hooks, upkeep, views, claims]
+            .joined(separator: "\n")
+    ]
+    private static let pictureTables = "\(totals)\n\(pictures)"
+
+    static var currentVersion: Int { scripts.count }
+
+    /// Why this program must start nothing more in tables of a version; nil if it may.
+    static func refusal(of version: Int, _ url: DatabaseURL) -> StoreError? {
+        guard version > currentVersion else { return nil }
+        return .newerSchema(path: url.location, found: version, supported: currentVersion)
+    }
+
+    /// The version of the tables; nil if there are none.
+    ///
+    /// - Throws: ``StoreError/notAStore(path:)`` if the schema has other tables; ``StoreError/newerSchema(path:found:supported:)``
+    static func version(_ connection: Connection, _ url: DatabaseURL) throws -> Int? {
+        let look = """
+            SELECT to_regclass('\(url.schema).schema_version') IS NOT NULL,
+              EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                WHERE nspname = '\(url.schema)')
+            """
+        guard let row = try connection.run(look).rows.first else { return nil }
+        guard try row[0] else {
+            guard try !row[1] else { throw StoreError.notAStore(path: url.location) }
+            return nil
+        }
+        guard let stored = try connection.run("SELECT version FROM \(url.schema).schema_version").rows.first else {
+            throw StoreError.notAStore(path: url.location)
+        }
+        let version: Int = try stored[0]
+        if let refusal = refusal(of: version, url) { throw refusal }
+        return version
+    }
+
+    /// Creates or migrates the tables. Of several processes one does it, and the others wait for it.
+    static func setUp(_ connection: Connection, _ url: DatabaseURL) throws {
+        guard try version(connection, url) != currentVersion else { return }
+        do {
+            try connection.run(
+                script: """
+                    BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
+                    SELECT pg_advisory_xact_lock(\(AdvisoryLock.schema.arguments(schema: url.schema)));
+                    """
+            )
+            let found = try version(connection, url)
+            if found == nil { try create(connection, url) }
+            for script in scripts.dropFirst(found ?? 0) {
+                try connection.run(script: "SET LOCAL search_path TO \(url.schema), pg_temp;\n\(script)")
+            }
+            try connection.run("UPDATE \(url.schema).schema_version SET version = $1", [currentVersion])
+            try connection.run("COMMIT")
+        } catch {
+            if connection.isUsable { try connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private static func create(_ connection: Connection, _ url: DatabaseURL) throws {
+        // "IF NOT EXISTS" needs the right to create schemas even if it exists.
+        let schemas = try connection.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [url.schema])
+        if schemas.rows.isEmpty { try connection.run("CREATE SCHEMA \(url.schema)") }
+        try connection.run(
+            script: """
+                CREATE TABLE \(url.schema).schema_version(
+                  version integer NOT NULL,
+                  -- Another store in the same place has another.
+                  identity text NOT NULL DEFAULT gen_random_uuid()::text,
+                  one boolean PRIMARY KEY DEFAULT true CHECK (one)
+                );
+                INSERT INTO \(url.schema).schema_version(version) VALUES (0);
+                """
+        )
+    }
+}

@@ -1,0 +1,79 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+// Jobs that complete without rendering.
+extension PostgreSQLStore {
+    package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
+        let blobs: [BlobDigest]
+        if let seen {
+            blobs = try await read { db in try db.blobs(of: thumbnails, as: seen) }
+        } else {
+            blobs = try await read { db in
+                let found = try db.thumbnails(thumbnails)
+                return thumbnails.compactMap { found[$0]?.blob }
+            }
+        }
+        guard blobs.count == thumbnails.count else { return false }
+        for blob in Set(blobs) where try await !isWhole(blob) { return false }
+        return true
+    }
+
+    /// Completes a job whose thumbnails exist, made from the revalidated bytes (`seen`) or, with nil, from any bytes.
+    /// For retention this counts as a use.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if a thumbnail has been removed. Then
+    ///   nothing was written.
+    func complete(
+        _ claim: Claim,
+        keeping thumbnails: [ThumbnailID],
+        seen: Revalidation?,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        try await settle(claim) { db in
+            try db.settle(claim, as: .completed, failure: nil, timings: timings)
+            guard !thumbnails.isEmpty else { return }
+            let known = try db.existing(thumbnails)
+            if let missing = thumbnails.first(where: { !known.contains($0.text) }) {
+                throw StoreError.notFound(uri: CameoURI.thumbnail(missing).text)
+            }
+            try db.noteUse(of: thumbnails)
+            guard let seen else { return }
+            // A thumbnail replaced by a newer fetch is left alone.
+            try db.execute(
+                """
+                UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
+                FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) WHERE \(Database.isSame)
+                """,
+                seen.values(for: thumbnails) + [seen.sourceSeen, claim.jobID, db.now]
+            )
+        }
+    }
+}
+
+extension Database {
+    fileprivate static let isSame = """
+        thumbnail.id = kept.id AND source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM kept.overlay
+          AND renderer_version = $4
+        """
+
+    /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
+    fileprivate func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
+        let digests: [String] = try column(
+            """
+            SELECT thumbnail.blob FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) JOIN thumbnail ON \(Self.isSame)
+            """,
+            seen.values(for: thumbnails)
+        )
+        return digests.compactMap(BlobDigest.init(hex:))
+    }
+}
+
+extension Revalidation {
+    fileprivate func values(for thumbnails: [ThumbnailID]) -> [(any SQLConvertible)?] {
+        [
+            SQLArray(thumbnails.map(\.text)), SQLArray(overlayDigests.map { $0?.hex }), sourceDigest.hex,
+            rendererVersion,
+        ]
+    }
+}

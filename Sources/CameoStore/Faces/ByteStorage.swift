@@ -1,0 +1,81 @@
+package import CameoModel
+package import Foundation
+
+// DESIGN. An engine for fleets keeps large bytes beside its database, in a place that all hosts reach. Such a place has no
+// transactions. What holds the invariants together is their order (I2, I6): bytes are durable before the transaction that
+// names them, and the engine decides in its database which bytes nothing names any more before it removes them. An
+// overlapping ``put(_:as:mediaType:existing:)`` and ``remove(_:)`` of one digest may take effect in either order, so an
+// engine does not let them overlap: a put is announced in the database first, and a removal gives way to it.
+
+/// Immutable bytes by their digest, outside of an engine's database and shared by all its hosts.
+///
+/// Every call may throw ``StoreError/unreachable(location:reason:)``, after which trying again later may succeed, and
+/// ``StoreError/denied(location:reason:)``, which only a change of configuration or permissions mends. Calls can be made
+/// from any task, do not block its thread, and end early with `unreachable` if their task is cancelled.
+package protocol ByteStorage: Sendable {
+    /// The name of the storage, without secrets.
+    var location: String { get }
+
+    /// Stores bytes durably. Of several puts of one digest at a time one wins; the others find its bytes.
+    ///
+    /// - Parameters:
+    ///   - data: the bytes; empty is valid.
+    ///   - digest: the SHA-256 of exactly these bytes.
+    ///   - mediaType: describes the bytes to readers of a ``temporaryURL(of:mediaType:validFor:)``; nil is
+    ///     `application/octet-stream`.
+    ///   - existing: what becomes of bytes that are already there.
+    /// - Returns: whether the bytes were written.
+    /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
+    @discardableResult
+    func put(_ data: Data, as digest: BlobDigest, mediaType: String?, existing: ExistingBytes)
+        async throws(StoreError) -> PutResult
+    /// All bytes, verified against their digest.
+    ///
+    /// - Parameters:
+    ///   - digest: the bytes' name.
+    ///   - size: their number, as the engine's database has it. A different number is damage, and is not read into memory.
+    /// - Returns: exactly `size` bytes.
+    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
+    ///   ``StoreError/unreadableBlob(path:reason:)``
+    func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
+    /// A part of the bytes, which cannot be verified by itself.
+    ///
+    /// - Parameters:
+    ///   - digest: the bytes' name.
+    ///   - range: the wanted part, within `0..<size`.
+    ///   - size: the number of all bytes.
+    /// - Returns: exactly the bytes of the range.
+    /// - Throws: as ``data(of:size:)``
+    func data(of digest: BlobDigest, range: Range<Int>, size: Int) async throws(StoreError) -> Data
+    /// All bytes for a reader that takes them piece by piece: small ones from memory, verified; others from a file, which
+    /// the reader has to verify.
+    ///
+    /// - Throws: as ``data(of:size:)``
+    func bytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes
+    /// Removes the bytes; does nothing if they are not there.
+    func remove(_ digest: BlobDigest) async throws(StoreError)
+    /// What is stored, in the order of the digests.
+    ///
+    /// - Parameters:
+    ///   - cursor: the ``StoredObjectPage/next`` of the page before; nil for the first page. It stays valid whatever is
+    ///     stored or removed meanwhile.
+    ///   - limit: the maximum number of names to examine, 1 to 1,000.
+    /// - Returns: a page; it may be empty and still have a next one.
+    /// - Throws: ``StoreError``
+    func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage
+    /// Removes what puts left that were broken off before a time, and returns its number. No reader ever sees it.
+    func removeUnfinished(before time: Date) async throws(StoreError) -> Int
+    /// A URL from which anyone can read the bytes, unverified, until it expires. It is a secret like a password. Whether the
+    /// bytes exist is not checked.
+    ///
+    /// - Parameters:
+    ///   - digest: the bytes' name.
+    ///   - mediaType: the `Content-Type` of the answer; nil for the one that the bytes were stored with.
+    ///   - lifetime: how long the URL is valid, a second to seven days; less if the storage's own credentials expire before.
+    /// - Returns: the URL; nil if the storage has none.
+    /// - Throws: ``StoreError``
+    func temporaryURL(of digest: BlobDigest, mediaType: String?, validFor lifetime: Duration)
+        async throws(StoreError) -> String?
+    /// Ends all transfers and releases connections and threads. Nothing may be called afterwards.
+    func close()
+}

@@ -1,0 +1,186 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// The feed of changes.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct ChangeTests {
+    private let fixture: StoreFixture
+    private var store: PostgreSQLStore { fixture.store }
+
+    init() async throws {
+        fixture = try await StoreFixture()
+    }
+
+    /// Changes as `job state`, with the names of the states.
+    private func changes() async throws -> [String] {
+        try await store.changes(since: 0, limit: .max).map { "\($0.job) \($0.state.rawValue)" }
+    }
+
+    private func claim() async throws -> Claim { try #require(try await store.claim(limit: 1, for: "w1").first).claim }
+
+    @Test func everyStateChangeAppearsOnceInCommitOrder() async throws {
+        let (now, failure) = (fixture.clock.now, JobFailure(.sourceTimeout, at: .fetch, "slow"))
+        try await fixture.register("w1")
+        try await fixture.enqueue { $0.runAt = now.addingTimeInterval(60) }
+        fixture.clock.advance(seconds: 60)
+        try await store.fail(
+            try await claim(),
+            with: failure,
+            retryAt: now.addingTimeInterval(90)
+        )
+        fixture.clock.advance(seconds: 30)
+        try await store.release(try await claim())
+        _ = try await store.snooze(1, until: now.addingTimeInterval(100))
+        _ = try await store.retry(1)
+        try await store.fail(try await claim(), with: failure)
+        _ = try await store.retry(1)
+        _ = try await claim()
+        fixture.clock.advance(seconds: 31)
+        #expect(try await store.rescueExpired(except: "me").rescued == 1)
+        try await store.complete(try await claim())
+        #expect(
+            try await changes() == [
+                "1 scheduled", "1 available", "1 running", "1 retryable", "1 available", "1 running", "1 available",
+                "1 scheduled", "1 available", "1 running", "1 discarded", "1 available", "1 running", "1 available",
+                "1 running", "1 completed",
+            ]
+        )
+        try await store.deregister("w1")
+    }
+
+    @Test func acceptanceRefusalSupersedingAndCancellationAppear() async throws {
+        try await fixture.enqueue()
+        let request = StoreFixture.request("file:///pictures/0.jpg").json.canonicalText
+        let bad = #"{"source":"a","renditions":[{"width":1}],"priority":1000}"#
+        try await fixture.sql(
+            "INSERT INTO job(request) VALUES ('\(request)'); INSERT INTO job(request) VALUES ('\(bad)')"
+        )
+        _ = try await store.cancel(1)
+        try await fixture.enqueue(2)
+        try await store.cancelAll()
+        // Calls that change no state add nothing.
+        _ = try await store.cancel(1)
+        #expect(
+            try await changes() == [
+                "1 available", "1 cancelled", "2 available", "3 discarded", "4 available", "5 available", "2 cancelled",
+                "4 cancelled", "5 cancelled",
+            ]
+        )
+    }
+
+    @Test func aRolledBackTransactionLeavesNoChangeAndNoGap() async throws {
+        struct Torn: Error {}
+        try await fixture.enqueue()
+        let claim = try await claim()
+        await #expect(throws: StoreError.self) {
+            try await store.settle(claim) { db in
+                try db.end(db.takeTask(of: claim), from: .running, End(state: .completed))
+                try db.flush()
+                throw Torn()
+            }
+        }
+        #expect(try await changes() == ["1 available", "1 running"])
+        try await store.complete(claim)
+        #expect(try await store.changes(since: 0, limit: 9).map(\.cursor) == [1, 2, 3])
+    }
+
+    /// A program that keeps a transaction open holds up no others, and its own change comes when it commits.
+    @Test func aTransactionThatStaysOpenHoldsUpNothing() async throws {
+        try await fixture.enqueue()
+        let (entered, enter) = AsyncStream<Void>.makeStream()
+        let release = DispatchSemaphore(value: 0)
+        defer { release.signal() }  // also where something throws: the other would wait for ever
+        let other = try fixture.anotherStore()
+        async let held: Void = other.transaction { db in
+            try db.execute("INSERT INTO new_change(job_id, state, at) VALUES (77, 4, 0)")
+            enter.yield()
+            release.wait()
+        }
+        _ = await entered.first { _ in true }
+        _ = try await store.cancel(1)
+        #expect(try await changes() == ["1 available", "1 cancelled"])
+        let cursor = try await store.lastChange()
+        release.signal()
+        try await held
+        #expect(try await store.changes(since: cursor, limit: 9).map(\.job) == [77])
+    }
+
+    /// Readers number the changes while workers make them.
+    @Test func eachReaderSeesEveryChangeOnce() async throws {
+        try await fixture.enqueue(120)
+        let store = store
+        let feeds = try await withThrowingTaskGroup(of: [JobChange].self) { group in
+            for _ in 0..<3 {
+                let reader = try fixture.anotherStore()
+                group.addTask {
+                    var seen: [JobChange] = []
+                    while seen.count < 360 {
+                        seen += try await reader.changes(since: seen.last?.cursor ?? 0, limit: 50)
+                    }
+                    return seen
+                }
+            }
+            for worker in 0..<3 {
+                let own = try fixture.anotherStore()
+                group.addTask {
+                    while case let jobs = try await own.claim(limit: 5, for: "w\(worker)"), !jobs.isEmpty {
+                        for job in jobs { try await own.complete(job.claim) }
+                    }
+                    return []
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.filter { !$0.isEmpty }
+        }
+        #expect(feeds.count == 3)
+        for feed in feeds {
+            #expect(feed.map(\.cursor) == Array(1...360))
+            #expect(feed == feeds[0])
+        }
+        #expect(try await store.lastChange() == 360)
+    }
+
+    @Test func aReaderWithoutTheRightToWriteSeesWhatOthersHaveNumbered() async throws {
+        try await fixture.enqueue()
+        let reader = try fixture.reader()
+        #expect(try await reader.changes(since: 0, limit: 9).isEmpty)
+        try await store.numberChanges()
+        #expect(try await reader.changes(since: 0, limit: 9).map(\.job) == [1])
+    }
+
+    /// Each job's changes are consecutive, whichever process makes them.
+    @Test func manyProcessesWriteOneFeed() async throws {
+        try await fixture.enqueue(200)
+        let stores = try (0..<4).map { _ in try fixture.anotherStore() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, store) in stores.enumerated() {
+                group.addTask {
+                    while case let jobs = try await store.claim(limit: 7, for: "w\(index)"), !jobs.isEmpty {
+                        for job in jobs {
+                            try await store.complete(job.claim)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let of = Dictionary(grouping: try await changes().map { $0.split(separator: " ") }) { $0[0] }
+        #expect(of.count == 200)
+        #expect(of.values.allSatisfy { $0.map { $0[1] } == ["available", "running", "completed"] })
+    }
+
+    @Test func oldChangesAreRemovedAndTheirNumbersNeverReused() async throws {
+        try await fixture.enqueue(3)
+        try await store.cancelAll()
+        let last = try await store.lastChange()
+        fixture.clock.advance(seconds: 40 * StoreFixture.day)
+        #expect(try await fixture.prune(Retention()).cancelled == 3)
+        #expect(try await store.changes(since: 0, limit: 9).isEmpty)
+        #expect(try await store.lastChange() == last)
+        try await fixture.enqueue()
+        #expect(try await store.changes(since: 0, limit: 9).map(\.cursor) == [last + 1])
+    }
+}

@@ -1,0 +1,86 @@
+"""A PostgreSQL server of its own for tests: a temporary cluster on a Unix socket.
+
+Prints the folder of the socket and that of the server's programs once it accepts connections. Then it obeys one line at a
+time and answers each with `ok` or with what went wrong: `stop fast`, `stop immediate` (as a crash), `start`. Ends, and
+removes everything, with its input: also when the tests are killed.
+"""
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+if not programs:
+    sys.exit("there is no PostgreSQL server in /usr/lib/postgresql")
+programs = programs[-1]
+folder = tempfile.mkdtemp(prefix="cameo-pg-")
+data = os.path.join(folder, "data")
+# The server refuses to run as root.
+owner = {}
+if os.geteuid() == 0:
+    account = pwd.getpwnam("postgres")
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    owner = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+# A crash of the server loses nothing that the kernel has, so that tests need not wait for the disk.
+settings = {
+    "listen_addresses": "", "unix_socket_directories": folder, "max_connections": "400", "fsync": "off",
+    "shared_buffers": "64MB", "max_locks_per_transaction": "256", "log_min_messages": "fatal",
+}
+server = None
+
+
+def run(*command):
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=folder, **owner)
+    if result.returncode != 0:
+        raise RuntimeError(f"{command[0]}: {result.stderr.strip()}")
+
+
+def start():
+    global server
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    server = subprocess.Popen(
+        [f"{programs}/postgres", "-D", data, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=open(os.path.join(folder, "log"), "a"), cwd=folder, **owner)
+    for _ in range(3000):
+        if server.poll() is not None:
+            raise RuntimeError(open(os.path.join(folder, "log")).read().strip())
+        if subprocess.run([f"{programs}/pg_isready", "-q", "-h", folder], stdin=subprocess.DEVNULL).returncode == 0:
+            return
+        time.sleep(0.02)
+    raise RuntimeError("the server has not started within a minute")
+
+
+def stop(how):
+    server.send_signal({"fast": signal.SIGINT, "immediate": signal.SIGQUIT}[how])
+    server.wait()
+
+
+def obey(words):
+    if words[0] == "stop":
+        stop(words[1])
+    elif words[0] == "start":
+        start()
+    else:
+        raise RuntimeError("unknown command")
+
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+try:
+    run(f"{programs}/initdb", "-D", data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+    start()
+    print(folder, programs, flush=True)
+    for line in sys.stdin:
+        try:
+            obey(line.split())
+            print("ok", flush=True)
+        except Exception as error:
+            print(str(error).replace("\n", " "), flush=True)
+finally:
+    if server and server.poll() is None:
+        stop("immediate")
+    shutil.rmtree(folder, ignore_errors=True)
