@@ -144,7 +144,10 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
-            exclude: ["false_renderer.py", "faults.c", "nameserver.py", "origin.py", "rude.py"]
+            exclude: [
+                "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py", "metadata_service.py",
+                "nameserver.py", "origin.py", "rude.py", "swift_server.py",
+            ]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         // What every engine has to keep; each engine's own tests run it.
@@ -277,6 +280,20 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
             name: "cameo-frames-hooked",
             dependencies: ["CameoVideo", "Misbehaviour"],
             path: "Tests/HookedFrames"
+        ),
+    ]
+}
+
+// Stores of several hosts are in the package only if they are asked for.
+if Context.environment["CAMEO_FLEET"] == "1" {
+    package.targets += [
+        .target(
+            name: "CameoObjectStorage",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CCurl", "CLinux"]
+        ),
+        .testTarget(
+            name: "CameoObjectStorageTests",
+            dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),
     ]
 }
