@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 /// What every storage has to keep.
-@Suite(.objectServers(.swift, .juicefs), .timeLimit(.minutes(5)))
+@Suite(.objectServers(.swift, .juicefs), .serialized, .timeLimit(.minutes(5)))
 struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases, [0, 1, 100_000])
     func bytesAreReadAsTheyWereStored(kind: StorageKind, size: Int) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(size)
+        let data = try bytes(size)
         let digest = SHA256.digest(of: data)
         #expect(try await storage.put(data) == .stored)
         #expect(try await storage.data(of: digest, size: size) == data)
@@ -24,7 +24,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases)
     func bytesAreReadPieceByPieceFromAFile(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(3_000_000)
+        let data = try bytes(3_000_000)
         _ = try await storage.put(data)
         guard case .file(let file, data.count) = try await storage.bytes(of: SHA256.digest(of: data), size: data.count)
         else {
@@ -53,7 +53,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases)
     func removedBytesAreGoneAndCanBeStoredAgain(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(1_000)
+        let data = try bytes(1_000)
         let digest = SHA256.digest(of: data)
         _ = try await storage.put(data)
         try await storage.remove(digest)
@@ -69,7 +69,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases, [-1, 1, 5_000_000])
     func bytesOfAnotherSizeAreDamaged(kind: StorageKind, difference: Int) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(2_000)
+        let data = try bytes(2_000)
         let digest = SHA256.digest(of: data)
         _ = try await storage.put(data)
         let error = StoreError.damagedBlob(digest: digest.description)
@@ -82,7 +82,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases)
     func eightPutsOfTheSameBytesAtATimeLeaveThemOnce(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(50_000)
+        let data = try bytes(50_000)
         let results = try await withThrowingTaskGroup(of: PutResult.self) { group in
             for _ in 0..<8 { group.addTask { try await storage.put(data) } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -98,7 +98,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases)
     func aSecondPutLeavesWhatIsThereUnlessItReplaces(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
-        let data = bytes(1_000)
+        let data = try bytes(1_000)
         _ = try await storage.put(data)
         let again = try await storage.put(data)
         #expect(again == (kind == .juicefs ? .stored : .existed))

@@ -50,21 +50,9 @@ extension ByteStorage {
     }
 }
 
-/// Bytes that look like those of a picture: no two of these are alike.
-func bytes(_ count: Int) -> Data {
-    var data = Data(count: count)
-    data.withUnsafeMutableBytes { buffer in
-        var state = UInt64.random(in: 1...UInt64.max)
-        for index in stride(from: 0, to: buffer.count, by: 8) {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            withUnsafeBytes(of: state) { word in
-                for (offset, byte) in word.enumerated() where index + offset < buffer.count {
-                    buffer[index + offset] = byte
-                }
-            }
-        }
-    }
+/// Random bytes: no two of these are alike.
+func bytes(_ count: Int) throws -> Data {
+    let data = try FileHandle(forReadingFrom: URL(filePath: "/dev/urandom")).read(upToCount: count) ?? Data()
+    guard data.count == count else { throw OriginError.unexpected("\(data.count) random bytes") }
     return data
 }

@@ -62,7 +62,8 @@ package final class ObjectServer: Sendable {
     }
 }
 
-/// Runs one server of each kind for the whole of a suite.
+/// Runs one server of each kind for the whole of a suite. Each is a single process, so such suites are serialized: all tests at
+/// a time would wait for it so long that time limits end them.
 package struct ObjectServerScope: SuiteTrait, TestScoping {
     @TaskLocal package static var current: [ObjectServer.Kind: ObjectServer] = [:]
 

@@ -17,7 +17,6 @@ import json
 import logging
 import os
 import socket
-import ssl
 import subprocess
 import sys
 
@@ -54,6 +53,7 @@ use = egg:swift#listing_formats
 use = egg:swift#s3api
 s3_acl = false
 location = us-east-1
+storage_domain = localhost
 check_bucket_owner = false
 min_segment_size = 5242880
 allow_multipart_uploads = true
@@ -138,8 +138,6 @@ def main():
     port = server.getsockname()[1]
     if options.tls:
         chain, key = certificate(options.tls)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(chain, key)
         server = eventlet.wrap_ssl(server, certfile=chain, keyfile=key, server_side=True)
     eventlet.spawn(eventlet.wsgi.server, server, application, logger)
     make_bucket(application)

@@ -21,7 +21,7 @@ final class DigestFiles: Sendable {
 
     var unfinished: String { "\(folder)/tmp" }
     private func parent(of digest: BlobDigest) -> String { "\(folder)/\(digest.hex.prefix(2))" }
-    private func path(of digest: BlobDigest) -> String { "\(parent(of: digest))/\(digest.hex.dropFirst(2))" }
+    func path(of digest: BlobDigest) -> String { "\(parent(of: digest))/\(digest.hex.dropFirst(2))" }
 
     // MARK: - The folder
 

@@ -100,7 +100,15 @@ package final class SharedFolder: ByteStorage {
     ) async throws(StoreError) -> String? { nil }
 
     private static func open(_ digest: BlobDigest, _ size: Int, _ files: DigestFiles) throws -> OpenFile {
-        guard let file = try files.open(digest) else { throw StoreError.notFound(uri: CameoURI.blob(digest).text) }
+        let opened: OpenFile?
+        do throws(Errno) {
+            opened = try files.open(digest)
+        } catch {
+            // A link, which Cameo never makes, or a file of another user.
+            guard [ELOOP, EACCES, EPERM].contains(error.code) else { throw error }
+            throw StoreError.unreadableBlob(path: files.path(of: digest), reason: "\(error)")
+        }
+        guard let file = opened else { throw StoreError.notFound(uri: CameoURI.blob(digest).text) }
         guard let status = file.status() else { throw Errno() }
         guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == size else {
             throw StoreError.damagedBlob(digest: digest.description)

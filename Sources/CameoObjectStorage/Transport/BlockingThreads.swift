@@ -9,8 +9,9 @@ internal import Synchronization
 
 /// Threads for blocking work, each with a context of its own, such as a connection.
 final class BlockingThreads<Context>: Sendable {
-    /// Work for a thread; the context is nil if the threads were shut down.
-    private typealias Job = @Sendable (_ context: Context?) -> Void
+    /// Work for a thread; the context is nil if the threads were shut down. It returns what hands the result over, which is
+    /// called when the thread has its next job or its seat: whoever gets the result can have the same thread again.
+    private typealias Job = @Sendable (_ context: Context?) -> () -> Void
 
     /// A thread that waits for work, which is handed over under the lock.
     private final class Seat: Sendable {
@@ -40,6 +41,8 @@ final class BlockingThreads<Context>: Sendable {
     }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// The number of jobs without a thread.
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// Runs the body on one of the threads.
     ///
@@ -53,11 +56,8 @@ final class BlockingThreads<Context>: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
                 add { [weak self] context in
-                    continuation.resume(
-                        returning: context.map { context in
-                            body(context) { flag.isSet || self?.isClosed != false }
-                        }
-                    )
+                    let value = context.map { body($0) { flag.isSet || self?.isClosed != false } }
+                    return { continuation.resume(returning: value) }
                 }
             }
         } onCancel: {
@@ -72,7 +72,7 @@ final class BlockingThreads<Context>: Sendable {
             defer { (state.waiting, state.idle) = ([], []) }
             return (state.waiting, state.idle)
         }
-        for job in jobs { job(nil) }
+        for job in jobs { job(nil)() }
         for seat in seats { seat.turn.signal() }
     }
 
@@ -98,7 +98,7 @@ final class BlockingThreads<Context>: Sendable {
             return .needsThread
         }
         switch placement {
-        case .refused: job(nil)
+        case .refused: job(nil)()
         case .waits: break
         case .handed(let seat): seat.turn.signal()
         case .needsThread:
@@ -116,18 +116,19 @@ final class BlockingThreads<Context>: Sendable {
         pthread_sigmask(SIG_SETMASK, &all, nil)
         let context = makeContext()
         let seat = Seat()
-        first(context)
-        while let job = next(seat) { job(context) }
+        var handOver = first(context)
+        while let job = next(seat, handOver) { handOver = job(context) }
     }
 
-    /// Blocks until there is work; nil after a shutdown.
-    private func next(_ seat: Seat) -> Job? {
+    /// Hands over the last result, and blocks until there is work; nil after a shutdown.
+    private func next(_ seat: Seat, _ handOver: () -> Void) -> Job? {
         let (job, waits): (Job?, Bool) = state.withLock { state in
             if state.isClosed { return (nil, false) }
             if let job = state.waiting.popFirst() { return (job, false) }
             state.idle.append(seat)
             return (nil, true)
         }
+        handOver()
         guard waits else { return job }
         // Whoever takes the seat from the list signals it: with a job, or without one in a shutdown.
         seat.turn.wait()

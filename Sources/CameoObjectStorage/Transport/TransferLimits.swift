@@ -3,6 +3,7 @@ package struct TransferLimits: Hashable, Sendable {
     /// For the connection, including TLS.
     package var connect: Duration
     /// A transfer that moves fewer than ``lowSpeed`` bytes a second for so long has stalled, whichever side it waits for.
+    /// libcurl takes the mean of some seconds, and so up to six seconds longer.
     package var stall: Duration
     package var lowSpeed = 1_024
     /// For the whole transfer, in addition to the time that its bytes take at ``slowest``.
