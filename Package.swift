@@ -144,7 +144,10 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
-            exclude: ["false_renderer.py", "faults.c", "nameserver.py", "origin.py", "postgres.py", "rude.py"]
+            exclude: [
+                "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py", "metadata_service.py",
+                "nameserver.py", "origin.py", "postgres.py", "rude.py", "swift_server.py",
+            ]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         // What every engine has to keep; each engine's own tests run it.
@@ -289,12 +292,20 @@ if Context.environment["CAMEO_FLEET"] == "1" {
             name: "CameoPostgreSQL",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CPostgreSQL"]
         ),
+        .target(
+            name: "CameoObjectStorage",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CCurl", "CLinux"]
+        ),
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [
                 "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "StoreConformance",
                 "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "CameoObjectStorageTests",
+            dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),
     ]
 }
