@@ -12,6 +12,10 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
+// Whether the engine for fleets is in the package; without it, nothing needs libpq or its headers.
+let isForFleets = Context.environment["CAMEO_FLEET"] == "1"
+let engines: [Target.Dependency] = isForFleets ? ["CameoPostgreSQL", "CameoObjectStorage"] : []
+
 let package = Package(
     name: "cameo",
     products: [
@@ -52,7 +56,11 @@ let package = Package(
             name: "CameoSQLite",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CSQLiteConfig", grdb]
         ),
-        .target(name: "CameoEngine", dependencies: ["CameoStore", "CameoSQLite"]),
+        .target(
+            name: "CameoEngine",
+            dependencies: ["CameoStore", "CameoSQLite"] + engines,
+            swiftSettings: isForFleets ? [.define("FLEET")] : []
+        ),
         .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CJPEG", "CVips", "CWebP"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
@@ -284,8 +292,7 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
     ]
 }
 
-// The engine for fleets is in the package only if it is asked for: nothing else needs libpq or its headers.
-if Context.environment["CAMEO_FLEET"] == "1" {
+if isForFleets {
     package.targets += [
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(

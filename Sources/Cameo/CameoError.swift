@@ -32,7 +32,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
             .unreachable, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
-            .damagedDatabase, .failed, .unknownEngine:
+            .damagedDatabase, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
     }

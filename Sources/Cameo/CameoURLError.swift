@@ -28,7 +28,7 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .unreachable, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .invalidBackupTarget, .refused,
-            .damagedDatabase, .failed, .unknownEngine:
+            .damagedDatabase, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -1,32 +1,98 @@
 package import CameoSQLite
 package import CameoStore
 
+#if FLEET
+    internal import CameoObjectStorage
+    internal import CameoPostgreSQL
+    internal import Foundation
+#endif
+
 /// The only place where a store's name selects its engine.
 package enum Engine {
-    /// Opens a store for writing; `creating` creates it if it does not exist.
-    package static func open(_ name: String, creating: Bool = true) throws(StoreError) -> any Store {
-        try openEmbedded(name, creating: creating)
+    /// Opens a store for writing.
+    ///
+    /// - Parameters:
+    ///   - name: a folder or, in a build for fleets, the URL of a database.
+    ///   - blobs: where a database keeps large bytes: `s3://bucket/prefix?…` or a folder that all machines share. The
+    ///     database remembers it; nil: as it remembers, else in its own rows.
+    ///   - creating: whether a store that does not exist is created.
+    package static func open(
+        _ name: String,
+        blobs: String? = nil,
+        creating: Bool = true
+    ) throws(StoreError) -> any Store {
+        #if FLEET
+            if case .database(let url) = StoreName(name) {
+                return try database(url, creating ? .creating : .readWrite, blobs: blobs)
+            }
+        #endif
+        try refuse(blobs)
+        return try openEmbedded(name, creating: creating)
     }
 
     /// Opens a store read-only.
-    package static func open(reading name: String) throws(StoreError) -> any Store {
-        try openEmbedded(reading: name)
+    package static func open(reading name: String, blobs: String? = nil) throws(StoreError) -> any Store {
+        #if FLEET
+            if case .database(let url) = StoreName(name) { return try database(url, .readOnly, blobs: blobs) }
+        #endif
+        try refuse(blobs)
+        return try openEmbedded(reading: name)
     }
 
     /// Opens a store in a folder, for operations that only the embedded engine has: check, repair, backup, vacuum.
-    package static func openEmbedded(_ name: String, creating: Bool = true) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(at: try folder(of: name), creating: creating)
+    ///
+    /// - Parameters:
+    ///   - name: the folder.
+    ///   - creating: whether a store that does not exist is created.
+    ///   - instead: what to do with a store that is not in a folder, for the error's message.
+    package static func openEmbedded(
+        _ name: String,
+        creating: Bool = true,
+        instead: String = "name a folder"
+    ) throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(at: try folder(of: name, instead), creating: creating)
     }
 
     /// Opens a store in a folder read-only.
-    package static func openEmbedded(reading name: String) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(reading: try folder(of: name))
+    package static func openEmbedded(
+        reading name: String,
+        instead: String = "name a folder"
+    ) throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(reading: try folder(of: name, instead))
     }
 
-    private static func folder(of name: String) throws(StoreError) -> String {
+    private static func folder(of name: String, _ instead: String) throws(StoreError) -> String {
         switch StoreName(name) {
         case .folder(let path): return path
+        case .database(let url):
+            #if FLEET
+                throw .needsFolder(name: url, instead: instead)
+            #else
+                throw .unknownEngine(name: url, scheme: String(url.prefix { $0 != ":" }).lowercased())
+            #endif
         case .unknown(let scheme): throw .unknownEngine(name: name, scheme: scheme)
         }
     }
+
+    private static func refuse(_ blobs: String?) throws(StoreError) {
+        guard let blobs else { return }
+        throw .cannotOpen(path: blobs, reason: "a store in a folder keeps its own bytes")
+    }
+
+    #if FLEET
+        private static func database(
+            _ name: String,
+            _ access: PostgreSQLStore.Access,
+            blobs: String?
+        ) throws(StoreError) -> any Store {
+            let place = BytesPlace(chosen: blobs) { name throws(StoreError) in
+                try ByteStorages.open(
+                    name,
+                    creating: blobs != nil && access == .creating,
+                    environment: ProcessInfo.processInfo.environment
+                )
+            }
+            return try PostgreSQLStore(DatabaseURL(name), access, bytes: place)
+        }
+    #endif
 }

@@ -24,7 +24,7 @@ package struct Export {
     ///   of an export.
     package init(to path: String, from store: any Store) throws {
         self.store = store
-        guard !(FilePaths.absolute(path) + "/").hasPrefix(store.location + "/") else {
+        if let folder = store.folder, (FilePaths.absolute(path) + "/").hasPrefix(folder + "/") {
             throw ExportError(path: path, reason: "it belongs to the store")
         }
         do {

@@ -41,10 +41,9 @@ package enum ReportFile {
 
     private static func check(_ path: String, store: any Store) throws(ExportError) {
         let absolute = FilePaths.absolute(path)
-        let inside =
-            absolute.hasPrefix(store.location + "/")
-            ? absolute.dropFirst(store.location.count + 1) : nil
-        if let inside, inside.contains("/") || !inside.hasSuffix(".html") {
+        if let folder = store.folder, absolute.hasPrefix(folder + "/"),
+            case let inside = absolute.dropFirst(folder.count + 1), inside.contains("/") || !inside.hasSuffix(".html")
+        {
             throw ExportError(path: path, reason: "it belongs to the store")
         }
         var status = stat()

@@ -7,12 +7,12 @@ internal import Foundation
 package enum CameoVariables {
     package static let prefix = "CAMEO_"
 
-    /// Variables that every command reads: where the store and the presets are.
-    private static let ofAll = ["CAMEO_PRESETS", "CAMEO_STORE"]
+    /// Variables that every command reads: where the store, its bytes and the presets are.
+    private static let ofAll = ["CAMEO_BLOBS", "CAMEO_PRESETS", "CAMEO_STORE"]
 
     /// Variables that the build, the tests and `deploy/` set, besides those that begin with `CAMEO_TEST_`.
     private static let ofDevelopment = [
-        "CAMEO_FAULTS", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_VIDEO",
+        "CAMEO_FAULTS", "CAMEO_FLEET", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_VIDEO",
     ]
 
     /// Whether Kubernetes sets a variable of this name in every pod, for a service named `cameo` or `cameo-…`

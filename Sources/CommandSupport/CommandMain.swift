@@ -91,7 +91,7 @@ extension StoreError {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .unreachable, .denied, .unreadableBlob, .refused, .damagedDatabase, .failed:
             .store
-        case .invalidBackupTarget, .unknownEngine: .usage
+        case .invalidBackupTarget, .unknownEngine, .needsFolder: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
         }
     }

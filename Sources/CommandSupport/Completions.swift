@@ -19,6 +19,7 @@ extension CompletionKind {
         .custom { (words: [String], _: Int, _: String) async -> [String] in
             var options = StoreOptions()
             options.store = TypedWords(words).value(of: "--store")
+            options.blobs = TypedWords(words).value(of: "--blobs")
             guard let store = try? options.openReading() else { return [] }
             return (try? await names(store)) ?? []
         }

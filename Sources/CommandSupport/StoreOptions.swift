@@ -8,16 +8,36 @@ internal import Foundation
 package struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The store's folder. (default: $CAMEO_STORE, else ./cameo-store)", valueName: "dir"),
+        help: ArgumentHelp(
+            """
+            The store's folder; in a build for fleets also postgres://user@host/database?schema=cameo. (default: \
+            $CAMEO_STORE, else ./cameo-store)
+            """,
+            valueName: "dir"
+        ),
         completion: .directory
     )
     package var store: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            Where a database keeps large pictures: s3://bucket/prefix?endpoint=https://host&region=name, or a folder \
+            that all hosts share. The store remembers it. (default: $CAMEO_BLOBS, else what the store remembers, else \
+            its own tables)
+            """,
+            valueName: "place"
+        )
+    )
+    package var blobs: String?
 
     package init() {}
 
     /// Refuses an empty name, which would mean the working directory: usually it is a shell variable without a value.
     package func validate() throws {
         guard store?.isEmpty != true else { throw ValidationError("--store: must name a folder, but is empty") }
+        guard blobs?.isEmpty != true else { throw ValidationError("--blobs: must name a place, but is empty") }
     }
 
     package var path: String {
@@ -31,23 +51,31 @@ package struct StoreOptions: ParsableArguments {
         return isTyped || variable.isEmpty ? "" : " (from CAMEO_STORE)"
     }
 
+    private var place: String? {
+        blobs ?? ProcessInfo.processInfo.environment["CAMEO_BLOBS"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// Opens the store for writing. If `creating`, makes it first if necessary.
     package func open(creating: Bool = true) throws(StoreError) -> any Store {
-        try Engine.open(path, creating: creating)
+        try Engine.open(path, blobs: place, creating: creating)
     }
 
     /// Opens the store read-only; nothing in it is changed.
     package func openReading() throws(StoreError) -> any Store {
-        try Engine.open(reading: path)
+        try Engine.open(reading: path, blobs: place)
     }
 
     /// Opens a store in a folder, for operations that only such a store has: check, repair, backup, vacuum.
-    package func openEmbedded() throws(StoreError) -> SQLiteStore {
-        try Engine.openEmbedded(path, creating: false)
+    ///
+    /// - Parameter instead: what to do with a store that is not in a folder, for the error's message.
+    package func openEmbedded(instead: String) throws(StoreError) -> SQLiteStore {
+        try Engine.openEmbedded(path, creating: false, instead: instead)
     }
 
     /// Opens a store in a folder read-only.
-    package func openEmbeddedReading() throws(StoreError) -> SQLiteStore {
-        try Engine.openEmbedded(reading: path)
+    ///
+    /// - Parameter instead: what to do with a store that is not in a folder, for the error's message.
+    package func openEmbeddedReading(instead: String) throws(StoreError) -> SQLiteStore {
+        try Engine.openEmbedded(reading: path, instead: instead)
     }
 }

@@ -35,7 +35,10 @@ struct BackupCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try storeOptions.openEmbedded()
+        let store = try storeOptions.openEmbedded(
+            instead:
+                "a database is copied by PostgreSQL's pg_dump or pg_basebackup, a bucket by its versions or replication"
+        )
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let bar = ByteProgressBar()
         defer { bar.finish() }

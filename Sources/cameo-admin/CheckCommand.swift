@@ -59,6 +59,8 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var json = false
 
+    private static let instead = "PostgreSQL's pg_amcheck checks the tables of a database"
+
     func run() async throws {
         if repair { try tell(try await mend()) }
         let findings = try await check()
@@ -79,7 +81,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func mend() async throws -> [CheckFinding] {
-        let store = try storeOptions.openEmbedded()
+        let store = try storeOptions.openEmbedded(instead: Self.instead)
         defer { store.close() }
         let bar = ByteProgressBar()
         defer { bar.finish() }
@@ -91,12 +93,12 @@ struct CheckCommand: AsyncParsableCommand {
         let bar = ByteProgressBar()
         defer { bar.finish() }
         do {
-            let store = try storeOptions.openEmbedded()
+            let store = try storeOptions.openEmbedded(instead: Self.instead)
             let findings = try await store.check { bar.show($0) }
             store.close()
             return findings
         } catch StoreError.readOnly {
-            return try await storeOptions.openEmbeddedReading().check { bar.show($0) }
+            return try await storeOptions.openEmbeddedReading(instead: Self.instead).check { bar.show($0) }
         }
     }
 }

@@ -39,7 +39,9 @@ struct VacuumCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try storeOptions.openEmbedded()
+        let store = try storeOptions.openEmbedded(
+            instead: "PostgreSQL's autovacuum frees space by itself, and its VACUUM (FULL) returns it to the system"
+        )
         let live = try await store.status().workers.filter(\.isAlive)
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(

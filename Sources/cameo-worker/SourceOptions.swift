@@ -84,10 +84,10 @@ struct SourceOptions: ParsableArguments {
         _ = try networks()
     }
 
-    func configuration(store: String, budget: ByteBudget) throws -> FetchConfiguration {
+    func configuration(deniedFolder: String?, budget: ByteBudget) throws -> FetchConfiguration {
         var configuration = FetchConfiguration()
         configuration.allowedRoots = roots
-        configuration.deniedDirectory = store
+        configuration.deniedDirectory = deniedFolder
         configuration.allowedHosts = allowHost
         configuration.allowedNetworks = try networks()
         configuration.maximumBytes = maxSourceBytes.bytes

@@ -168,7 +168,7 @@ struct WorkerApp {
 
     private func makeFetcher(_ store: any Store, _ logger: Logger) throws -> Fetcher {
         do {
-            var configuration = try command.sources.configuration(store: store.location, budget: budget)
+            var configuration = try command.sources.configuration(deniedFolder: store.folder, budget: budget)
             try command.http.configure(&configuration)
             command.cache.configure(&configuration)
             configuration.loadsVideosInParts = access(command.render.framesExecutable, X_OK) == 0

@@ -47,6 +47,7 @@ final class RefusingStore: WorkerStore {
     // MARK: - Calls that always reach the store
 
     var location: String { store.location }
+    var folder: String? { store.folder }
     var clock: StoreClock { store.clock }
     var isInPlace: Bool { store.isInPlace }
     func version() async throws(StoreError) -> Int { try await store.version() }

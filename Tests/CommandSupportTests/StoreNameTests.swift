@@ -9,7 +9,8 @@ struct StoreNameTests {
         ("cameo-store", StoreName.folder("cameo-store")), ("/srv/store", .folder("/srv/store")),
         ("sqlite:///srv/store", .folder("/srv/store")), ("sqlite:store", .folder("store")),
         ("SQLite:///srv/store", .folder("/srv/store")), ("./a:b", .folder("./a:b")), ("C:odd", .folder("C:odd")),
-        ("postgres://user@host/db", .unknown(scheme: "postgres")), ("s3://bucket", .unknown(scheme: "s3")),
+        ("postgres://user@host/db", .database("postgres://user@host/db")),
+        ("PostgreSQL://host/db", .database("PostgreSQL://host/db")), ("s3://bucket", .unknown(scheme: "s3")),
     ])
     func aNameChoosesAnEngine(text: String, name: StoreName) {
         #expect(StoreName(text) == name)

@@ -22,7 +22,7 @@ package final class ObjectServer: Sendable {
     ///   - kind: which server.
     ///   - tls: whether it serves HTTPS, with a certificate for `localhost`; Swift only.
     /// - Returns: a server that answers.
-    /// - Throws: what starting a process throws; ``OriginError`` if it ends, as it does if `. deploy/setup fleet` has not
+    /// - Throws: what starting a process throws; ``OriginError`` if it ends, as it does if `. deploy/setup servers` has not
     ///   installed it.
     package static func start(_ kind: Kind, tls: Bool = false) async throws -> ObjectServer {
         let python = Repository.file(".build/object-servers/bin/python").path

@@ -48,16 +48,15 @@ package final class PostgreSQLStore: Sendable {
     /// - Parameters:
     ///   - url: the store's name.
     ///   - access: what the store is opened for.
-    ///   - storage: where the bytes of large blobs are; nil: in their rows.
+    ///   - place: where the bytes of large blobs are; nil: in their rows, even if the database remembers a place.
     ///   - clock: counts instead of the server's, in tests.
     package init(
         _ url: DatabaseURL,
         _ access: Access = .creating,
-        storage: (any ByteStorage)? = nil,
+        bytes place: BytesPlace? = nil,
         clock: StoreClock? = nil
     ) throws(StoreError) {
         self.url = url
-        self.storage = storage
         serverClock = ServerClock(clock)
         let (serverClock, identity) = (serverClock, identity)
         do {
@@ -75,6 +74,7 @@ package final class PostgreSQLStore: Sendable {
                     throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
                 }
             }
+            storage = try place?.storage(connection, url, access)
         } catch {
             throw StoreError(error, location: url.location)
         }
@@ -92,6 +92,7 @@ package final class PostgreSQLStore: Sendable {
     }
 
     package var location: String { url.location }
+    package var folder: String? { storage.map(\.location).flatMap { $0.hasPrefix("/") ? $0 : nil } }
     package var clock: StoreClock { serverClock.storeClock }
     package var isInPlace: Bool { identity.isInPlace }
 

@@ -75,6 +75,8 @@ enum Schema {
                   version integer NOT NULL,
                   -- Another store in the same place has another.
                   identity text NOT NULL DEFAULT gen_random_uuid()::text,
+                  -- Where the bytes of large blobs are; null: in their rows.
+                  bytes_place text,
                   one boolean PRIMARY KEY DEFAULT true CHECK (one)
                 );
                 INSERT INTO \(url.schema).schema_version(version) VALUES (0);

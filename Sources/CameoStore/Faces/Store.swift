@@ -10,6 +10,9 @@ package typealias Store = ProducerStore & WorkerStore & ReaderStore & OperatorSt
 package protocol AnyStore: Sendable {
     /// The name that reopens the store; for a folder, its absolute path without symbolic links.
     var location: String { get }
+    /// The absolute path, without symbolic links, of the folder that holds the store's files on this machine, which nobody
+    /// else should read or write; nil if there is none.
+    var folder: String? { get }
     var clock: StoreClock { get }
     /// Whether the store is still at its location; false once it was removed or replaced.
     var isInPlace: Bool { get }

@@ -7,6 +7,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case cannotOpen(path: String, reason: String)
     /// The store's name is a URL of an engine that this build does not include.
     case unknownEngine(name: String, scheme: String)
+    /// Only a store in a folder has this operation, and for others there is something else.
+    case needsFolder(name: String, instead: String)
     /// The folder contains a database that Cameo did not create.
     case notAStore(path: String)
     case newerSchema(path: String, found: Int, supported: Int)
@@ -54,7 +56,9 @@ extension StoreError: CustomStringConvertible {
         case .cannotOpen(let path, let reason): "the store at \(path) cannot be opened: \(reason)"
         case .unknownEngine(let name, let scheme):
             "this build has no engine for \(scheme): stores such as \(Self.withoutPassword(name)); name a folder or "
-                + "sqlite:///path/to/folder"
+                + "sqlite:///path/to/folder\(scheme.hasPrefix("postgres") ? ", or use a build for fleets" : "")"
+        case .needsFolder(let name, let instead):
+            "\(Self.withoutPassword(name)) is not a store in a folder; \(instead)"
         case .notAStore(let path): "\(path)/cameo.sqlite is not a Cameo store"
         case .newerSchema(let path, let found, let supported):
             "the store at \(path) has schema version \(found), made by a newer Cameo; this one knows up to \(supported)"

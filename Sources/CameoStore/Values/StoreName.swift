@@ -2,7 +2,9 @@
 package enum StoreName: Hashable, Sendable {
     /// A folder on this machine.
     case folder(String)
-    /// A URL of an engine that this build does not include.
+    /// A URL of a PostgreSQL database, for stores that several machines share.
+    case database(String)
+    /// A URL of an engine that no build includes.
     case unknown(scheme: String)
 
     package init(_ text: String) {
@@ -17,12 +19,12 @@ package enum StoreName: Hashable, Sendable {
             return
         }
         let scheme = text[..<colon].lowercased()
-        guard scheme == "sqlite" else {
-            self = .unknown(scheme: scheme)
-            return
-        }
         let rest = text[text.index(after: colon)...]
-        self = .folder(String(rest.hasPrefix("//") ? rest.dropFirst(2) : rest))
+        switch scheme {
+        case "sqlite": self = .folder(String(rest.hasPrefix("//") ? rest.dropFirst(2) : rest))
+        case "postgres", "postgresql": self = .database(text)
+        default: self = .unknown(scheme: scheme)
+        }
     }
 
     /// The name of the store to open: the command's option, else `CAMEO_STORE`, else `./cameo-store`.

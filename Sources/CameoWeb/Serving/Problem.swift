@@ -35,7 +35,8 @@ struct Problem: Error {
         case .noSuchJob, .noSuch, .notFound: self.init(.notFound, error.description)
         case .damagedBlob, .unreadableBlob: self.init(.internalServerError, error.description, code: .storeFailed)
         case .full: self.init(.outOfSpace, error.description, code: .storeFull)
-        case .missing, .cannotOpen, .unknownEngine, .notAStore, .newerSchema, .olderSchema, .networkFileSystem,
+        case .missing, .cannotOpen, .unknownEngine, .needsFolder, .notAStore, .newerSchema, .olderSchema,
+            .networkFileSystem,
             .readOnly,
             .busy, .unreachable, .denied, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .failed:
             self.init(.serviceUnavailable, error.description, code: .storeFailed)
