@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Synchronization
 
 /// A PostgreSQL server that the tests of this process share: a temporary cluster, on a Unix socket, that ends with the

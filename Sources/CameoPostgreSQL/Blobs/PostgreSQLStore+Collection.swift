@@ -28,7 +28,10 @@ extension PostgreSQLStore {
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references.
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
         let time = time.milliseconds
-        let (collected, outside) = try await commit(.begun) { db in try db.collect(before: time, atMost: limit) }
+        let hasStorage = storage != nil
+        let (collected, outside) = try await commit(.begun) { db in
+            try db.collect(before: time, atMost: limit, withStorage: hasStorage)
+        }
         guard let storage, !outside.isEmpty else { return collected }
         var (count, bytes) = (collected.count, collected.bytes)
         for digest in outside {
@@ -86,7 +89,9 @@ extension Database {
     /// Removes blobs whose bytes are in their rows.
     ///
     /// - Returns: what was removed, and the blobs to be removed whose bytes are elsewhere.
-    fileprivate func collect(before time: Int64, atMost limit: Int) throws -> (CollectedBlobs, [BlobDigest]) {
+    fileprivate func collect(before time: Int64, atMost limit: Int, withStorage hasStorage: Bool) throws -> (
+        CollectedBlobs, [BlobDigest]
+    ) {
         // The blobs that an unaccepted row needs are not known yet.
         guard try !Arrival.exist(self) else { return (CollectedBlobs(count: 0, bytes: 0, candidates: 0), []) }
         let candidates: [String] = try column(
@@ -99,7 +104,8 @@ extension Database {
                 try execute("DELETE FROM orphan WHERE digest = $1", [hex])
                 continue
             }
-            guard found.createdAt <= time else {
+            // One whose bytes are in a storage that this program does not know is left to others.
+            guard found.createdAt <= time, found.isInline || hasStorage else {
                 try execute("UPDATE orphan SET since = $1 WHERE digest = $2", [max(found.createdAt, time + 1), hex])
                 continue
             }

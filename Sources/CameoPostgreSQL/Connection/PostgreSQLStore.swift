@@ -29,6 +29,8 @@ package final class PostgreSQLStore: Sendable {
     let refused = Mutex<[LostJob]>([])
     let readings = Mutex(PendingReadings())
     let claimHistory = ClaimHistory()
+    /// When sweeps number changes.
+    let numbering = Mutex(Interval(.seconds(1)))
     /// What calls have left for after their return.
     let errands = Errands()
 

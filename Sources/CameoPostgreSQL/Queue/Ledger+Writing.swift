@@ -70,11 +70,12 @@ extension Database {
             """
             INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
               queue_ms, render_ms, store_ms, source_bytes, output_bytes)
-            SELECT job, number, worker, started, $14, outcome, failure::json, wait, fetch, queue, render, store, source,
-              output
+            SELECT job, number, worker, started, $14, outcome, failure::json, wait_ms, fetch_ms, queue_ms, render_ms,
+              store_ms, source_bytes, output_bytes
             FROM unnest($1::bigint[], $2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
               $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
-              AS ended(job, number, worker, started, outcome, failure, wait, fetch, queue, render, store, source, output)
+              AS ended(job, number, worker, started, outcome, failure, wait_ms, fetch_ms, queue_ms, render_ms, store_ms,
+                source_bytes, output_bytes)
             """,
             [
                 SQLArray(attempts.map(\.task.id)), SQLArray(attempts.map(\.task.tries)),

@@ -41,13 +41,13 @@ extension Database {
     func lostWorkers(except own: String?) throws -> [LostWorker] {
         let lost = try query(
             """
-            SELECT id, lease_until < $1 - $3, array_to_string(suspects, ',') FROM worker
-            WHERE lease_until < $1 AND id IS DISTINCT FROM $2 AND (lease_until < $1 - $3
+            SELECT id, lease_until < $3, array_to_string(suspects, ',') FROM worker
+            WHERE lease_until < $1 AND id IS DISTINCT FROM $2 AND (lease_until < $3
               OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
             ORDER BY id \(isWriting ? "FOR UPDATE SKIP LOCKED" : "")
             """,
-            [now, own, Lease.milliseconds]
+            [now, own, now - Lease.milliseconds]
         )
         .map { row in
             let suspects: String = try row[2]

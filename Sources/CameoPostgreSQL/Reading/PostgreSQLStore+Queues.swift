@@ -13,6 +13,20 @@ extension PostgreSQLStore {
         }
     }
 
+    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
+        let wanted = queues.map { Set($0.map(ExactText.init)) }
+        return try await read { db in
+            try Self.queues(now: db.now, db)
+                .filter { queue in
+                    !queue.paused && (wanted?.contains(ExactText(queue.name)) ?? true)
+                        && (background == .included || !queue.isBackground)
+                }
+                .reduce(0) { sum, queue in
+                    sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
+                }
+        }
+    }
+
     /// Every queue, sorted by name.
     static func queues(now: Int64, _ db: Database) throws -> [StatusReport.Queue] {
         var arrivals = try arrivals(now: now, db)

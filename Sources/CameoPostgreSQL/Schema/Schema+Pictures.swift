@@ -88,8 +88,8 @@ extension Schema {
           last_used_at bigint NOT NULL
         );
         -- An index entry holds less than 2.7 kB, so that the texts, which may be longer, go in by their digests.
-        CREATE UNIQUE INDEX source_key ON source(sha256(convert_to(uri, 'UTF8')), scope,
-          sha256(convert_to(variant, 'UTF8')));
+        CREATE UNIQUE INDEX source_key ON source(text_digest(uri), scope,
+          text_digest(variant));
         CREATE INDEX source_blob ON source(blob);
         CREATE INDEX source_use ON source(last_used_at) WHERE NOT pinned;
 
@@ -102,7 +102,7 @@ extension Schema {
           source_seen bigint NOT NULL,
           peers json NOT NULL CHECK (json_typeof(peers) = 'array')
         );
-        CREATE UNIQUE INDEX source_failure_key ON source_failure(sha256(convert_to(uri, 'UTF8')), scope);
+        CREATE UNIQUE INDEX source_failure_key ON source_failure(text_digest(uri), scope);
         CREATE INDEX source_failure_end ON source_failure(until);
 
         -- Blobs that lost a reference, and when; they may have others.

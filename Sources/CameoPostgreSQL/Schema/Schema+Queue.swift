@@ -39,6 +39,10 @@ extension Schema {
           EXCEPTION WHEN data_exception THEN RETURN NULL;
           END $$;
 
+        -- For indexes of texts that may be longer than an entry of an index. UTF-8 is the encoding of the database.
+        CREATE FUNCTION text_digest(whole text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+          $$ SELECT sha256(decode(replace(whole, '\', '\\'), 'escape')) $$;
+
         -- A time as text, as in Cameo's JSON.
         CREATE FUNCTION time_text(milliseconds bigint) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
           SELECT to_char(to_timestamp(milliseconds / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

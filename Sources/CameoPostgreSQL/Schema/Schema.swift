@@ -7,10 +7,11 @@ internal import CameoStore
 enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended.
     private static let scripts = [
-        [functions, producerTables, queueTables, pictureTables, history, changes, hooks, upkeep, views, claims]
-            .joined(separator: "\n")
+        [
+            functions, producerTables, queueTables, history, changes, pictures, totals, hooks, upkeep, views, claims,
+        ]
+        .joined(separator: "\n")
     ]
-    private static let pictureTables = "\(totals)\n\(pictures)"
 
     static var currentVersion: Int { scripts.count }
 

@@ -12,7 +12,7 @@ extension Database {
         let hex: String? = try value(
             """
             SELECT blob FROM (
-              SELECT * FROM source WHERE sha256(convert_to(uri, 'UTF8')) = sha256(convert_to($1, 'UTF8')) AND scope = $2
+              SELECT * FROM source WHERE text_digest(uri) = text_digest($1) AND scope = $2
               ORDER BY source_seen DESC, responded_at DESC LIMIT 1) AS newest
             WHERE variant = '' AND (pinned OR fresh_until > $3)
             """,

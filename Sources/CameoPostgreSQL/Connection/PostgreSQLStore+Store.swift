@@ -1,0 +1,3 @@
+internal import CameoStore
+
+extension PostgreSQLStore: Store {}
