@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import StoreConformance
 import Testing
 
 @testable import CameoPostgreSQL
@@ -57,8 +58,7 @@ struct ActivityTests {
         for (index, code) in codes.enumerated() {
             try await fixture.enqueue(index + 1)
             for job in try await fixture.store.claim(limit: 10, for: "w1") {
-                let end = AttemptEnd.discard(JobFailure(code, at: .fetch, "x"))
-                _ = try await fixture.store.settle(job.claim, as: end)
+                try await fixture.store.fail(job.claim, with: JobFailure(code, at: .fetch, "x"))
             }
         }
         let failures = try await fixture.store.status().failures

@@ -29,9 +29,7 @@ struct BlobCollectionTests {
     }
 
     private func collect(_ time: Date = .now + 1, atMost limit: Int = 100) async throws -> CollectedBlobs {
-        try await store.transaction { db in
-            try PostgreSQLStore.collectBlobs(unreferencedSince: time.milliseconds, atMost: limit, db)
-        }
+        try await store.collectBlobs(unreferencedSince: time, atMost: limit)
     }
 
     private func blobs() async throws -> Int { try await store.status().blobs.count }

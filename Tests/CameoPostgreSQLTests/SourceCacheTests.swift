@@ -2,6 +2,7 @@ import CameoHTTPCache
 import CameoModel
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
