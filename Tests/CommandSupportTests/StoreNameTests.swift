@@ -17,12 +17,12 @@ struct StoreNameTests {
     }
 
     @Test func aStoreOfAnEngineThatIsNotThereMakesNoFolder() {
-        let name = "postgres://user:secret@host/db"
-        let error = #expect(throws: StoreError.unknownEngine(name: name, scheme: "postgres")) {
+        let name = "mysql://user:secret@host/db"
+        let error = #expect(throws: StoreError.unknownEngine(name: name, scheme: "mysql")) {
             _ = try Engine.open(name)
         }
-        #expect(error?.description.contains("no engine for postgres:") == true)
+        #expect(error?.description.contains("no engine for mysql:") == true)
         #expect(error?.description.contains("secret") == false)
-        #expect(!FileManager.default.fileExists(atPath: "postgres:"))
+        #expect(!FileManager.default.fileExists(atPath: "mysql:"))
     }
 }
