@@ -126,6 +126,8 @@ extension ObjectStorage {
             body: body,
             digest: SHA256.digest(of: body),
             accepted: [404],
+            // Servers may take minutes to put parts together.
+            silence: .seconds(300),
             mayFailLate: true
         )
         if existing == .kept {

@@ -78,6 +78,19 @@ struct ObjectStorageTests {
         }
     }
 
+    @Test func aWrongRegionIsDeniedByName() async throws {
+        let server = try server(.swift)
+        let text = server.name("x").replacing("region=us-east-1", with: "region=eu-west-1")
+        let name = try BucketName(text, environment: server.environment)
+        let storage = try ObjectStorage(name, configuration: .init(environment: server.environment))
+        let error = await #expect(throws: StoreError.self) { try await storage.put(Data()) }
+        guard case .denied(storage.location, let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("region"))
+    }
+
     @Test func prefixesKeepStoragesApartAndOtherKeysAreForeign() async throws {
         let server = try server()
         let prefix = "test-\(UUID().uuidString)"

@@ -61,7 +61,8 @@ extension BucketAnswer {
             } else {
                 self = .refused(.denied(location: name.text, reason: text))
             }
-        case 404 where error.code == "NoSuchBucket": self = .failed(.denied(location: name.text, reason: text))
+        case 400 where error.code == "AuthorizationHeaderMalformed", 404 where error.code == "NoSuchBucket":
+            self = .failed(.denied(location: name.text, reason: text))
         default: self = .failed(.failed("\(name.text): \(text)"))
         }
     }

@@ -130,13 +130,18 @@ final class BucketClient: Sendable {
             payload: request.digest.hex
         )
         let query = canonical.queryText
+        var limits = configuration.limits
+        if let silence = request.silence {
+            limits.stall = max(limits.stall, silence)
+            limits.overhead = max(limits.overhead, silence)
+        }
         return HTTPRequest(
             method: request.method,
             url: "\(name.endpoint.scheme)://\(place.host)\(place.path)\(query.isEmpty ? "" : "?\(query)")",
             headers: signer.headers(signing: canonical, with: credentials, at: date).filter { $0.name != "host" },
             body: request.body,
             destination: request.destination,
-            limits: configuration.limits
+            limits: limits
         )
     }
 

@@ -18,6 +18,8 @@ struct BucketRequest: Sendable {
     var tooLong = StoreError.failed("the storage's answer is longer than expected")
     /// Statuses beyond 2xx that are answers too, and no failures.
     var accepted: Set<Int> = []
+    /// How long the server may work in silence before it answers; nil for the usual ``TransferLimits``.
+    var silence: Duration?
     /// Whether an answer of 200 may contain an error, because the server began it before it was done.
     var mayFailLate = false
 

@@ -55,6 +55,7 @@ package final class SharedFolder: ByteStorage {
         existing: ExistingBytes
     ) async throws(StoreError) -> PutResult {
         try await perform { files in
+            // A file of another size is damaged.
             if existing == .kept, try files.size(of: digest) == data.count {
                 // The one who wrote it may not have come so far.
                 try files.syncFolder(of: digest)

@@ -1,5 +1,3 @@
-internal import CCurl
-
 extension BlockingThreads<CurlHandle> {
     /// Carries out a request; it ends early if the task is cancelled.
     func perform(_ request: HTTPRequest) async -> Result<HTTPResponse, TransferFailure> {

@@ -19,7 +19,7 @@ final class BlockingThreads<Context>: Sendable {
     }
 
     private struct State {
-        var waiting: ArraySlice<Job> = []
+        var waiting: [Job] = []
         /// The threads without work, the last busy one last.
         var idle: [Seat] = []
         var handed: [ObjectIdentifier: Job] = [:]
@@ -124,7 +124,7 @@ final class BlockingThreads<Context>: Sendable {
     private func next(_ seat: Seat, _ handOver: () -> Void) -> Job? {
         let (job, waits): (Job?, Bool) = state.withLock { state in
             if state.isClosed { return (nil, false) }
-            if let job = state.waiting.popFirst() { return (job, false) }
+            if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false) }
             state.idle.append(seat)
             return (nil, true)
         }
