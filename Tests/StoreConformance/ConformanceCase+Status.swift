@@ -41,6 +41,7 @@ extension ConformanceCase {
             #expect(status.etaSeconds == 2, "two jobs are left, and two ended in two seconds")
 
             fixture.clock.advance(seconds: 118)
+            try await fixture.store.extendLease(of: "w1")
             let second = try await fixture.store.status()
             #expect(second.throughput == ended((0, 1, 1)) && second.etaSeconds == 120)
             fixture.clock.advance(seconds: 240)
