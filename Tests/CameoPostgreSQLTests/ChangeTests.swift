@@ -120,6 +120,7 @@ struct ChangeTests {
                 group.addTask {
                     var seen: [JobChange] = []
                     while seen.count < 360 {
+                        try Task.checkCancellation()
                         seen += try await reader.changes(since: seen.last?.cursor ?? 0, limit: 50)
                     }
                     return seen

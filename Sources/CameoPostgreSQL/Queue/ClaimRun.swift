@@ -77,7 +77,7 @@ struct ClaimRun {
         if let ofQueue = rooms[lane.queue] { room = min(room, ofQueue) }
         if lane.hasRate {
             try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
-            room = min(room, try Rates.free(.queue, lane.queue, db))
+            room = min(room, try startsLeft(.queue, lane.queue))
         }
         guard lane.key != 0, room > 0 else { return room }
         let row = try db.row(
@@ -89,7 +89,14 @@ struct ClaimRun {
             [lane.lane]
         )
         guard let row else { return 0 }
-        return max(0, min(room, try row[0], try Rates.free(.key, lane.key, db)))
+        return max(0, min(room, try row[0], try startsLeft(.key, lane.key)))
+    }
+
+    /// How many starts a rate allows. One that is open but empty is closed: a clock that was set back opened it.
+    private func startsLeft(_ table: Rates.Table, _ id: Int64) throws -> Int {
+        let free = try Rates.free(table, id, db)
+        if free == 0 { try Rates.spend(0, table, id, db) }
+        return free
     }
 
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
