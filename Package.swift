@@ -306,8 +306,8 @@ if isForFleets {
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "StoreConformance",
-                "TestSupport",
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "CameoObjectStorage",
+                "StoreConformance", "TestSupport",
             ]
         ),
         .testTarget(

@@ -96,14 +96,17 @@ struct DocumentationTests {
         #expect(lines[2] == "4000 bytes as stored")
     }
 
-    /// FoundationNetworking brings libcurl of its own accord; Cameo itself asks for neither.
+    /// FoundationNetworking brings libcurl of its own accord; Cameo itself asks for neither, except for the engine for
+    /// fleets.
     @Test func theLibraryLinksNeitherImagingNorTransfersItself() async throws {
         let result = try await run("readelf", ["-d", try Self.executable()])
         #expect(result.exitStatus == 0, "\(result.errorText)")
         #expect(result.outputText.contains("libFoundationNetworking"))
         #expect(result.outputText.contains("libsqlite3"))
         #expect(!result.outputText.contains("libvips"))
-        #expect(!result.outputText.contains("libcurl"))
+        let isForFleets = ProcessInfo.processInfo.environment["CAMEO_FLEET"] == "1"
+        #expect(result.outputText.contains("libcurl") == isForFleets)
+        #expect(result.outputText.contains("libpq") == isForFleets)
         let all = try await run("ldd", [try Self.executable()])
         #expect(all.exitStatus == 0 && !all.outputText.contains("libvips"))
     }
