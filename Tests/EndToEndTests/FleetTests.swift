@@ -1,0 +1,126 @@
+import CameoModel
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Whole commands on PostgreSQL and S3.
+    @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: Fleet.isBuilt))
+    struct FleetTests {
+        @Test func threeWorkersMakeEachThumbnailOnceAndItsBytesAreInTheBucket() async throws {
+            let fleet = try await Fleet()
+            for index in 0..<24 { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
+            let enqueued = try await fleet.command(
+                "cameo-enqueue",
+                "pictures/*",
+                "--size",
+                "64x64:cover:webp",
+                "--size",
+                "600x:png",
+                "--batch",
+                "all"
+            )
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            let uris = enqueued.outputText.matches(of: #/cameo:\/\/thumb\/[0-9a-f]+/#).map { String($0.output) }
+            #expect(uris.count == 48)
+            // The place of the bytes is remembered by the database.
+            try await withThrowingTaskGroup(of: ProcessResult.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        try await fleet.command(
+                            "cameo-worker",
+                            "--drain",
+                            "--allow-root",
+                            fleet.deployment.pictures,
+                            "--log-level",
+                            "error",
+                            environment: ["CAMEO_BLOBS": nil]
+                        )
+                    }
+                }
+                for try await drained in group { #expect(drained.exitStatus == 0, "\(drained.errorText)") }
+            }
+            #expect(try await fleet.number("SELECT count(*) FROM job_status WHERE state = 'completed'") == 24)
+            #expect(try await fleet.number("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == 24)
+            #expect(try await fleet.number("SELECT count(*) FROM thumbnail") == 48)
+            #expect(try await fleet.number("SELECT count(*) FROM blob WHERE size > 102400 AND data IS NULL") == 1)
+            for uri in uris.prefix(2) {
+                let read = try await fleet.command("cameo-status", "cat", uri, environment: ["CAMEO_BLOBS": nil])
+                #expect(read.exitStatus == 0, "\(read.errorText)")
+                let format = PictureFormat(sniffing: read.output.prefix(64))
+                #expect(format == (uri == uris[0] ? .webp : .png))
+            }
+        }
+
+        @Test func whatAFleetHasNotOrHasElsewhereIsRefusedByName() async throws {
+            let fleet = try await Fleet()
+            #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
+            let elsewhere = try await fleet.command(
+                "cameo-status",
+                environment: ["CAMEO_BLOBS": "s3://cameo/elsewhere?endpoint=http://127.0.0.1:9"]
+            )
+            #expect(elsewhere.exitStatus == 4)
+            #expect(elsewhere.errorText.contains("s3://cameo/pictures"), "\(elsewhere.errorText)")
+            for (command, advice) in [("vacuum", "autovacuum"), ("backup", "pg_dump"), ("check", "pg_amcheck")] {
+                let refused = try await fleet.command("cameo-admin", command, command == "backup" ? "copy" : "--json")
+                #expect(refused.exitStatus == 2)
+                #expect(refused.errorText.contains(advice), "\(refused.errorText)")
+            }
+            let unreachable = try await fleet.command(
+                "cameo-status",
+                environment: ["CAMEO_STORE": "postgres://me:secret@127.0.0.1:9/none"]
+            )
+            #expect(unreachable.exitStatus == 4)
+            #expect(unreachable.errorText.contains("127.0.0.1") && !unreachable.errorText.contains("secret"))
+            let folder = try await fleet.command("cameo-status", environment: ["CAMEO_STORE": "folder"])
+            #expect(folder.exitStatus == 4)
+            #expect(folder.errorText.contains("a store in a folder keeps its own bytes"))
+        }
+
+        /// Producers use SQL; workers die three at a time, and the server crashes once.
+        @Test func killsOfWorkersAndServerLoseNothingAndDoubleNothing() async throws {
+            let (fleet, count) = (try await Fleet(), TestLength.rounds(60, full: 240))
+            for index in 0..<count { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
+            #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
+            _ = try await fleet.sql(
+                """
+                INSERT INTO job(request)
+                SELECT '{"source": "file://\(fleet.deployment.pictures)/p' || n || '.jpg", "renditions": [{"width": 64}]}'
+                FROM generate_series(0, \(count - 1)) AS n
+                """
+            )
+            for round in 1...3 {
+                let workers = try (0..<3).map { _ in try fleet.startWorker() }
+                while try await fleet.number("SELECT count(*) FROM outcome") < round * count / 6 {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                if round == 2 {
+                    try await fleet.database.stop(.immediate)
+                    try await fleet.database.start()
+                }
+                for worker in workers {
+                    worker.send(SIGKILL)
+                    #expect(await worker.ending == .signalled(SIGKILL))
+                }
+            }
+            #expect(try await fleet.number("SELECT count(*) FROM outcome") <= count, "nothing was left to recover")
+            // Waits for the leases of the dead.
+            let drained = try await fleet.command(
+                "cameo-worker",
+                "--drain",
+                "--allow-root",
+                fleet.deployment.pictures,
+                "--log-level",
+                "error"
+            )
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            #expect(try await fleet.number("SELECT count(*) FROM job_status WHERE state = 'completed'") == count + 1)
+            #expect(try await fleet.number("SELECT count(*) FROM outcome") == count + 1)
+            #expect(try await fleet.number("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == count + 1)
+            #expect(try await fleet.number("SELECT count(*) FROM thumbnail") == count + 1)
+            #expect(try await fleet.number("SELECT count(*) FROM task") == 0)
+            // A death is not charged.
+            #expect(try await fleet.number("SELECT max(attempt) FROM outcome") == 1)
+        }
+    }
+}
