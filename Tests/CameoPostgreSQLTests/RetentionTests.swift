@@ -167,7 +167,8 @@ struct RetentionTests {
     @Test func weeksOfHistoryComeAndGo() async throws {
         let fixture = try await StoreFixture()
         func weeks() async throws -> [Substring] {
-            let names = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'outcome'::regclass ORDER BY 1"
+            let names =
+                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'outcome'::regclass ORDER BY 1"
             return try await fixture.sql(names).split(separator: "\n").filter { $0 != "outcome_other" }
         }
         let turn = try await fixture.store.freeTurn()

@@ -50,6 +50,9 @@ package final class PostgreSQLStore: Sendable {
     ///   - access: what the store is opened for.
     ///   - storage: where the bytes of large blobs are; nil: in their rows.
     ///   - clock: counts instead of the server's, in tests.
+    /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
+    ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
+    ///   ``StoreError/olderSchema(path:found:needed:)``
     package init(
         _ url: DatabaseURL,
         _ access: Access = .creating,
