@@ -32,6 +32,8 @@ struct DatabaseError: Error, CustomStringConvertible {
         ["40001", "40P01"].contains(state) || state == "23505" && constraint == SQLName.uniqueTask
     }
 
+    var isMissingTable: Bool { state == "42P01" || state == "3F000" }
+
     /// Whether a lock was not granted in time.
     var isUnavailableLock: Bool { state == "55P03" }
 
@@ -66,7 +68,8 @@ extension StoreError {
         case "XX001", "XX002": self = .damagedDatabase(path: location)
         case "42501": self = .refused(reason: error.message)
         case _ where error.isConnectionLost: self = .unreachable(location: location, reason: error.message)
-        case let state where state.hasPrefix("23"): self = .refused(reason: error.message)
+        // A value that breaks a rule of the tables, or that the database cannot hold ("\u0000").
+        case let state where state.hasPrefix("22") || state.hasPrefix("23"): self = .refused(reason: error.message)
         default: self = .failed(error.description)
         }
     }

@@ -27,6 +27,20 @@ struct Opening: Sendable {
     /// The server's clock and not its time of the transaction's start, which may have waited.
     private static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
+    /// - Throws: ``StoreError/missing(path:)`` if the tables were removed.
+    private static func run(
+        _ connection: Connection,
+        _ url: DatabaseURL,
+        _ statements: [Connection.Statement]
+    ) throws -> [QueryResult] {
+        do {
+            return try connection.run(statements)
+        } catch let error as DatabaseError where error.isMissingTable {
+            try connection.run("ROLLBACK")
+            throw StoreError.missing(path: url.location)
+        }
+    }
+
     /// Begins a transaction.
     ///
     /// - Throws: ``DatabaseError``
@@ -37,19 +51,21 @@ struct Opening: Sendable {
             ? "pg_current_xact_id()::text, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
             : "NULL, NULL"
         let started = ContinuousClock.now
-        let results = try connection.run([
-            .init("BEGIN ISOLATION LEVEL \(mode)"),
-            .init(
-                """
-                SELECT \(Self.serverTime), version, identity, \(own), \(Self.limits),
-                  set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
-                FROM \(url.schema).schema_version
-                """
-            ),
-        ])
-        guard let row = results[1].rows.first else {
-            throw StoreError.notAStore(path: url.location)
-        }
+        let results = try Self.run(
+            connection,
+            url,
+            [
+                .init("BEGIN ISOLATION LEVEL \(mode)"),
+                .init(
+                    """
+                    SELECT \(Self.serverTime), version, identity, \(own), \(Self.limits),
+                      set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
+                    FROM \(url.schema).schema_version
+                    """
+                ),
+            ]
+        )
+        guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
         let server: Int64 = try row[0]
         clock.note(server: server, tookSince: started)
         now = clock.isSupplied ? clock.storeClock.now().milliseconds : server

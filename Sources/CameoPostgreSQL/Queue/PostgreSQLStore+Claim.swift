@@ -14,7 +14,8 @@ extension PostgreSQLStore {
         guard limit > 0 else { return [] }
         while true {
             var page: [Arrival] = []
-            if !claimHistory.isPromising {
+            let looks = !claimHistory.isPromising
+            if looks {
                 let looked = try await read { db in
                     let page = try Arrival.page(db)
                     return (page, try page.isEmpty && !Self.mayClaim(kind, queues, background, db))
@@ -32,8 +33,9 @@ extension PostgreSQLStore {
             refused.withLock { $0 += accepted.refused }
             // If some are left, the next call looks for them.
             claimHistory.note(found: !jobs.isEmpty && !hasArrivals)
-            // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard jobs.isEmpty, accepted.count > 0 else { return jobs }
+            // Without a look, rows that SQL inserted were passed over. The accepted page may have yielded nothing to
+            // claim, such as jobs for later, but more rows may follow it.
+            guard jobs.isEmpty, !looks || accepted.count > 0 else { return jobs }
         }
     }
 

@@ -57,10 +57,12 @@ extension Schema {
             CONSTRAINT "request must be a JSON object" CHECK (json_typeof(request) = 'object')
             CONSTRAINT "request must have at most 1048576 bytes" CHECK (octet_length(request::text) <= 1048576)
             CONSTRAINT "source must be a non-empty string"
-              CHECK ((json_typeof(request -> 'source') = 'string' AND request ->> 'source' <> '') IS TRUE)
+              CHECK (json_typeof(request) <> 'object'
+                OR (json_typeof(request -> 'source') = 'string' AND request ->> 'source' <> '') IS TRUE)
             CONSTRAINT "renditions must be an array of 1 to 32 objects"
-              CHECK ((CASE WHEN json_typeof(request -> 'renditions') = 'array'
-                THEN json_array_length(request -> 'renditions') BETWEEN 1 AND 32 END) IS TRUE),
+              CHECK (json_typeof(request) <> 'object'
+                OR (CASE WHEN json_typeof(request -> 'renditions') = 'array'
+                  THEN json_array_length(request -> 'renditions') BETWEEN 1 AND 32 END) IS TRUE),
           created_at bigint NOT NULL DEFAULT now_ms()
             CONSTRAINT "created_at must be in milliseconds since 1970"
               CHECK (created_at BETWEEN 0 AND 253402300799999)

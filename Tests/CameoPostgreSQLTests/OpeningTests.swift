@@ -1,0 +1,109 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+@Suite(.timeLimit(.minutes(10)))
+struct OpeningTests {
+    @Test(arguments: [
+        ("postgres://host/db", "postgres://host/db", "cameo"),
+        ("postgresql://u:secret@host:5433/db?schema=shop", "postgresql://u@host:5433/db?schema=shop", "shop"),
+        ("postgres://u:p@ss@host/db", "postgres://u@host/db", "cameo"),
+        ("postgres:///db?host=/run&password=secret&schema=a_1", "postgres:///db?host=/run&schema=a_1", "a_1"),
+        ("postgres://u:secret@a,b/db?sslmode=verify-full", "postgres://u@a,b/db?sslmode=verify-full", "cameo"),
+    ])
+    func aNameIsShownWithoutItsPassword(text: String, location: String, schema: String) throws {
+        let url = try DatabaseURL(text)
+        #expect((url.location, url.schema) == (location, schema))
+        #expect(!url.connection.contains("schema="))
+        #expect(url.connection.contains("secret") == text.contains("secret"))
+    }
+
+    @Test(arguments: [
+        "mysql://host/db", "postgres:db", "postgres://h/d?schema=", "postgres://h/d?schema=A",
+        "postgres://h/d?schema=pg_x",
+        "postgres://h/d?schema=a;b", "postgres://h/d?schema=1a", "postgres://h/d?schema=a&schema=b", "postgres://h/\0",
+    ])
+    func aNameThatIsNotOneIsRefused(text: String) {
+        #expect(throws: StoreError.self) { try DatabaseURL(text) }
+    }
+
+    @Test func aServerThatIsNotThereIsNamedWithoutThePassword() async throws {
+        let url = try DatabaseURL("postgres://u:secret@127.0.0.1:9/db")
+        let failure = #expect(throws: StoreError.self) { try PostgreSQLStore(url) }
+        let text = failure?.description ?? ""
+        #expect(text.contains("postgres://u@127.0.0.1:9/db") && !text.contains("secret"))
+    }
+
+    @Test func manyProcessesMayCreateTheSameStore() async throws {
+        let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
+        let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    // Opening blocks.
+                    try await withCheckedThrowingContinuation { continuation in
+                        DispatchQueue.global().async {
+                            continuation.resume(with: Result { try PostgreSQLStore(url) })
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for (index, store) in stores.enumerated() {
+            #expect(try await store.enqueue([StoreFixture.request("file:///\(index)")]).count == 1)
+        }
+        #expect(try await stores[0].status().count(.available) == 8)
+    }
+
+    @Test func onlyAStoreIsOpened() async throws {
+        let server = try await PostgreSQLServer.shared()
+        let url = try DatabaseURL(server.newURL())
+        #expect(throws: StoreError.missing(path: url.location)) { try PostgreSQLStore(url, .readOnly) }
+        #expect(throws: StoreError.missing(path: url.location)) { try PostgreSQLStore(url, .readWrite) }
+        _ = try await server.sql(
+            "CREATE SCHEMA \(url.schema); CREATE TABLE \(url.schema).mine(a int)",
+            schema: "public"
+        )
+        #expect(throws: StoreError.notAStore(path: url.location)) { try PostgreSQLStore(url) }
+    }
+
+    @Test func tablesOfANewerVersionAreRefusedByName() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(2)
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        try await fixture.sql("UPDATE schema_version SET version = version + 1")
+        let current = Schema.currentVersion
+        let refusal = StoreError.newerSchema(path: fixture.store.location, found: current + 1, supported: current)
+        #expect(throws: refusal) { try fixture.anotherStore() }
+        await #expect(throws: refusal) { try await fixture.enqueue() }
+        #expect(try await fixture.store.sweep(for: "w1").refusal == refusal)
+        await #expect(throws: refusal) { try await fixture.store.claim(limit: 1, for: "w1") }
+        // What was begun may end.
+        try await fixture.store.complete(job)
+        try await fixture.store.deregister("w1")
+    }
+
+    @Test func aStoreThatTookTheOthersPlaceIsNoticed() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue()
+        #expect(try await fixture.store.sweep(for: "w1").isInPlace)
+        try await fixture.sql("UPDATE schema_version SET identity = 'another'")
+        #expect(try await !fixture.store.sweep(for: "w1").isInPlace)
+        await #expect(throws: StoreError.self) { try await fixture.enqueue() }
+    }
+
+    @Test func theServersClockCounts() async throws {
+        let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
+        let clock = ServerClock(nil)
+        clock.note(server: Date().milliseconds + 3_600_000, tookSince: .now)
+        #expect(abs(clock.storeClock.now().timeIntervalSinceNow - 3_600) < 5, "a machine an hour behind is corrected")
+        let store = try PostgreSQLStore(url)
+        let receipt = try await store.enqueue([StoreFixture.request()])[0]
+        #expect(abs(receipt.createdAt.timeIntervalSinceNow) < 60)
+    }
+}
