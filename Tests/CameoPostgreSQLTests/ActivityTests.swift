@@ -25,7 +25,7 @@ struct ActivityTests {
             """
             INSERT INTO change(seq, job_id, state, at)
               SELECT n, n, CASE WHEN \(isEnd) THEN 4 ELSE 2 END, \(now) - 20 * (60000 - n) FROM generate_series(1, 60000) AS n;
-            UPDATE sequence SET value = 60000 WHERE name = 'change'
+            UPDATE feed SET last = 60000
             """
         )
         let (status, exact) = (

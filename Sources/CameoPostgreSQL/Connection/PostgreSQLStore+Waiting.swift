@@ -54,7 +54,8 @@ extension PostgreSQLStore {
     private var versionStatement: String {
         let schema = url.schema
         return """
-            SELECT (SELECT sum(value)::bigint FROM \(schema).sequence) + (SELECT count(*) FROM \(schema).new_change)
+            SELECT (SELECT sum(value)::bigint FROM \(schema).sequence)
+              + (SELECT last + (SELECT count(*) FROM \(schema).new_change WHERE entry > low) FROM \(schema).feed)
               + (SELECT coalesce(max(id), 0) FROM \(schema).job)
             """
     }

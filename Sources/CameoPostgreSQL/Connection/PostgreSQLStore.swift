@@ -33,6 +33,8 @@ package final class PostgreSQLStore: Sendable {
     let numbering = Mutex(Interval(.seconds(1)))
     /// What calls have left for after their return.
     let errands = Errands()
+    /// Whether this process is numbering changes that nobody has asked for.
+    let isNumbering = Atomic(false)
 
     /// How a store is opened.
     package enum Access: Sendable {

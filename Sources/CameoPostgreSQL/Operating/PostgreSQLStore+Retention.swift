@@ -95,6 +95,8 @@ extension PostgreSQLStore {
         )
         let ids: [Int64] = try ended.map { try $0[0] }
         try db.execute("DELETE FROM job WHERE id = ANY($1::bigint[])", [SQLArray(ids)])
+        // An outcome without a job, which only another program can have left, would come back in each step.
+        try db.execute("DELETE FROM outcome WHERE id = ANY($1::bigint[])", [SQLArray(ids)])
         for row in ended { db.forget(state, in: try row[1]) }
         var step = PruneStep(isLast: ended.count < PruneSteps.size)
         step.removed.note(state, ended.count)

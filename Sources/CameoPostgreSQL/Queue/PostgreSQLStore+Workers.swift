@@ -56,9 +56,9 @@ extension PostgreSQLStore {
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
         if numbering.withLock({ $0.isDue(at: .now) }) { try await numberChanges() }
         let (url, identity) = (url, identity)
-        return try await read { db in
+        let (sweep, hasOldChanges) = try await read { db in
             let tokens: [String] = try db.column("SELECT token FROM task WHERE state = 2 AND worker = $1", [worker])
-            return WorkerSweep(
+            let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: Schema.refusal(of: db.version, url),
                 tokens: Set(tokens),
@@ -66,7 +66,10 @@ extension PostgreSQLStore {
                 hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty,
                 isInPlace: identity.isInPlace
             )
+            return (sweep, try ChangeFeed.hasNewChanges(enteredBy: db.now - ChangeFeed.rest, db))
         }
+        if hasOldChanges { numberChangesSoon() }
+        return sweep
     }
 
     package func takeRefused() -> [LostJob] {

@@ -14,34 +14,77 @@ internal import CameoStore
 //
 // What one job went through stays in order: the later change was entered after the earlier had committed, because both
 // wrote the job's task, so that it has the higher `entry` and is never moved without it.
+//
+// Rows that were moved stay behind as dead ones until a vacuum, and for hours while somebody copies the database. So that
+// no scan passes over them, `feed.low` follows: no row up to it will ever be seen again. When changes are numbered, the
+// last `entry` issued is noted (`next_low`) and then the first transaction that had not begun (`next_xid`), whose entries
+// can only be higher. Once all transactions before that one have ended, and what they entered is numbered, `low` moves
+// there. A transaction of this engine has its number before it enters anything (``Opening``).
 
 /// The changes of jobs' states, and their numbers.
 enum ChangeFeed {
     /// The maximum number of changes that one transaction numbers.
     static let page = 5_000
+    /// How long changes stay without a number if nobody reads them, in milliseconds.
+    static let rest: Int64 = 100
 
-    /// Whether there are changes without a number.
-    static func hasNewChanges(_ db: Database) throws -> Bool {
-        try db.value("SELECT EXISTS (SELECT 1 FROM new_change)") ?? false
+    /// Whether there are changes without a number that were entered at a time or before.
+    static func hasNewChanges(enteredBy time: Int64 = .max, _ db: Database) throws -> Bool {
+        try db.value(
+            """
+            SELECT EXISTS (
+              SELECT 1 FROM (
+                SELECT at FROM new_change WHERE entry > (SELECT low FROM feed) ORDER BY entry LIMIT 1) AS first
+              WHERE at <= $1)
+            """,
+            [time]
+        ) ?? false
+    }
+
+    /// How a transaction waits for another that numbers changes.
+    enum Patience: String {
+        case waits = ""
+        /// The other will number them, or a later one.
+        case leavesItToOthers = "SKIP LOCKED"
     }
 
     /// Numbers up to a page of the committed changes that have no number. The transaction must be a short one of its own.
     ///
     /// - Returns: how many.
-    static func number(_ db: Database) throws -> Int {
-        // The next statement sees everything that was committed when this one had the lock.
-        try db.execute("SELECT value FROM sequence WHERE name = 'change' FOR UPDATE")
-        return try db.execute(
+    static func number(_ patience: Patience, _ db: Database) throws -> Int {
+        // The next statements see everything that was committed when this one had the lock.
+        guard let feed = try db.row("SELECT low FROM feed FOR UPDATE \(patience.rawValue)") else { return 0 }
+        let low: Int64 = try feed[0]
+        // Before the snapshot with which it is compared.
+        let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
+        let xids = try db.row(
+            """
+            SELECT pg_snapshot_xmin(snapshot)::text, pg_snapshot_xmax(snapshot)::text
+            FROM pg_current_snapshot() AS snapshot
+            """
+        )
+        let count = try db.execute(
             """
             WITH moved AS (
-              DELETE FROM new_change WHERE entry IN (SELECT entry FROM new_change ORDER BY entry LIMIT $1)
+              DELETE FROM new_change WHERE entry IN (
+                SELECT entry FROM new_change WHERE entry > $1 ORDER BY entry LIMIT $2)
               RETURNING entry, job_id, state, at),
-            last AS (
-              UPDATE sequence SET value = value + (SELECT count(*) FROM moved) WHERE name = 'change' RETURNING value)
+            last AS (UPDATE feed SET last = last + (SELECT count(*) FROM moved) RETURNING last)
             INSERT INTO change(seq, job_id, state, at)
-            SELECT last.value - count(*) OVER () + row_number() OVER (ORDER BY entry), job_id, state, at FROM moved, last
+            SELECT last.last - count(*) OVER () + row_number() OVER (ORDER BY entry), job_id, state, at FROM moved, last
             """,
-            [page]
+            [low, page]
         )
+        guard count < page, let issued, let xids else { return count }
+        let (oldest, next): (String, String) = try (xids[0], xids[1])
+        // A number that is yet to come is that of another server, from which the tables were copied.
+        try db.execute(
+            """
+            UPDATE feed SET low = CASE WHEN $1::xid8 >= next_xid THEN next_low ELSE low END, next_low = $3, next_xid = $2
+            WHERE $1::xid8 >= next_xid OR next_xid > $2::xid8
+            """,
+            [oldest, next, issued]
+        )
+        return count
     }
 }

@@ -1,6 +1,7 @@
 package import CameoModel
 package import CameoStore
 internal import Foundation
+internal import Synchronization
 
 extension PostgreSQLStore {
     package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
@@ -35,7 +36,7 @@ extension PostgreSQLStore {
     package func lastChange() async throws(StoreError) -> Int64 {
         try await numberChanges()
         return try await read { db in
-            try db.value("SELECT value FROM sequence WHERE name = 'change'") ?? 0
+            try db.value("SELECT last FROM feed") ?? 0
         }
     }
 
@@ -44,6 +45,21 @@ extension PostgreSQLStore {
     func numberChanges() async throws(StoreError) {
         guard upkeep != nil else { return }
         guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
-        while try await transaction({ db in try ChangeFeed.number(db) }) == ChangeFeed.page {}
+        while try await transaction({ db in try ChangeFeed.number(.waits, db) }) == ChangeFeed.page {}
+    }
+
+    /// Numbers changes that nobody has read for a while, after the return of the call, so that programs that only read
+    /// the store see them, and that nobody finds many.
+    func numberChangesSoon() {
+        guard isNumbering.exchange(true, ordering: .relaxed) == false else { return }
+        errands.start { [self] in
+            do throws(StoreError) {
+                while try await transaction({ db in try ChangeFeed.number(.leavesItToOthers, db) }) == ChangeFeed.page {
+                }
+            } catch {
+                // Nobody waits for it, and the next sweep of any worker tries again.
+            }
+            isNumbering.store(false, ordering: .relaxed)
+        }
     }
 }

@@ -37,12 +37,37 @@ extension PostgreSQLStore {
         return KnownSourcePage(sources: sources, next: page.next, newestVideoVersion: page.newestVideoVersion)
     }
 
-    /// Whether a blob's bytes are there, unverified.
-    private func isPresent(_ digest: BlobDigest) async throws(StoreError) -> Bool {
-        let outside = try await read { db in
-            try db.value("SELECT size FROM blob WHERE digest = $1 AND data IS NULL", [digest.hex]) as Int?
+    /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
+    private func damagedBlobs(_ blobs: Set<BlobDigest>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest> {
+        var damaged: Set<BlobDigest> = []
+        if verifying {
+            for blob in blobs where try await !isWhole(blob) { damaged.insert(blob) }
+        } else if let storage {
+            for blob in try await outside(blobs) where try await !Self.has(blob.digest, blob.size, storage) {
+                damaged.insert(blob.digest)
+            }
         }
-        guard let size = outside, let storage else { return outside == nil }
+        return damaged
+    }
+
+    /// Those of the blobs whose bytes are not in their rows.
+    private func outside(_ blobs: Set<BlobDigest>) async throws(StoreError) -> [(digest: BlobDigest, size: Int)] {
+        let rows = try await read { db in
+            try db.query(
+                "SELECT digest, size FROM blob WHERE digest = ANY($1::text[]) AND data IS NULL",
+                [SQLArray(blobs.map(\.hex))]
+            )
+            .map { try (hex: $0[0] as String, size: $0[1] as Int) }
+        }
+        return rows.compactMap { row in BlobDigest(hex: row.hex).map { ($0, row.size) } }
+    }
+
+    /// Whether a storage has the bytes, of which it is asked for one.
+    private static func has(
+        _ digest: BlobDigest,
+        _ size: Int,
+        _ storage: any ByteStorage
+    ) async throws(StoreError) -> Bool {
         do throws(StoreError) {
             return try await storage.data(of: digest, range: 0..<min(1, size), size: size).count == min(1, size)
         } catch {
@@ -51,15 +76,5 @@ extension PostgreSQLStore {
             default: throw error
             }
         }
-    }
-
-    /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
-    private func damagedBlobs(_ blobs: Set<BlobDigest>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest> {
-        var damaged: Set<BlobDigest> = []
-        for blob in blobs {
-            let isWhole = verifying ? try await self.isWhole(blob) : try await isPresent(blob)
-            if !isWhole { damaged.insert(blob) }
-        }
-        return damaged
     }
 }

@@ -1,8 +1,7 @@
 extension Schema {
     /// The feed of changes; see ``ChangeFeed``.
     static let changes = """
-        -- Changes as they are entered. Autovacuum runs early: each row lives for about a second, and the scan for the
-        -- oldest passes over the dead ones before it.
+        -- Changes as they are entered. Each row lives for about a second, so that autovacuum runs early.
         CREATE TABLE new_change(
           entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
           job_id bigint NOT NULL,
@@ -10,13 +9,23 @@ extension Schema {
           at bigint NOT NULL
         ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
 
-        -- Every change of a job's state, in commit order, without gaps. The number of the last one is in `sequence`.
+        -- Every change of a job's state, in commit order, without gaps.
         CREATE TABLE change(
           seq bigint PRIMARY KEY,
           job_id bigint NOT NULL,
           state smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
           at bigint NOT NULL
         );
-        INSERT INTO sequence(name, value) VALUES ('change', 0);
+        CREATE TABLE feed(
+          one boolean PRIMARY KEY DEFAULT true CHECK (one),
+          -- The number of the last change.
+          last bigint NOT NULL DEFAULT 0,
+          -- All entries up to this one are numbered or were rolled back.
+          low bigint NOT NULL DEFAULT 0,
+          -- What `low` will be once all transactions before the one of this number have ended.
+          next_low bigint NOT NULL DEFAULT 0,
+          next_xid xid8 NOT NULL DEFAULT '0'
+        ) WITH (fillfactor = 50);
+        INSERT INTO feed DEFAULT VALUES;
         """
 }
