@@ -61,6 +61,8 @@ package final class PostgreSQLStore: Sendable {
         storage: (any ByteStorage)? = nil,
         clock: StoreClock? = nil
     ) throws(StoreError) {
+        var url = url
+        url.acceptsStandby = access == .readOnly
         self.url = url
         self.storage = storage
         serverClock = ServerClock(clock)
