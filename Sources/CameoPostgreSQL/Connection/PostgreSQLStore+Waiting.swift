@@ -4,8 +4,6 @@ internal import Foundation
 extension PostgreSQLStore {
     /// How often streams of wake-ups look at the store's version themselves.
     private static let interval = Duration.milliseconds(250)
-    /// How many looks come to a wake-up in any case. A claim that is broken off returns its jobs without a commit.
-    private static let looksOfAWakeUp = 20
 
     package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -23,13 +21,12 @@ extension PostgreSQLStore {
                     }
                 }
                 group.addTask {
-                    var (last, looks) = (Int64?.none, 0)
+                    var last: Int64?
                     while !Task.isCancelled {
-                        looks += 1
                         // A server that cannot be reached has nothing new.
                         let version = try? await reads.value(sql)
                         let hasChanged = last != nil && version != nil && version != last
-                        if hasChanged || looks % Self.looksOfAWakeUp == 0 { notifier.yield() }
+                        if hasChanged { notifier.yield() }
                         last = version ?? last
                         try? await Task.sleep(for: max(Self.interval, pause()))
                     }
