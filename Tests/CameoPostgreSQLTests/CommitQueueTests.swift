@@ -69,7 +69,7 @@ struct CommitQueueTests {
                     }
                 }
             }
-            return await group.reduce(into: []) { list, index in if let index { list.append(index) } }
+            return await group.reduce(into: [Int]()) { list, index in if let index { list.append(index) } }
         }
         #expect(refused == [7])
         #expect(try await queues(fixture) == "19")
@@ -107,7 +107,7 @@ struct CommitQueueTests {
                     }
                 }
             }
-            return try await group.reduce(into: []) { list, id in if let id { list.append(id) } }
+            return try await group.reduce(into: [Int64]()) { list, id in if let id { list.append(id) } }
         }
         #expect(lost == [jobs[50].claim.jobID])
         let transactions = try await fixture.sql("SELECT count(DISTINCT xmin::text) FROM outcome WHERE state = 4")
