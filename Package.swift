@@ -144,7 +144,10 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
-            exclude: ["false_renderer.py", "faults.c", "nameserver.py", "origin.py", "postgres.py", "rude.py"]
+            exclude: [
+                "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py", "metadata_service.py",
+                "nameserver.py", "origin.py", "postgres.py", "rude.py", "swift_server.py",
+            ]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
         // What every engine has to keep; each engine's own tests run it.
@@ -281,7 +284,8 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
     ]
 }
 
-// The engine for fleets is in the package only if it is asked for: nothing else needs libpq or its headers.
+// The engine and the storages for fleets are in the package only if they are asked for: nothing else needs libpq or its
+// headers.
 if Context.environment["CAMEO_FLEET"] == "1" {
     package.targets += [
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -289,12 +293,20 @@ if Context.environment["CAMEO_FLEET"] == "1" {
             name: "CameoPostgreSQL",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CPostgreSQL"]
         ),
+        .target(
+            name: "CameoObjectStorage",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CCurl", "CLinux"]
+        ),
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "StoreConformance",
-                "TestSupport",
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "CameoObjectStorage",
+                "StoreConformance", "TestSupport",
             ]
+        ),
+        .testTarget(
+            name: "CameoObjectStorageTests",
+            dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),
     ]
 }

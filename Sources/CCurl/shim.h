@@ -35,6 +35,10 @@ static inline CURLcode cameo_curl_set_open_socket_function(CURL *easy, curl_open
     return (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+static inline CURLcode cameo_curl_set_progress_function(CURL *easy, curl_xferinfo_callback function) {
+    return (curl_easy_setopt)(easy, CURLOPT_XFERINFOFUNCTION, function);
+}
+
 static inline CURLcode cameo_curl_get_long(CURL *easy, CURLINFO info, long *value) {
     return (curl_easy_getinfo)(easy, info, value);
 }

@@ -91,6 +91,18 @@ struct SettlementRulesTests {
             drain: "fail store.failed",
             stopping: "release"
         ),
+        Trouble(
+            error: .unreachable(location: "s3://bucket", reason: "no answer"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.failed",
+            stopping: "release"
+        ),
+        Trouble(
+            error: .denied(location: "s3://bucket", reason: "wrong key"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.failed",
+            stopping: "release"
+        ),
         .always(.leaseLost(jobID: 1), "end: lease lost"),
         .always(.damagedBlob(digest: "sha256-0"), "fail source.notFound for good"),
         .always(.refused(reason: "a rule"), "fail store.failed for good"),

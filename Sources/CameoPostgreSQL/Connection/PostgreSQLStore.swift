@@ -52,12 +52,17 @@ package final class PostgreSQLStore: Sendable {
     ///   - access: what the store is opened for.
     ///   - storage: where the bytes of large blobs are; nil: in their rows.
     ///   - clock: counts instead of the server's, in tests.
+    /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
+    ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
+    ///   ``StoreError/olderSchema(path:found:needed:)``
     package init(
         _ url: DatabaseURL,
         _ access: Access = .creating,
         storage: (any ByteStorage)? = nil,
         clock: StoreClock? = nil
     ) throws(StoreError) {
+        var url = url
+        url.acceptsStandby = access == .readOnly
         self.url = url
         self.storage = storage
         serverClock = ServerClock(clock)

@@ -16,7 +16,8 @@ package protocol ByteStorage: Sendable {
     /// The name of the storage, without secrets.
     var location: String { get }
 
-    /// Stores bytes durably. Of several puts of one digest at a time one wins; the others find its bytes.
+    /// Stores bytes durably. Of several puts of one digest at a time one wins and the others find its bytes, or, where the
+    /// storage cannot tell, each writes the same bytes.
     ///
     /// - Parameters:
     ///   - data: the bytes; empty is valid.

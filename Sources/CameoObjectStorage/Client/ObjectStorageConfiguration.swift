@@ -1,0 +1,35 @@
+package import Foundation
+
+/// The limits of an ``ObjectStorage``, and what it takes from its surroundings.
+package struct ObjectStorageConfiguration: Sendable {
+    /// The maximum number of transfers at a time, each on a connection of its own.
+    package var concurrency = 16
+    package var limits = TransferLimits()
+    package var retries = RetryRules()
+    /// Bytes up to this size are put at once; more are uploaded in parts.
+    package var largestPut = 16_777_216
+    /// The size of a part in bytes, at least 5 MiB (a limit of S3).
+    package var partBytes = 8_388_608
+    /// The maximum number of parts of one object that are uploaded at a time.
+    package var partsAtOnce = 4
+    /// Objects up to this size in bytes are read into memory by ``ByteStorage/bytes(of:size:)``.
+    package var largestInMemory = 1_048_576
+    /// A file of certificates (PEM) to trust in place of the system's.
+    package var certificateAuthorities: String?
+    /// The folder of temporary files.
+    package var temporaryFolder: String
+    /// The variables from which credentials are read.
+    package var environment: [String: String]
+    package var now: @Sendable () -> Date = { Date() }
+    /// A number between 0 and 1, for the pauses between attempts.
+    package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+
+    /// - Parameter environment: AWS_CA_BUNDLE or SSL_CERT_FILE names the trusted certificates, TMPDIR the folder of
+    ///   temporary files.
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let value = { (name: String) in environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        self.environment = environment
+        certificateAuthorities = value("AWS_CA_BUNDLE") ?? value("SSL_CERT_FILE")
+        temporaryFolder = value("TMPDIR") ?? "/tmp"
+    }
+}

@@ -1,0 +1,145 @@
+internal import CLinux
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// The files of a shared folder: `ab/cdef…` for a digest, and `tmp/` for what is being written. Every call blocks.
+final class DigestFiles: Sendable {
+    static let mark = "cameo-bytes"
+    private static let marking =
+        "Cameo keeps bytes here by their SHA-256. This file shows that the folder is mounted.\n"
+
+    let folder: String
+    /// Folders whose entry is known to be durable.
+    private let syncedFolders = Mutex<Set<String>>([])
+
+    init(folder: String) {
+        self.folder = folder
+    }
+
+    var unfinished: String { "\(folder)/tmp" }
+    private func parent(of digest: BlobDigest) -> String { "\(folder)/\(digest.hex.prefix(2))" }
+    func path(of digest: BlobDigest) -> String { "\(parent(of: digest))/\(digest.hex.dropFirst(2))" }
+
+    // MARK: - The folder
+
+    /// Whether the folder is the one in which the mark was made.
+    var isMarked: Bool { access("\(folder)/\(Self.mark)", F_OK) == 0 }
+
+    var notMounted: StoreError {
+        .unreachable(location: folder, reason: "it is without its mark, the file \(Self.mark): is it mounted?")
+    }
+
+    /// Marks an empty folder; does nothing in a marked one.
+    ///
+    /// - Throws: `Errno`: `ENOTEMPTY` for a folder with anything else in it.
+    func create() throws(Errno) {
+        if isMarked { return }
+        // Another host may be creating it too.
+        let known: Set = [Self.mark, "tmp", "lost+found", ".snapshot"]
+        guard try FolderListing.names(in: folder).allSatisfy({ known.contains($0) || $0.hasPrefix(".nfs") }) else {
+            throw Errno(ENOTEMPTY)
+        }
+        try makeFolder(unfinished)
+        let temporary = "\(unfinished)/\(UUID().uuidString)"
+        try writeAndSync(Data(Self.marking.utf8), to: temporary)
+        guard rename(temporary, "\(folder)/\(Self.mark)") == 0 else { throw Errno() }
+        try sync(folder)
+    }
+
+    /// The access of the folder decides about what is made in it, not the mask of the program that happens to make it:
+    /// group members may do what its owner may if they may write to the folder.
+    private func mode(execute: Bool) throws(Errno) -> mode_t {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw Errno() }
+        let group: mode_t = status.st_mode & 0o020 != 0 ? 0o660 : 0o600
+        return execute ? group | (group & 0o440) >> 2 | (status.st_mode & 0o2000) : group
+    }
+
+    private func makeFolder(_ path: String) throws(Errno) {
+        let mode = try mode(execute: true)
+        guard mkdir(path, mode & 0o777) == 0 else {
+            if errno == EEXIST { return }
+            throw Errno()
+        }
+        guard chmod(path, mode) == 0 else { throw Errno() }
+    }
+
+    // MARK: - Writing
+
+    /// Writes bytes in place of any that are there.
+    func write(_ data: Data, as digest: BlobDigest) throws(Errno) {
+        let temporary = "\(unfinished)/\(UUID().uuidString)"
+        do throws(Errno) {
+            try writeAndSync(data, to: temporary)
+            try makeFolder(parent(of: digest))
+            guard rename(temporary, path(of: digest)) == 0 else { throw Errno() }
+            try syncFolder(of: digest)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Makes the name of a file durable, and that of its folder.
+    func syncFolder(of digest: BlobDigest) throws(Errno) {
+        let parent = parent(of: digest)
+        try sync(parent)
+        // For an existing folder too: whoever made it may have died before.
+        guard !syncedFolders.withLock({ $0.contains(parent) }) else { return }
+        try sync(folder)
+        _ = syncedFolders.withLock { $0.insert(parent) }
+    }
+
+    private func writeAndSync(_ data: Data, to path: String) throws(Errno) {
+        let mode = try mode(execute: false)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        guard fchmod(descriptor, mode) == 0 else { throw Errno() }
+        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try file.write(bytes) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+        guard fsync(file.descriptor) == 0 else { throw Errno() }
+    }
+
+    private func sync(_ folder: String) throws(Errno) {
+        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+    }
+
+    func remove(_ digest: BlobDigest) throws(Errno) {
+        guard unlink(path(of: digest)) == 0 else {
+            if errno == ENOENT { return }
+            throw Errno()
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Opens a file; nil if there is none.
+    func open(_ digest: BlobDigest) throws(Errno) -> OpenFile? {
+        // The second time after the folder was opened: see DESIGN.
+        for isLast in [false, true] {
+            let descriptor = Glibc.open(path(of: digest), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            if descriptor >= 0 { return OpenFile(adopting: descriptor) }
+            let error = Errno()
+            guard error.code == ENOENT else { throw error }
+            guard !isLast else { break }
+            let parent = Glibc.open(parent(of: digest), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if parent >= 0 { close(parent) }
+        }
+        return nil
+    }
+
+    /// The size in bytes; nil if there is no file.
+    func size(of digest: BlobDigest) throws(Errno) -> Int? {
+        guard let file = try open(digest) else { return nil }
+        guard let status = file.status() else { throw Errno() }
+        return Int(status.st_size)
+    }
+}

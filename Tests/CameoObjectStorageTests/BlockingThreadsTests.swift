@@ -1,0 +1,95 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CameoObjectStorage
+
+@Suite(.timeLimit(.minutes(5)))
+struct BlockingThreadsTests {
+    /// Counts how many run at a time.
+    private final class Gauge: Sendable {
+        private let state = Mutex((now: 0, most: 0, contexts: 0))
+
+        var most: Int { state.withLock { $0.most } }
+        var contexts: Int { state.withLock { $0.contexts } }
+
+        func enter() {
+            state.withLock {
+                $0.now += 1; $0.most = max($0.most, $0.now)
+            }
+        }
+        func leave() { state.withLock { $0.now -= 1 } }
+        func newContext() -> Int {
+            state.withLock {
+                $0.contexts += 1; return $0.contexts
+            }
+        }
+    }
+
+    @Test func workIsSpreadOverSoManyThreadsAndNoMore() async {
+        let gauge = Gauge()
+        let threads = BlockingThreads(limit: 4, name: "test") { gauge.newContext() }
+        let results = await withTaskGroup(of: Int?.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    await threads.run { _, _ in
+                        gauge.enter()
+                        usleep(200)
+                        gauge.leave()
+                        return index
+                    }
+                }
+            }
+            return await group.reduce(into: Set<Int>()) { if let value = $1 { $0.insert(value) } }
+        }
+        #expect(results == Set(0..<200))
+        #expect(gauge.most <= 4 && gauge.contexts <= 4)
+        threads.shutdown()
+    }
+
+    @Test func oneCallAfterAnotherNeedsOneThread() async {
+        let gauge = Gauge()
+        let threads = BlockingThreads(limit: 8, name: "test") { gauge.newContext() }
+        var contexts: Set<Int> = []
+        for _ in 0..<1_000 { contexts.insert(await threads.run { context, _ in context } ?? 0) }
+        #expect(contexts == [1])
+        threads.shutdown()
+    }
+
+    @Test func aShutdownEndsWhatWaitsAndTellsWhatRuns() async {
+        let threads = BlockingThreads(limit: 1, name: "test") {}
+        let begun = DispatchSemaphore(value: 0)
+        let first = Task {
+            await threads.run { _, isCancelled in
+                begun.signal()
+                while !isCancelled() { usleep(100) }
+                return true
+            }
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                begun.wait()
+                continuation.resume()
+            }
+        }
+        let second = Task { await threads.run { _, _ in true } }
+        while threads.waiting == 0 { await Task.yield() }
+        threads.shutdown()
+        #expect(await first.value == true)
+        #expect(await second.value == nil)
+        #expect(await threads.run { _, _ in true } == nil)
+    }
+
+    @Test func aCancelledTaskTellsItsWork() async {
+        let threads = BlockingThreads(limit: 1, name: "test") {}
+        let task = Task {
+            await threads.run { _, isCancelled in
+                while !isCancelled() { usleep(100) }
+                return true
+            }
+        }
+        task.cancel()
+        #expect(await task.value == true)
+        threads.shutdown()
+    }
+}

@@ -1,0 +1,55 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoObjectStorage
+
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SecureServerTests {
+    private static let data = Data("secure".utf8)
+
+    @Test(arguments: ["AWS_CA_BUNDLE", "SSL_CERT_FILE"])
+    func aCertificateAuthorityOfOnesOwnIsTrustedByItsFile(variable: String) async throws {
+        let server = try await ObjectServer.start(.swift, tls: true)
+        let authorities = try #require(server.certificateAuthorities)
+        let storage = try ByteStorages.open(
+            server.name("x"),
+            creating: true,
+            environment: server.environment.merging([variable: authorities]) { $1 }
+        )
+        #expect(try await storage.put(Self.data) == .stored)
+        #expect(try await storage.data(of: SHA256.digest(of: Self.data), size: Self.data.count) == Self.data)
+    }
+
+    /// Nothing is repeated: neither another attempt nor another hour changes a certificate.
+    @Test func anUntrustedServerIsGivenNothing() async throws {
+        let server = try await ObjectServer.start(.swift, tls: true)
+        let storage = try ByteStorages.open(server.name("x"), creating: true, environment: server.environment)
+        let begun = ContinuousClock.now
+        let error = await #expect(throws: StoreError.self) { try await storage.put(Self.data) }
+        guard case .unreachable(storage.location, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(begun.duration(to: .now) < RetryRules().patience / 2)
+    }
+
+    @Test func aBucketCanStandInTheHostsName() async throws {
+        let server = try await ObjectServer.start(.swift, tls: true)
+        let authorities = try #require(server.certificateAuthorities)
+        let storage = try ByteStorages.open(
+            server.name("x") + "&addressing=virtual",
+            creating: true,
+            environment: server.environment.merging(["AWS_CA_BUNDLE": authorities]) { $1 }
+        )
+        #expect(try await storage.put(Self.data) == .stored)
+        #expect(try await storage.list(after: nil, limit: 10).objects.map(\.size) == [Self.data.count])
+        let digest = SHA256.digest(of: Self.data)
+        let url = try #require(try await storage.temporaryURL(of: digest, mediaType: nil, validFor: .seconds(60)))
+        #expect(url.hasPrefix("https://cameo.localhost:\(server.port)/x/"))
+        let read = try await run("curl", ["-sf", "--cacert", authorities, url])
+        #expect(read.standardOutput == Self.data)
+    }
+}

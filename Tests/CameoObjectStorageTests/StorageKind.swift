@@ -1,0 +1,58 @@
+import CameoModel
+import CameoObjectStorage
+import CameoStore
+import Foundation
+import TestSupport
+
+/// Every storage that there is, each against the real thing.
+enum StorageKind: String, CaseIterable {
+    case folder, swift, juicefs
+
+    /// An empty storage, with what has to live as long.
+    func make() throws -> (storage: any ByteStorage, place: any Sendable) {
+        switch self {
+        case .folder:
+            let folder = try TemporaryFolder()
+            return (try SharedFolder(at: folder.path, creating: true), folder)
+        case .swift: return (try objects(.swift), 0)
+        case .juicefs: return (try objects(.juicefs), 0)
+        }
+    }
+
+    private func objects(_ kind: ObjectServer.Kind) throws -> ObjectStorage {
+        guard let server = ObjectServerScope.current[kind] else { throw OriginError.ended }
+        return try server.storage()
+    }
+}
+
+extension ObjectServer {
+    /// A storage of its own in this server, or by a proxy before it; `configure` may change its limits.
+    func storage(
+        _ prefix: String = "test-\(UUID().uuidString)",
+        through proxy: FaultyProxy? = nil,
+        environment changes: [String: String] = [:],
+        _ configure: (inout ObjectStorageConfiguration) -> Void = { _ in }
+    ) throws -> ObjectStorage {
+        let environment = environment.merging(changes) { $1 }
+        var configuration = ObjectStorageConfiguration(environment: environment)
+        configuration.certificateAuthorities = certificateAuthorities ?? configuration.certificateAuthorities
+        configuration.retries.firstPause = .milliseconds(5)
+        configure(&configuration)
+        let name = try BucketName(name(prefix, port: proxy?.port), environment: environment)
+        return try ObjectStorage(name, configuration: configuration)
+    }
+}
+
+extension ByteStorage {
+    /// Stores bytes under their digest.
+    func put(_ data: Data, existing: ExistingBytes = .kept) async throws(StoreError) -> PutResult {
+        try await put(data, as: SHA256.digest(of: data), mediaType: "image/webp", existing: existing)
+    }
+}
+
+/// Random bytes: no two of these are alike.
+func bytes(_ count: Int) throws -> Data {
+    let data = try FileHandle(forReadingFrom: URL(filePath: "/dev/urandom")).read(upToCount: count) ?? Data()
+    guard data.count == count else { throw OriginError.unexpected("\(data.count) random bytes") }
+    return data
+}

@@ -1,0 +1,163 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoObjectStorage
+
+/// Large objects, in parts of 5 MiB, the smallest that S3 allows.
+@Suite(.objectServers(.swift, .juicefs), .serialized, .timeLimit(.minutes(5)))
+struct UploadTests {
+    private static let part = 5_242_880
+    private static let size = 2 * part + 1_000
+    private let data: Data
+    private var digest: BlobDigest { SHA256.digest(of: data) }
+
+    init() throws {
+        data = try bytes(Self.size)
+    }
+
+    private func server(_ kind: ObjectServer.Kind) throws -> ObjectServer {
+        try #require(ObjectServerScope.current[kind])
+    }
+
+    private func storage(_ kind: ObjectServer.Kind, through proxy: FaultyProxy? = nil) throws -> ObjectStorage {
+        try server(kind).storage(through: proxy) {
+            $0.largestPut = Self.part
+            $0.partBytes = Self.part
+        }
+    }
+
+    private func uploads(_ storage: ObjectStorage) async throws -> Int {
+        try await storage.removeUnfinished(before: .now + 100)
+    }
+
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func fortyMebibytesAreUploadedInParts(kind: ObjectServer.Kind) async throws {
+        let server = try server(kind)
+        let proxy = try await FaultyProxy.start(before: server.port)
+        let storage = try server.storage(through: proxy)
+        let data = try bytes(41_943_040)
+        #expect(try await storage.put(data) == .stored)
+        let requests = try await proxy.requests()
+        #expect(requests.filter { $0.contains("partNumber=") }.count == 5)
+        let digest = SHA256.digest(of: data)
+        #expect(try await storage.list(after: nil, limit: 10).objects.map(\.size) == [data.count])
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+        let range = 8_388_600..<8_388_620
+        #expect(try await storage.data(of: digest, range: range, size: data.count) == data[range])
+        guard case .file(let file, data.count) = try await storage.bytes(of: digest, size: data.count) else {
+            Issue.record("not a file")
+            return
+        }
+        let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
+        try handle.seek(toOffset: 0)
+        #expect(try handle.readToEnd() == data)
+        withExtendedLifetime(file) {}
+        #expect(try await uploads(storage) == 0)
+    }
+
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func whatIsThereIsNotUploadedAgain(kind: ObjectServer.Kind) async throws {
+        let server = try server(kind)
+        let proxy = try await FaultyProxy.start(before: server.port)
+        let storage = try storage(kind, through: proxy)
+        #expect(try await storage.put(data) == .stored)
+        let before = try await proxy.requests().count
+        #expect(try await storage.put(data) == .existed)
+        #expect(try await proxy.requests().count == before + 1)
+        #expect(try await storage.put(data, existing: .replaced) == .stored)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+    }
+
+    /// The condition is judged at the end: another has put the bytes meanwhile.
+    @Test func ofTwoUploadsTheSecondFindsTheBytes() async throws {
+        let server = try server(.swift)
+        let proxy = try await FaultyProxy.start(before: server.port)
+        let storage = try storage(.swift, through: proxy)
+        #expect(try await storage.put(data) == .stored)
+        // As if the object had come after it was looked for.
+        try await proxy.add(.answer(404, "NoSuchKey").times(1, "HEAD"))
+        #expect(try await storage.put(data) == .existed)
+        #expect(try await uploads(storage) == 0)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+    }
+
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func anUploadWithAPartThatFailsIsAborted(kind: ObjectServer.Kind) async throws {
+        let proxy = try await FaultyProxy.start(before: try server(kind).port)
+        let storage = try storage(kind, through: proxy)
+        try await proxy.add(.answer(403, "AccessDenied").times(1, "PUT", containing: "partNumber=2"))
+        let error = await #expect(throws: StoreError.self) { try await storage.put(data) }
+        guard case .denied = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await uploads(storage) == 0)
+        #expect(try await storage.list(after: nil, limit: 10) == StoredObjectPage())
+    }
+
+    @Test func aPartThatFailsInPassingIsSentAgain() async throws {
+        let proxy = try await FaultyProxy.start(before: try server(.swift).port)
+        let storage = try storage(.swift, through: proxy)
+        try await proxy.add(.answer(500, "InternalError").times(2, "PUT", containing: "partNumber=2"))
+        try await proxy.add(.answer(503, "SlowDown").times(2, "POST"))
+        #expect(try await storage.put(data) == .stored)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+    }
+
+    @Test func aCancelledUploadIsAborted() async throws {
+        let proxy = try await FaultyProxy.start(before: try server(.swift).port)
+        let storage = try storage(.swift, through: proxy)
+        try await proxy.add(.stall.times(1, "PUT", containing: "partNumber=3"))
+        let call = Task { try await storage.put(data) }
+        while try await !proxy.requests().contains(where: { $0.contains("partNumber=3") }) { await Task.yield() }
+        call.cancel()
+        await #expect(throws: StoreError.self) { try await call.value }
+        #expect(try await uploads(storage) == 0)
+        #expect(try await storage.list(after: nil, limit: 10) == StoredObjectPage())
+    }
+
+    /// What the server has done is found out, whatever became of its answer.
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func anEndWhoseAnswerIsLostHasStoredTheBytes(kind: ObjectServer.Kind) async throws {
+        let proxy = try await FaultyProxy.start(before: try server(kind).port)
+        let storage = try storage(kind, through: proxy)
+        try await proxy.add(.loss.times(1, "POST", containing: "uploadId="))
+        _ = try await storage.put(data)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+        #expect(try await uploads(storage) == 0)
+    }
+
+    /// Servers begin to answer 200 before they are done, to keep the connection.
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func anErrorInASuccessIsAnError(kind: ObjectServer.Kind) async throws {
+        let proxy = try await FaultyProxy.start(before: try server(kind).port)
+        let storage = try storage(kind, through: proxy)
+        let late = FaultyProxy.Fault.body("\n\n<Error><Code>InternalError</Code><Message>late</Message></Error>")
+        try await proxy.add(late.times(1, "POST", containing: "uploadId="))
+        _ = try await storage.put(data)
+        #expect(try await proxy.requests().filter { $0.hasPrefix("POST") && $0.contains("uploadId=") }.count == 2)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+    }
+
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func whatADeadProcessHasBegunIsRemovedLater(kind: ObjectServer.Kind) async throws {
+        let (one, other) = (try storage(kind), try storage(kind))
+        for storage in [one, other] {
+            let request = BucketRequest(
+                method: .post,
+                key: storage.key(of: digest),
+                query: [("uploads", "")],
+                headers: [("content-type", "image/webp")],
+                body: Data()
+            )
+            _ = try await storage.client.send(request)
+        }
+        #expect(try await one.removeUnfinished(before: .now - 3_600) == 0)
+        #expect(try await uploads(one) == 1)
+        #expect(try await uploads(one) == 0)
+        #expect(try await uploads(other) == 1)
+    }
+}
