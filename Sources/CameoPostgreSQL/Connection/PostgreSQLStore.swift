@@ -67,8 +67,9 @@ package final class PostgreSQLStore: Sendable {
         self.storage = storage
         serverClock = ServerClock(clock)
         let (serverClock, identity) = (serverClock, identity)
+        let connection: Connection
         do {
-            let connection = try Connection(url)
+            connection = try Connection(url)
             switch access {
             case .creating: try Schema.setUp(connection, url)
             case .readWrite:
@@ -85,15 +86,14 @@ package final class PostgreSQLStore: Sendable {
         } catch {
             throw StoreError(error, location: url.location)
         }
-        let (serverClock_, identity_) = (serverClock, identity)
         func queue(_ name: String) -> CommitQueue? {
             guard access != .readOnly else { return nil }
-            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock_, watch: identity_)
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
         }
         writes = queue("writer")
         claims = queue("claimer")
         upkeep = queue("upkeep")
-        reads = ReaderPool(url, clock: serverClock, watch: identity)
+        reads = ReaderPool(url, connection, clock: serverClock, watch: identity)
         listener = Listener(url)
         collector = HeldTransactions(url, clock: serverClock, watch: identity)
     }
