@@ -142,6 +142,18 @@ struct FaultTests {
         }
     }
 
+    /// The outage was longer than their leases, which they could not extend meanwhile.
+    @Test func workersKeepTheirJobsWhileTheServerIsAway() async throws {
+        let description = WorkerDescription(id: "w1", host: "h", pid: 1, version: "1", concurrency: 8)
+        try await store.register(description)
+        _ = try await store.enqueue([StoreFixture.request()])
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        _ = try await sql("UPDATE worker SET lease_until = 0")
+        #expect(try await PostgreSQLStore(store.url).rescueExpired(except: "me").workers == [])
+        try await store.complete(job)
+        #expect(try await store.job(1).state == .completed)
+    }
+
     @Test func aServerThatStaysAwayIsAnErrorThatNamesIt() async throws {
         try await server.stop(.fast)
         let failure = await #expect(throws: StoreError.self) { try await store.enqueue([StoreFixture.request()]) }

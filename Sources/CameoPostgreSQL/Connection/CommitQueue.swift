@@ -46,10 +46,10 @@ final class CommitQueue: Sendable {
         self.watch = watch
     }
 
-    /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
-    /// run is committed. The caller's cancellation does not affect it.
+    /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
+    /// last run is committed. The caller's cancellation does not affect it. The claim is one that the body settles or
+    /// continues; it is locked and looked up beforehand.
     ///
-    /// - Parameter claim: the claim that the body settles or continues, which is locked and looked up beforehand.
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,

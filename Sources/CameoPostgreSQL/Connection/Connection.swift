@@ -43,7 +43,9 @@ final class Connection {
         // Keywords before the URL give way to it.
         let settings: KeyValuePairs = [
             "connect_timeout": "10", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
-            "tcp_user_timeout": "20000", "fallback_application_name": "cameo", "dbname": url.connection,
+            "tcp_user_timeout": "20000", "fallback_application_name": "cameo",
+            // Of several hosts, the one that is not a standby; and after a failover, none that still believes so.
+            "target_session_attrs": url.acceptsStandby ? "any" : "read-write", "dbname": url.connection,
             "client_encoding": "UTF8",
         ]
         let pointer = withCStrings(settings.map(\.key)) { keys in

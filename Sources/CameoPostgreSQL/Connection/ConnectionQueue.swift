@@ -18,8 +18,10 @@ final class ConnectionQueue: @unchecked Sendable {
     private var connection: Connection?
     private let waiting = Atomic(0)
 
-    init(_ url: DatabaseURL, name: String) {
+    /// `connection` is one that nobody else uses.
+    init(_ url: DatabaseURL, name: String, adopting connection: Connection? = nil) {
         self.url = url
+        self.connection = connection
         queue = DispatchQueue(label: "cameo.postgresql.\(name)", qos: .userInitiated)
     }
 

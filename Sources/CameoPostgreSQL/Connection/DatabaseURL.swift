@@ -12,6 +12,8 @@ package struct DatabaseURL: Hashable, Sendable {
     package let location: String
     /// An identifier that needs no quotes.
     package let schema: String
+    /// Whether a standby will do, where the URL does not say.
+    var acceptsStandby = false
 
     /// - Throws: ``StoreError/cannotOpen(path:reason:)``
     package init(_ text: String) throws(StoreError) {

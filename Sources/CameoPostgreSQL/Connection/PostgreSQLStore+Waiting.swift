@@ -25,10 +25,9 @@ extension PostgreSQLStore {
                     while !Task.isCancelled {
                         // A server that cannot be reached has nothing new.
                         let version = try? await reads.value(sql)
-                        if let version, version != last {
-                            if last != nil { notifier.yield() }
-                            last = version
-                        }
+                        let hasChanged = last != nil && version != nil && version != last
+                        if hasChanged { notifier.yield() }
+                        last = version ?? last
                         try? await Task.sleep(for: max(Self.interval, pause()))
                     }
                 }

@@ -52,17 +52,23 @@ package final class PostgreSQLStore: Sendable {
     ///   - access: what the store is opened for.
     ///   - place: where the bytes of large blobs are; nil: in their rows, even if the database remembers a place.
     ///   - clock: counts instead of the server's, in tests.
+    /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
+    ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
+    ///   ``StoreError/olderSchema(path:found:needed:)``
     package init(
         _ url: DatabaseURL,
         _ access: Access = .creating,
         bytes place: BytesPlace? = nil,
         clock: StoreClock? = nil
     ) throws(StoreError) {
+        var url = url
+        url.acceptsStandby = access == .readOnly
         self.url = url
         serverClock = ServerClock(clock)
         let (serverClock, identity) = (serverClock, identity)
+        let connection: Connection
         do {
-            let connection = try Connection(url)
+            connection = try Connection(url)
             switch access {
             case .creating: try Schema.setUp(connection, url)
             case .readWrite:
@@ -80,15 +86,14 @@ package final class PostgreSQLStore: Sendable {
         } catch {
             throw StoreError(error, location: url.location)
         }
-        let (serverClock_, identity_) = (serverClock, identity)
         func queue(_ name: String) -> CommitQueue? {
             guard access != .readOnly else { return nil }
-            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock_, watch: identity_)
+            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
         }
         writes = queue("writer")
         claims = queue("claimer")
         upkeep = queue("upkeep")
-        reads = ReaderPool(url, clock: serverClock, watch: identity)
+        reads = ReaderPool(url, connection, clock: serverClock, watch: identity)
         listener = Listener(url)
         collector = HeldTransactions(url, clock: serverClock, watch: identity)
     }

@@ -7,8 +7,11 @@ final class ReaderPool: Sendable {
     private let clock: ServerClock
     private let watch: StoreIdentity
 
-    init(_ url: DatabaseURL, clock: ServerClock, watch: StoreIdentity) {
-        connections = (1...2).map { ConnectionQueue(url, name: "reader-\($0)") }
+    /// `connection` becomes the first, so that most commands need no other to read.
+    init(_ url: DatabaseURL, _ connection: Connection, clock: ServerClock, watch: StoreIdentity) {
+        connections = [
+            ConnectionQueue(url, name: "reader-1", adopting: connection), ConnectionQueue(url, name: "reader-2"),
+        ]
         self.clock = clock
         self.watch = watch
     }

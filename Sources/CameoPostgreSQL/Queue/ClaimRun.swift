@@ -30,7 +30,8 @@ struct ClaimRun {
         newestJob = try Self.newestJob(db)
     }
 
-    /// The highest id of a job. Ids are issued when a job is inserted: one whose transaction is still open may be lower.
+    /// The highest id of a job. Ids are issued when a job is inserted: one whose transaction is still open may be lower,
+    /// and counts as accepted when it was inserted.
     static func newestJob(_ db: Database) throws -> Int64 { try db.value("SELECT max(id) FROM job") ?? 0 }
 
     /// Claims jobs that are not poison jobs.

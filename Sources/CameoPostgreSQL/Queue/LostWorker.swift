@@ -39,15 +39,19 @@ extension Database {
     /// The workers that are silent beyond their lease and have something to be released, and those that count as dead. In
     /// a commit their rows are locked, except those that another transaction has.
     func lostWorkers(except own: String?) throws -> [LostWorker] {
+        // While the server was away, nobody could extend a lease: all have as long as one lasts from its start.
+        let end = """
+            greatest(lease_until, $4 + floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint)
+            """
         let lost = try query(
             """
-            SELECT id, lease_until < $3, array_to_string(suspects, ',') FROM worker
-            WHERE lease_until < $1 AND id IS DISTINCT FROM $2 AND (lease_until < $3
+            SELECT id, \(end) < $3, array_to_string(suspects, ',') FROM worker
+            WHERE \(end) < $1 AND id IS DISTINCT FROM $2 AND (\(end) < $3
               OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
             ORDER BY id \(isWriting ? "FOR UPDATE SKIP LOCKED" : "")
             """,
-            [now, own, now - Lease.milliseconds]
+            [now, own, now - Lease.milliseconds, Lease.milliseconds]
         )
         .map { row in
             let suspects: String = try row[2]

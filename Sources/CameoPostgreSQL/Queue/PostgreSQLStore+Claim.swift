@@ -25,16 +25,17 @@ extension PostgreSQLStore {
             }
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
-            let (accepted, jobs, hasArrivals) = try await submit(to: claims, .claim, nil) { db in
+            let claimed = try await submit(to: claims, .claim, nil) {
+                db -> (accepted: Acceptance, jobs: [ClaimedJob])? in
+                // Rows that SQL inserted may come before those that wait.
+                if !looks, try Arrival.exist(db) { return nil }
                 let accepted = try db.accept(arrivals)
-                let jobs = try db.claim(limit, background, kind, queues, for: worker)
-                return (accepted, jobs, try Arrival.exist(db))
+                return (accepted, try db.claim(limit, background, kind, queues, for: worker))
             }
+            claimHistory.note(found: claimed.map { !$0.jobs.isEmpty } ?? false)
+            guard let (accepted, jobs) = claimed else { continue }
             refused.withLock { $0 += accepted.refused }
-            // If some are left, the next call looks for them.
-            claimHistory.note(found: !jobs.isEmpty && !hasArrivals)
-            // Without a look, rows that SQL inserted were passed over. The accepted page may have yielded nothing to
-            // claim, such as jobs for later, but more rows may follow it.
+            // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             guard jobs.isEmpty, !looks || accepted.count > 0 else { return jobs }
         }
     }

@@ -82,7 +82,7 @@ extension PostgreSQLStore {
               (SELECT task.id, attempt.failure ->> 'code'
                 FROM task JOIN attempt ON job_id = task.id AND number = task.failed
                 WHERE task.failed IS NOT NULL ORDER BY task.id DESC LIMIT $1)) AS failed
-            GROUP BY code ORDER BY 2 DESC, 1 LIMIT $2
+            GROUP BY code ORDER BY 2 DESC, code COLLATE "C" LIMIT $2
             """,
             [newest, Activity.shown.codes]
         )

@@ -5,55 +5,47 @@ internal import Foundation
 // Converts a job's rows to the form shown in reports.
 extension PostgreSQLStore {
     static func job(_ id: Int64, attempts: [JobAttempt]?, _ db: Database) throws -> Job {
-        let rows = try db.query(
-            """
-            SELECT job_status.state, job_status.queue, job_status.priority, job_status.batch, job_status.attempt,
-              job_status.max_attempts, coalesce(task.crash_count, outcome.crash_count, 0), job.created_at,
-              coalesce(task.due, outcome.available_at, greatest(job.created_at, time_field(job.request, 'runAt'))),
-              coalesce(task.attempted_at, outcome.attempted_at), outcome.finalized_at, task.worker,
-              coalesce(failed.failure, outcome.failure), outcome.superseded_by, job.request::text,
-              accepted.thumbnails::text, accepted.id IS NULL, (SELECT digest FROM upload WHERE job_id = job.id)
-            FROM job JOIN job_status ON job_status.id = job.id
-              LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
-              LEFT JOIN attempt AS failed ON failed.job_id = task.id AND failed.number = task.failed
-              LEFT JOIN accepted ON accepted.id = job.id
-            WHERE job.id = $1
-            """,
-            [id]
-        )
-        guard let row = rows.first else { throw StoreError.noSuchJob(id) }
-        let request: String = try row[14]
-        let isBare: Bool = try row[16]
-        let wanted = isBare ? self.wanted(by: request) : try WantedThumbnail.list(from: try row[15])
-        let thumbnails = try db.thumbnails(wanted.map(\.id))
-        return try Job(
-            id: id,
-            state: JobState(stored: row[0]),
-            queue: row[1],
-            priority: row[2],
-            batch: row[3],
-            attempt: row[4],
-            maxAttempts: row[5],
-            crashCount: row[6],
-            createdAt: Date(milliseconds: row[7]),
-            availableAt: Date(milliseconds: row[8]),
-            attemptedAt: (row[9] as Int64?).map(Date.init(milliseconds:)),
-            finalizedAt: (row[10] as Int64?).map(Date.init(milliseconds:)),
-            worker: row[11],
-            failure: JobFailure.from(stored: row[12]),
-            supersededBy: row[13],
-            request: json(of: request, uploaded: row[17]),
-            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: thumbnails[$0.id]) },
-            attempts: attempts
-        )
+        guard let job = try jobs([id], attempts: attempts, db).first else { throw StoreError.noSuchJob(id) }
+        return job
     }
 
-    /// Text that is JSON to PostgreSQL but not to Cameo (a duplicate key) is shown as a string.
-    private static func json(of request: String, uploaded digest: String?) -> JSONValue {
-        guard let json = try? JSONValue(parsing: request) else { return .string(request) }
-        guard let digest, case .object(var members) = json else { return json }
-        members["source"] = .string("cameo://blob/sha256-\(digest)")
-        return .object(members)
+    /// Those of these jobs that exist, in the order of the ids.
+    static func jobs(_ ids: [Int64], attempts: [JobAttempt]? = nil, _ db: Database) throws -> [Job] {
+        guard !ids.isEmpty else { return [] }
+        let found = try db.query(
+            """
+            SELECT job.id, coalesce(task.state, outcome.state, \(JobPlace.stateOfArrival)),
+              coalesce((SELECT name FROM queue WHERE queue.id = coalesce(task.queue, outcome.queue)),
+                field(request, 'queue'), 'default'),
+              coalesce(task.priority, outcome.priority, number_field(request, 'priority'), 0), field(request, 'batch'),
+              coalesce(task.attempt, outcome.attempt, 0),
+              coalesce(task.max_attempts, outcome.max_attempts, number_field(request, 'maxAttempts'), 5),
+              coalesce(task.crash_count, outcome.crash_count, 0), created_at,
+              coalesce(task.due, outcome.available_at, greatest(created_at, time_field(request, 'runAt'))),
+              coalesce(task.attempted_at, outcome.attempted_at), outcome.finalized_at, task.worker,
+              coalesce(outcome.failure, (SELECT failure FROM attempt WHERE job_id = task.id AND number = task.failed)),
+              outcome.superseded_by, request::text, accepted.thumbnails::text,
+              (SELECT digest FROM upload WHERE job_id = job.id)
+            FROM job LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
+              LEFT JOIN accepted ON accepted.id = job.id
+            WHERE job.id = ANY($1::bigint[])
+            """,
+            [SQLArray(ids), db.now]
+        )
+        let rows = try found.map { row in
+            let (thumbnails, request): (String?, String) = try (row[16], row[15])
+            return (row, wanted: try thumbnails.map { try WantedThumbnail.list(from: $0) } ?? wanted(by: request))
+        }
+        let made = try db.thumbnails(Array(Set(rows.flatMap(\.wanted).map(\.id))))
+        let jobs = try rows.map { row, wanted in
+            try Job(
+                row,
+                thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: made[$0.id]) },
+                attempts: attempts
+            )
+        }
+        let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+        return ids.compactMap { byID[$0] }
     }
 
     /// The thumbnails that an unaccepted request asks for; none if it is invalid.
@@ -97,6 +89,46 @@ extension PostgreSQLStore {
         )
         return ended + [last]
     }
+}
+
+extension Job {
+    /// Reads a row of ``PostgreSQLStore/jobs(_:attempts:_:)``.
+    fileprivate init(_ row: Row, thumbnails: [RequestedThumbnail], attempts: [JobAttempt]?) throws {
+        let (attempted, ended): (Int64?, Int64?) = try (row[10], row[11])
+        try self.init(
+            id: row[0],
+            state: JobState(code: row[1]),
+            queue: row[2],
+            priority: row[3],
+            batch: row[4],
+            attempt: row[5],
+            maxAttempts: row[6],
+            crashCount: row[7],
+            createdAt: Date(milliseconds: row[8]),
+            availableAt: Date(milliseconds: row[9]),
+            attemptedAt: attempted.map(Date.init(milliseconds:)),
+            finalizedAt: ended.map(Date.init(milliseconds:)),
+            worker: row[12],
+            failure: JobFailure.from(stored: row[13]),
+            supersededBy: row[14],
+            request: Self.json(of: row[15], uploaded: row[17]),
+            thumbnails: thumbnails,
+            attempts: attempts
+        )
+    }
+
+    /// Text that is JSON to PostgreSQL but not to Cameo (a duplicate key) is shown as a string.
+    private static func json(of request: String, uploaded digest: String?) -> JSONValue {
+        guard let json = try? JSONValue(parsing: request) else { return .string(request) }
+        guard let digest, case .object(var members) = json else { return json }
+        members["source"] = .string("cameo://blob/sha256-\(digest)")
+        return .object(members)
+    }
+}
+
+extension JobPlace {
+    /// The state of a job that was not accepted yet. The time is the parameter `$2`.
+    static let stateOfArrival = "CASE WHEN time_field(request, 'runAt') > $2::bigint THEN 0 ELSE 1 END"
 }
 
 extension JobAttempt {

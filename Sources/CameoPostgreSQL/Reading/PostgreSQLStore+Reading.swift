@@ -15,7 +15,7 @@ extension PostgreSQLStore {
 
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
         try await read { db in
-            try JobSearch(filter).ids(order: .newest, db).map { try Self.job($0, attempts: nil, db) }
+            try Self.jobs(JobSearch(filter).ids(order: .newest, db), db)
         }
     }
 
@@ -31,13 +31,16 @@ extension PostgreSQLStore {
               SELECT DISTINCT id, id FROM unnest($1::bigint[]) AS asked(id)
               UNION SELECT first, superseded_by FROM place JOIN outcome ON outcome.id = place.id
                 WHERE superseded_by IS NOT NULL)
-            SELECT first, place.id, job_status.state FROM place JOIN job_status ON job_status.id = place.id
+            SELECT first, place.id, coalesce(task.state, outcome.state, (
+              SELECT \(JobPlace.stateOfArrival) FROM job WHERE job.id = place.id))
+            FROM place LEFT JOIN task ON task.id = place.id LEFT JOIN outcome ON outcome.id = place.id
             WHERE superseded_by IS NULL
             """,
-            [SQLArray(ids)]
+            [SQLArray(ids), db.now]
         )
         return try rows.reduce(into: [:]) { places, row in
-            places[try row[0]] = try JobPlace(job: row[1], state: JobState(stored: row[2]))
+            guard let state: Int = try row[2] else { return }
+            places[try row[0]] = try JobPlace(job: row[1], state: JobState(code: state))
         }
     }
 

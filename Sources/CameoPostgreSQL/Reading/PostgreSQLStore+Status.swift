@@ -50,6 +50,7 @@ extension PostgreSQLStore {
             """,
             [id]
         )
+        let running = try runningJobs(of: id, db)
         return try rows.map { row in
             try StatusReport.Worker(
                 id: row[0],
@@ -63,28 +64,33 @@ extension PostgreSQLStore {
                 stopping: (row[8] as String?).flatMap(WorkerStop.init(stored:)),
                 rendererVersion: row[9],
                 quietHours: row[10],
-                current: runningJobs(of: row[0], db)
+                current: running[row[0] as String] ?? []
             )
         }
     }
 
-    /// The jobs that a worker has run longest.
-    private static func runningJobs(of worker: String, _ db: Database) throws -> [StatusReport.RunningJob] {
+    /// The jobs that each worker, or only one, has run longest.
+    private static func runningJobs(of only: String?, _ db: Database) throws -> [String: [StatusReport.RunningJob]] {
         try db.query(
             """
-            SELECT task.id, task.attempted_at, coalesce(
-              (SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = task.id), field(request, 'source'))
-            FROM (SELECT id, attempted_at FROM task
-                WHERE state = 2 AND worker = $1 ORDER BY attempted_at, id LIMIT $2) AS task
-              JOIN job ON job.id = task.id ORDER BY task.attempted_at, task.id
+            SELECT worker.id, first.id, attempted_at, coalesce(
+              (SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = first.id), field(request, 'source'))
+            FROM worker CROSS JOIN LATERAL (
+                SELECT task.id, attempted_at FROM task WHERE state = 2 AND task.worker = worker.id
+                ORDER BY attempted_at, task.id LIMIT $2) AS first
+              JOIN job ON job.id = first.id
+            WHERE $1::text IS NULL OR worker.id = $1 ORDER BY attempted_at, first.id
             """,
-            [worker, Activity.shown.jobs]
+            [only, Activity.shown.jobs]
         )
-        .map { row in
-            try StatusReport.RunningJob(
-                id: row[0],
-                source: (row[2] as String?).map(SourceName.of),
-                since: Date(milliseconds: row[1])
+        .reduce(into: [:]) { running, row in
+            let source: String? = try row[3]
+            running[try row[0], default: []].append(
+                StatusReport.RunningJob(
+                    id: try row[1],
+                    source: source.map(SourceName.of),
+                    since: Date(milliseconds: try row[2])
+                )
             )
         }
     }

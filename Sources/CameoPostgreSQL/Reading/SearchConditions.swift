@@ -27,11 +27,12 @@ struct SearchConditions {
             terms.append(table == "job_status" ? "(\(inBatch) OR job_status.batch = \(name))" : inBatch)
         }
         if let prefix = filter.sourcePrefix {
-            // Not LIKE, in which `_` and `%` are wildcards.
+            // Not LIKE, in which `_` and `%` are wildcards. The function bears what no text can hold, and is slow.
             terms.append(
                 """
                 starts_with(coalesce((SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = \(table).id),
-                  field(job.request, 'source')), \(place(of: prefix)))
+                  CASE WHEN strpos(job.request::text, '\\u0000') = 0 THEN job.request ->> 'source'
+                    ELSE field(job.request, 'source') END), \(place(of: prefix)))
                 """
             )
         }

@@ -49,6 +49,17 @@ extension Schema {
           PRIMARY KEY (job_id, number, finished_at)
         ) PARTITION BY RANGE (finished_at);
         CREATE TABLE attempt_other PARTITION OF attempt DEFAULT;
+        -- Those of the first weeks; maintenance goes on.
+        DO $$
+          DECLARE week bigint := 604800000;
+          BEGIN
+            FOR number IN now_ms() / week .. now_ms() / week + 4 LOOP
+              EXECUTE format('CREATE TABLE outcome_w%s PARTITION OF outcome FOR VALUES FROM (%s) TO (%s)',
+                number, number * week, (number + 1) * week);
+              EXECUTE format('CREATE TABLE attempt_w%s PARTITION OF attempt FOR VALUES FROM (%s) TO (%s)',
+                number, number * week, (number + 1) * week);
+            END LOOP;
+          END $$;
 
         -- What is kept about a job goes with it. Tables with a foreign key cascade by themselves.
         CREATE FUNCTION remove_with_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT

@@ -10,7 +10,7 @@ struct SameThumbnails {
     /// Blobs whose bytes have to be read from their storage first.
     private(set) var unknown: [BlobDigest] = []
 
-    /// - Parameter checked: whether blobs in the storage of large ones are sound, as far as it was found out.
+    /// `checked` tells whether blobs in the storage of large ones are sound, as far as it was found out.
     init(
         _ made: [RenderedThumbnail],
         _ provenance: Provenance,

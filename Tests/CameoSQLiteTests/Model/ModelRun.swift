@@ -47,7 +47,7 @@ struct ModelRun {
     var workersSoFar = 0
     private(set) var pairs: [Pair: Int] = [:]
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64) async throws {
         random = SeededRandom(seed: seed)
         // In memory: a sequence makes five hundred commits, and durability is not tested here.
         folder = try TemporaryFolder(in: "/dev/shm")

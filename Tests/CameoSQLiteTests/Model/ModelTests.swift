@@ -39,7 +39,7 @@ struct ModelTests {
 
     private static func run(_ seed: UInt64) async -> [ModelRun.Pair: Int] {
         do {
-            var run = try ModelRun(seed: seed)
+            var run = try await ModelRun(seed: seed)
             try await run.run(steps: steps)
             return run.pairs
         } catch {

@@ -1,21 +1,20 @@
 internal import CameoStore
 internal import Foundation
 
-/// Transactions that hold their locks while something outside of the database happens. They have a connection of their
-/// own, on which nobody else waits.
+/// Transactions that hold their locks while something outside of the database happens. Each has a connection of its own.
 final class HeldTransactions: Sendable {
-    private let connections: ConnectionQueue
+    private let url: DatabaseURL
     private let clock: ServerClock
     private let watch: StoreIdentity
 
     init(_ url: DatabaseURL, clock: ServerClock, watch: StoreIdentity) {
-        connections = ConnectionQueue(url, name: "holder")
+        self.url = url
         self.clock = clock
         self.watch = watch
     }
 
-    /// Begins a transaction, and if `look` returns a value, runs `work` and then `end` before the commit. Calls must not
-    /// overlap. The server ends a transaction whose work takes longer than half a minute; then this fails.
+    /// Begins a transaction, and if `look` returns a value, runs `work` and then `end` before the commit. The
+    /// server ends a transaction whose work takes longer than half a minute; then this fails.
     ///
     /// - Returns: the value that `look` returned.
     func hold<Value: Sendable>(
@@ -23,7 +22,8 @@ final class HeldTransactions: Sendable {
         while work: () async throws -> Void,
         finally end: @escaping @Sendable (Database, Value) throws -> Void
     ) async throws -> Value? {
-        let (connections, clock, watch) = (connections, clock, watch)
+        let connections = ConnectionQueue(url, name: "holder")
+        let (clock, watch) = (clock, watch)
         let found: (opening: Opening, value: Value)? = try await connections.perform {
             try connections.withConnection { connection in
                 let opening = try Opening(connection, connections.url, isWriting: true, clock: clock)
@@ -43,7 +43,7 @@ final class HeldTransactions: Sendable {
         do {
             try await work()
         } catch {
-            await rollBack()
+            await rollBack(connections)
             throw error
         }
         do {
@@ -58,14 +58,13 @@ final class HeldTransactions: Sendable {
                 try connection.run("COMMIT")
             }
         } catch {
-            await rollBack()
+            await rollBack(connections)
             throw error
         }
         return found.value
     }
 
-    private func rollBack() async {
-        let connections = connections
+    private func rollBack(_ connections: ConnectionQueue) async {
         await withCheckedContinuation { continuation in
             connections.async {
                 // The end of the connection is one.

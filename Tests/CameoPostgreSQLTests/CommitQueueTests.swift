@@ -1,0 +1,139 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// Writes that share transactions.
+@Suite(.timeLimit(.minutes(10)))
+struct CommitQueueTests {
+    private struct Refusal: Error {}
+
+    private func queues(_ fixture: StoreFixture) async throws -> String {
+        try await fixture.sql("SELECT count(*) FROM queue")
+    }
+
+    @Test(arguments: ["own error", "error of a statement"])
+    func aFailingOperationAffectsOnlyItself(kind: String) async throws {
+        let fixture = try await StoreFixture()
+        let store = fixture.store
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    do {
+                        try await store.commit { db in
+                            try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                            guard index.isMultiple(of: 4) else { return }
+                            if kind == "own error" { throw Refusal() }
+                            try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 30)
+        #expect(try await queues(fixture) == "30")
+    }
+
+    /// Only the commit itself finds the error, which cannot be told from those of its neighbours.
+    @Test func aGroupWhoseCommitFailsIsRunAgainOneByOne() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+              BEGIN
+                IF NEW.name = 'q7' THEN RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'; END IF;
+                RETURN NULL;
+              END $$;
+            CREATE CONSTRAINT TRIGGER late AFTER INSERT ON queue DEFERRABLE INITIALLY DEFERRED
+              FOR EACH ROW EXECUTE FUNCTION refuse()
+            """
+        )
+        let store = fixture.store
+        let refused = await withTaskGroup(of: Int?.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    do throws(StoreError) {
+                        try await store.commit { db in
+                            try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                        }
+                        return nil
+                    } catch {
+                        return error == .refused(reason: "no") ? index : -1
+                    }
+                }
+            }
+            return await group.reduce(into: [Int]()) { list, index in if let index { list.append(index) } }
+        }
+        #expect(refused == [7])
+        #expect(try await queues(fixture) == "19")
+    }
+
+    @Test func aCancelledCallerDoesNotAffectOthers() async throws {
+        let fixture = try await StoreFixture()
+        let store = fixture.store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    try await store.commit { db in try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                    }
+                }
+                if index == 25 { group.cancelAll() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await queues(fixture) == "50")
+    }
+
+    @Test func settlementsThatWaitTogetherShareATransaction() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(200)
+        let jobs = try await fixture.store.claim(limit: 200, for: "w1")
+        _ = try await fixture.store.cancel(jobs[50].claim.jobID)
+        let lost = try await withThrowingTaskGroup(of: Int64?.self) { group in
+            for job in jobs {
+                group.addTask {
+                    do {
+                        try await fixture.store.complete(job.claim)
+                        return nil
+                    } catch StoreError.leaseLost(let id) {
+                        return id
+                    }
+                }
+            }
+            return try await group.reduce(into: [Int64]()) { list, id in if let id { list.append(id) } }
+        }
+        #expect(lost == [jobs[50].claim.jobID])
+        let transactions = try await fixture.sql("SELECT count(DISTINCT xmin::text) FROM outcome WHERE state = 4")
+        #expect(try #require(Int(transactions)) <= 50)
+        #expect(try await fixture.sql("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == "199")
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
+    /// The server ends one of both, which runs again.
+    @Test func transactionsThatLockEachOtherOutBothSucceed() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql("INSERT INTO queue(name) VALUES ('a'), ('b')")
+        let stores = [try fixture.anotherStore(), try fixture.anotherStore()]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (store, names) in zip(stores, [["a", "b"], ["b", "a"]]) {
+                group.addTask {
+                    try await store.commit { db in
+                        let add = "UPDATE queue SET opens_at = opens_at + 1 WHERE name = $1"
+                        try db.execute(add, [names[0]])
+                        try db.execute("SELECT pg_sleep(0.3)")
+                        try db.execute(add, [names[1]])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await fixture.sql("SELECT string_agg(opens_at::text, ' ') FROM queue") == "2 2")
+    }
+}

@@ -1,0 +1,1 @@
+../../CameoSQLiteTests/Model/Disagreement.swift

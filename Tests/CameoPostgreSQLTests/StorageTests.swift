@@ -1,0 +1,141 @@
+import CameoModel
+import CameoObjectStorage
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// Large blobs whose bytes are outside of the database.
+@Suite(.timeLimit(.minutes(10)))
+struct StorageTests {
+    private let folder: TemporaryFolder
+    private let storage: SharedFolder
+    private let fixture: StoreFixture
+    /// The fixture's store, opened with the storage.
+    private let store: PostgreSQLStore
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        storage = try SharedFolder(at: folder.path, creating: true)
+        fixture = try await StoreFixture()
+        store = try PostgreSQLStore(fixture.store.url, storage: storage, clock: fixture.clock.storeClock)
+    }
+
+    private static func bytes(_ count: Int, _ seed: Int = 31) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* seed) })
+    }
+
+    private static let large = bytes(300_000)
+
+    private func stored() async throws -> [BlobDigest] {
+        try await storage.list(after: nil, limit: 100).objects.map(\.digest)
+    }
+
+    private func complete(_ job: ClaimedJob, _ bytes: Data, seen: Int64 = 1, source: String = "picture") async throws {
+        let product = JobProduct.rendered(
+            try StoreFixture.rendered(job, bytes: bytes),
+            try StoreFixture.provenance(seen: seen, source: source)
+        )
+        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+    }
+
+    private func claimOne() async throws -> ClaimedJob {
+        _ = try await store.enqueue([StoreFixture.request()])
+        return try #require(try await store.claim(limit: 1, for: "w1").first)
+    }
+
+    @Test func onlyLargeBlobsAreInTheStorage() async throws {
+        let small = try await store.store(Self.bytes(102_400), mediaType: nil)
+        let large = try await store.store(Self.bytes(102_401), mediaType: nil)
+        #expect(try await stored() == [large])
+        #expect(try await fixture.sql("SELECT digest FROM blob WHERE data IS NULL") == large.hex)
+        for (digest, count) in [(small, 102_400), (large, 102_401)] {
+            #expect(try await store.data(of: digest) == Self.bytes(count))
+            #expect(try await store.size(of: .blob(digest)) == count)
+        }
+        // A program that was told of no storage says so.
+        await #expect(throws: StoreError.self) { try await fixture.store.data(of: large) }
+    }
+
+    @Test func aLargeThumbnailAppearsWithItsJob() async throws {
+        let job = try await claimOne()
+        try await complete(job, Self.large)
+        let id = try job.parsedRequest().thumbnailIDs()[0]
+        #expect(try await store.data(of: .thumbnail(id)) == Self.large)
+        #expect(try await store.have([id], as: nil))
+        #expect(try await stored().count == 1)
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
+    /// Whether the first blob is sound has to be read from the storage, outside of the transaction.
+    @Test(arguments: [true, false])
+    func theFirstBlobStaysUnlessItIsDamaged(isSound: Bool) async throws {
+        let first = try await claimOne()
+        let second = try await claimOne()
+        try await complete(first, Self.large)
+        let id = try first.parsedRequest().thumbnailIDs()[0]
+        let digest = try await store.thumbnail(id).blob
+        if !isSound { try await storage.remove(digest) }
+        let other = Self.bytes(300_000, 7)
+        try await complete(second, other, seen: 2)
+        #expect(try await store.data(of: .thumbnail(id)) == (isSound ? Self.large : other))
+        #expect(try await store.job(second.claim.jobID).state == .completed)
+    }
+
+    @Test func missingAndDamagedBytesAreNeverReturned() async throws {
+        let digest = try await store.store(Self.large, mediaType: nil)
+        try await storage.remove(digest)
+        await #expect(throws: StoreError.damagedBlob(digest: digest.description)) { try await store.data(of: digest) }
+        await #expect(throws: StoreError.damagedBlob(digest: digest.description)) { try await store.bytes(of: digest) }
+        // Storing them again repairs them.
+        #expect(try await store.store(Self.large, mediaType: nil) == digest)
+        #expect(try await store.data(of: digest) == Self.large)
+    }
+
+    @Test func bytesThatNothingNamesAreCollectedAnHourLater() async throws {
+        let job = try await claimOne()
+        try await complete(job, Self.large)
+        let again = try await claimOne()
+        try await complete(again, Self.bytes(300_000, 5), seen: 2, source: "another")
+        let kept = try await store.thumbnail(job.parsedRequest().thumbnailIDs()[0]).blob
+        #expect(try await stored().count == 2)
+        let recently = fixture.clock.now.addingTimeInterval(-3_600)
+        #expect(try await store.collectBlobs(unreferencedSince: recently, atMost: 100).count == 0)
+        // Triggers go by the server's clock, rows by the test's.
+        let later = max(fixture.clock.now, .now).addingTimeInterval(1)
+        let collected = try await store.collectBlobs(unreferencedSince: later, atMost: 100)
+        #expect((collected.count, collected.bytes) == (1, 300_000))
+        #expect(try await stored() == [kept])
+        #expect(try await fixture.sql("SELECT digest FROM blob") == kept.hex)
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
+    /// A put while the same bytes are being removed waits for the removal, and puts them again.
+    @Test func bytesThatAreStoredWhileTheyAreCollectedStay() async throws {
+        for _ in 0..<10 {
+            let job = try await claimOne()
+            try await complete(job, Self.large)
+            let id = try job.parsedRequest().thumbnailIDs()[0]
+            #expect(try await store.removeThumbnails([id]) == 1)
+            // The bytes are old enough to be removed, and what is stored from now on is not.
+            let later = fixture.clock.now
+            fixture.clock.advance(seconds: 1)
+            async let collected = store.collectBlobs(unreferencedSince: later, atMost: 100)
+            let digest = try await store.store(Self.large, mediaType: nil)
+            _ = try await collected
+            #expect(try await store.data(of: digest) == Self.large)
+            try await fixture.sql("UPDATE blob SET pinned = false")
+        }
+    }
+
+    @Test func aJobIsNotCompletedIfItsBytesCannotBeStored() async throws {
+        let job = try await claimOne()
+        try FileManager.default.removeItem(atPath: folder.path)
+        await #expect(throws: StoreError.self) { try await complete(job, Self.large) }
+        #expect(try await store.job(job.claim.jobID).state == .running)
+        #expect(try await fixture.sql("SELECT count(*) FROM thumbnail") == "0")
+    }
+}
