@@ -3,6 +3,7 @@ import CameoObjectStorage
 import CameoStore
 import Foundation
 import StoreConformance
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,7 +22,9 @@ struct StorageTests {
         folder = try TemporaryFolder()
         storage = try SharedFolder(at: folder.path, creating: true)
         fixture = try await StoreFixture()
-        store = try PostgreSQLStore(fixture.store.url, storage: storage, clock: fixture.clock.storeClock)
+        let storage = storage
+        let place = BytesPlace(chosen: folder.path) { _ in storage }
+        store = try PostgreSQLStore(fixture.store.url, bytes: place, clock: fixture.clock.storeClock)
     }
 
     private static func bytes(_ count: Int, _ seed: Int = 31) -> Data {
@@ -129,6 +132,38 @@ struct StorageTests {
             #expect(try await store.data(of: digest) == Self.large)
             try await fixture.sql("UPDATE blob SET pinned = false")
         }
+    }
+
+    /// A store that got its place later has large blobs in their rows.
+    @Test(arguments: [true, false])
+    func bytesStayInTheirRowUntilTheStorageHasThem(isThere: Bool) async throws {
+        let digest = try await fixture.store.store(Self.large, mediaType: nil)
+        if !isThere { try FileManager.default.removeItem(atPath: folder.path) }
+        let again = try? await store.store(Self.large, mediaType: nil)
+        #expect(again == (isThere ? digest : nil))
+        #expect(try await fixture.sql("SELECT data IS NULL FROM blob") == (isThere ? "t" : "f"))
+        #expect(try await store.data(of: digest) == Self.large)
+    }
+
+    @Test func thePlaceIsRememberedAndAnotherIsRefused() async throws {
+        let digest = try await store.store(Self.large, mediaType: nil)
+        let opened = Mutex<[String]>([])
+        let reader = try PostgreSQLStore(
+            fixture.store.url,
+            .readOnly,
+            bytes: BytesPlace(chosen: nil) { name in
+                opened.withLock { $0.append(name) }
+                return storage
+            }
+        )
+        #expect(opened.withLock { $0 } == [storage.location])
+        #expect(try await reader.data(of: digest) == Self.large)
+        let other = try TemporaryFolder()
+        let error = #expect(throws: StoreError.self) {
+            let place = BytesPlace(chosen: other.path) { _ in try SharedFolder(at: other.path, creating: true) }
+            _ = try PostgreSQLStore(fixture.store.url, bytes: place)
+        }
+        #expect(error?.description.contains("it keeps its bytes in \(storage.location)") == true)
     }
 
     @Test func aJobIsNotCompletedIfItsBytesCannotBeStored() async throws {

@@ -20,8 +20,7 @@ extension PostgreSQLStore {
         let blob = PreparedBlob(digest: digest, size: data.count, data: nil, mediaType: mediaType)
         try await commit(.begun) { db in
             // Renews the age of an existing row, which protects it from collection.
-            try blob.insert(db)
-            try db.noteOrphan(digest)
+            try blob.announce(db)
         }
         try await storage.put(data, as: digest, mediaType: mediaType, existing: .replaced)
         return blob
