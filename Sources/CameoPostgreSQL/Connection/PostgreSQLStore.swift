@@ -29,8 +29,6 @@ package final class PostgreSQLStore: Sendable {
     let refused = Mutex<[LostJob]>([])
     let readings = Mutex(PendingReadings())
     let claimHistory = ClaimHistory()
-    /// When sweeps number changes.
-    let numbering = Mutex(Interval(.seconds(1)))
     /// What calls have left for after their return.
     let errands = Errands()
     /// Whether this process is numbering changes that nobody has asked for.

@@ -54,7 +54,6 @@ extension PostgreSQLStore {
     }
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        if numbering.withLock({ $0.isDue(at: .now) }) { try await numberChanges() }
         let (url, identity) = (url, identity)
         let (sweep, hasOldChanges) = try await read { db in
             let tokens: [String] = try db.column("SELECT token FROM task WHERE state = 2 AND worker = $1", [worker])
