@@ -22,9 +22,11 @@ extension Worker {
 
     func watch() async {
         let time = configuration.time
+        let leaseInterval = configuration.leaseInterval ?? store.lease / 3
         var sweeps = 0
+        var strays = StrayClaims(patience: store.lease)
         var nextSweep = time.now()
-        var nextLease = nextSweep + configuration.leaseInterval
+        var nextLease = nextSweep + leaseInterval
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
             var pause = configuration.sweepInterval
@@ -42,13 +44,13 @@ extension Worker {
                     }
                     sweeps += 1
                 }
-                if let due = try await sweep() {
+                if let due = try await sweep(&strays) {
                     let seconds = max(0, due.timeIntervalSince(store.clock.now()))
                     if seconds == 0 { wake.yield() } else { pause = min(pause, .seconds(seconds)) }
                 }
                 if time.now() >= nextLease {
                     try await extendLease()
-                    nextLease = time.now() + configuration.leaseInterval
+                    nextLease = time.now() + leaseInterval
                 }
             } catch {
                 let (_, isNews) = phase.storeRefused("\(error)")
@@ -75,7 +77,7 @@ extension Worker {
     /// Asks the store for what concerns this worker, and acts on it.
     ///
     /// - Returns: when the next job comes due; nil if none waits for its time.
-    private func sweep() async throws -> Date? {
+    private func sweep(_ strays: inout StrayClaims) async throws -> Date? {
         let held = running.tokens
         let sweep = try await store.sweep(for: id)
         if !sweep.isInPlace {
@@ -91,7 +93,20 @@ extension Worker {
             try await rescue()
         }
         running.stop(held, notIn: sweep.tokens)
+        for claim in strays.note(sweep.claims, known: held.union(running.tokens), at: configuration.time.now()) {
+            try await giveBack(claim)
+        }
         return sweep.due
+    }
+
+    private func giveBack(_ stray: Claim) async throws(StoreError) {
+        do throws(StoreError) {
+            _ = try await store.settle(stray, as: .release, timings: AttemptTimings())
+            logger.warning("gave back a job that this worker does not run", metadata: ["job": "\(stray.jobID)"])
+        } catch {
+            // Somebody else has taken it meanwhile.
+            guard case .leaseLost = error else { throw error }
+        }
     }
 
     func rescue() async throws {

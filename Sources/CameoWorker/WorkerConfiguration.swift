@@ -28,8 +28,8 @@ package struct WorkerConfiguration: Sendable {
     package var cadence = Duration.milliseconds(5)
     /// How often the worker checks the locks of other workers and its own claims.
     package var sweepInterval = Duration.milliseconds(250)
-    /// How often the worker extends its lease.
-    package var leaseInterval = Duration.milliseconds(Lease.milliseconds / 3)
+    /// How often the worker extends its lease; nil: three times in the time that one lasts.
+    package var leaseInterval: Duration?
     /// The maximum size in bytes of the cache of originals; nil for no limit.
     package var cacheBudget: Int?
     /// How long a drain or a shutdown keeps trying to write to a store that refuses.

@@ -82,6 +82,7 @@ private final class RefusingStore: HookStore {
 
     var location: String { store.location }
     var folder: String? { store.folder }
+    var lease: Duration { store.lease }
     var clock: StoreClock { store.clock }
     var isInPlace: Bool { store.isInPlace }
     func version() async throws(StoreError) -> Int { try await store.version() }

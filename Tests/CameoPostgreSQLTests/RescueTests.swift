@@ -10,7 +10,7 @@ import Testing
 /// A worker is alive while its lease lasts.
 @Suite(.timeLimit(.minutes(10)))
 struct RescueTests {
-    private static let lease = Double(Lease.milliseconds) / 1_000
+    private static let lease = Double(Lease.betweenMachines) / 1_000
 
     @Test func aSilentWorkersJobsAreReleasedAtOnceAndBlamedOnceItCountsAsDead() async throws {
         let fixture = try await StoreFixture()

@@ -56,7 +56,7 @@ struct WorkerStopTests {
     @Test func aSilentWorkerIsShownAsDead() async throws {
         let fixture = try await StoreFixture()
         try await fixture.register()
-        fixture.clock.advance(seconds: Double(Lease.milliseconds) / 1_000 + 1)
+        fixture.clock.advance(seconds: Double(Lease.betweenMachines) / 1_000 + 1)
         #expect(try await !fixture.store.stopWorker("w1", .now).isAlive)
     }
 }

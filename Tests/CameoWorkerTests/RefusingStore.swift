@@ -48,6 +48,7 @@ final class RefusingStore: WorkerStore {
 
     var location: String { store.location }
     var folder: String? { store.folder }
+    var lease: Duration { store.lease }
     var clock: StoreClock { store.clock }
     var isInPlace: Bool { store.isInPlace }
     func version() async throws(StoreError) -> Int { try await store.version() }

@@ -124,7 +124,7 @@ extension ConformanceCase {
             try await fixture.enqueue { $0.hook = "site" }
             _ = try await fixture.store.cancel(1)
             let first = try #require(try await fixture.deliveries().first)
-            fixture.clock.advance(seconds: Double(Lease.milliseconds) / 1_000 + 1)
+            fixture.clock.advance(seconds: fixture.store.lease.seconds + 1)
             #expect(try await fixture.store.rescueExpired(except: nil).workers == ["w1"], "silent")
             try await fixture.store.extendLease(of: "w1")
             #expect(try await fixture.deliveries().map(\.id) == [first.id])

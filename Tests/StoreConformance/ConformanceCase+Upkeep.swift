@@ -23,7 +23,7 @@ extension ConformanceCase {
             try await fixture.register("w1")
             try await fixture.enqueue()
             _ = try await fixture.claim()
-            fixture.clock.advance(seconds: Double(Lease.milliseconds) / 1_000 - 1)
+            fixture.clock.advance(seconds: fixture.store.lease.seconds - 1)
             #expect(try await fixture.store.rescueExpired(except: nil).workers.isEmpty)
             fixture.clock.advance(seconds: 2)
             #expect(try await fixture.store.rescueExpired(except: nil).rescued == 1)

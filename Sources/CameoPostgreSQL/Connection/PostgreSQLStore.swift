@@ -98,6 +98,7 @@ package final class PostgreSQLStore: Sendable {
 
     package var location: String { url.location }
     package var folder: String? { storage.map(\.location).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    package var lease: Duration { .milliseconds(Lease.betweenMachines) }
     package var clock: StoreClock { serverClock.storeClock }
     package var isInPlace: Bool { identity.isInPlace }
 

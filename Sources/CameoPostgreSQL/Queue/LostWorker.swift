@@ -30,7 +30,8 @@ extension Database {
             """,
             [
                 worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.milliseconds, list, mayExist,
+                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.betweenMachines, list,
+                mayExist,
             ]
         )
         return count == 1
@@ -51,7 +52,7 @@ extension Database {
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
             ORDER BY id \(isWriting ? "FOR UPDATE SKIP LOCKED" : "")
             """,
-            [now, own, now - Lease.milliseconds, Lease.milliseconds]
+            [now, own, now - Lease.betweenMachines, Lease.betweenMachines]
         )
         .map { row in
             let suspects: String = try row[2]

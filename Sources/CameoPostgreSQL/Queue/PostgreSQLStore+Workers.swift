@@ -56,11 +56,11 @@ extension PostgreSQLStore {
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
         let (url, identity) = (url, identity)
         let (sweep, hasOldChanges) = try await read { db in
-            let tokens: [String] = try db.column("SELECT token FROM task WHERE state = 2 AND worker = $1", [worker])
+            let held = try db.query("SELECT id, token FROM task WHERE state = 2 AND worker = $1", [worker])
             let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: Schema.refusal(of: db.version, url),
-                tokens: Set(tokens),
+                claims: Set(try held.map { Claim(jobID: try $0[0], token: try $0[1]) }),
                 due: try db.nextDueTime().map(Date.init(milliseconds:)),
                 hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty,
                 isInPlace: identity.isInPlace

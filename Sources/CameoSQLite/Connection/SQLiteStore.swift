@@ -121,6 +121,7 @@ package final class SQLiteStore: Store {
 
     package var location: String { directory.path }
     package var folder: String? { directory.path }
+    package var lease: Duration { .milliseconds(Lease.milliseconds) }
 
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 

@@ -42,7 +42,7 @@ extension SQLiteStore {
             WorkerSweep(
                 stop: try Self.stopRequest(for: worker, db),
                 refusal: try Schema.refusal(by: db, at: directory.path),
-                tokens: try Self.claimTokens(of: worker, db),
+                claims: try Self.claims(of: worker, db),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
                 hasLostWorkers: try Self.hasLostWorkers(except: worker, directory, uptime: uptime, db),
                 isInPlace: isInPlace

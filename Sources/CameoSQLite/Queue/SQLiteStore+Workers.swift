@@ -129,11 +129,11 @@ extension SQLiteStore {
         try !lostWorkers(except: own, directory, uptime: uptime, db).isEmpty
     }
 
-    static func claimTokens(of worker: String, _ db: Database) throws -> Set<String> {
+    static func claims(of worker: String, _ db: Database) throws -> Set<Claim> {
         let statement = try db.cachedStatement(
-            sql: "SELECT token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
+            sql: "SELECT id, token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
         )
-        return try String.fetchSet(statement, arguments: [worker])
+        return Set(try Row.fetchAll(statement, arguments: [worker]).map { Claim(jobID: $0[0], token: $0[1]) })
     }
 
     private static func rescueJobs(
@@ -227,7 +227,7 @@ private struct LostWorker: Sendable {
         )
         let row = try Row.fetchOne(statement, arguments: [id])
         if try !WorkerRegistration.isAlive(id, in: directory) {
-            let hasJobs = try !SQLiteStore.claimTokens(of: id, db).isEmpty
+            let hasJobs = try !SQLiteStore.claims(of: id, db).isEmpty
             return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
         }
         guard let row else { return nil }

@@ -14,6 +14,8 @@ package protocol AnyStore: Sendable {
     /// else should read or write; nil if there is none.
     var folder: String? { get }
     var clock: StoreClock { get }
+    /// How long a worker may be silent before others take its jobs. It extends its lease well within this time.
+    var lease: Duration { get }
     /// Whether the store is still at its location; false once it was removed or replaced.
     var isInPlace: Bool { get }
     /// A number that changes whenever any process commits. Reading it takes microseconds.

@@ -7,8 +7,8 @@ package struct WorkerSweep: Sendable {
     package let stop: WorkerStop?
     /// Why the worker must start nothing more: a program of a newer version has migrated the store.
     package let refusal: StoreError?
-    /// The claim tokens that the worker still holds; its other running jobs were cancelled or rescued.
-    package let tokens: Set<String>
+    /// The claims that the worker still holds; its other running jobs were cancelled or rescued.
+    package let claims: Set<Claim>
     /// The next time at which a job becomes due without any commit; nil: none is scheduled.
     package let due: Date?
     /// Whether a worker may have died or fallen silent, so that ``WorkerStore/rescueExpired(except:)`` is worth
@@ -20,16 +20,18 @@ package struct WorkerSweep: Sendable {
     package init(
         stop: WorkerStop?,
         refusal: StoreError?,
-        tokens: Set<String>,
+        claims: Set<Claim>,
         due: Date?,
         hasLostWorkers: Bool,
         isInPlace: Bool
     ) {
         self.stop = stop
         self.refusal = refusal
-        self.tokens = tokens
+        self.claims = claims
         self.due = due
         self.hasLostWorkers = hasLostWorkers
         self.isInPlace = isInPlace
     }
+
+    package var tokens: Set<String> { Set(claims.map(\.token)) }
 }

@@ -15,14 +15,14 @@ extension ModelRun {
         let name = "w\(workersSoFar)"
         try await store.register(WorkerDescription(id: name, host: "h", pid: 1, version: "v", concurrency: 4))
         homes[name] = engine
-        model.workers[name] = QueueModel.Worker(leaseUntil: clock.storeClock.uptime() + Lease.milliseconds)
+        model.workers[name] = QueueModel.Worker(leaseUntil: clock.storeClock.uptime() + Lease.betweenMachines)
         return name
     }
 
     mutating func claim() async throws {
         let name = try await worker()
         try await homes[name]?.extendLease(of: name)
-        model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Lease.milliseconds
+        model.workers[name]?.leaseUntil = clock.storeClock.uptime() + Lease.betweenMachines
         suspects[name] = nil
         let (limit, arePoisonJobs) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
         let kind: ClaimKind = arePoisonJobs ? .poison : .usual
@@ -95,7 +95,7 @@ extension ModelRun {
         let uptime = clock.storeClock.uptime()
         for (name, worker) in model.workers.sorted(by: { $0.key < $1.key }) {
             let held = model.jobs.values.filter { $0.worker == name }.sorted { $0.id < $1.id }
-            let isDead = !worker.isAlive || worker.leaseUntil < uptime - Lease.milliseconds
+            let isDead = !worker.isAlive || worker.leaseUntil < uptime - Lease.betweenMachines
             guard isDead || (worker.leaseUntil < uptime && !held.isEmpty) else { continue }
             let deaths = isDead ? 1 : 0
             for job in held {
