@@ -4,6 +4,7 @@ Prints the folder of the socket and that of the server's programs once it accept
 time and answers each with `ok` or with what went wrong: `stop fast`, `stop immediate` (as a crash), `start`. Ends, and
 removes everything, with its input: also when the tests are killed.
 """
+import ctypes
 import glob
 import os
 import pwd
@@ -40,12 +41,20 @@ def run(*command):
         raise RuntimeError(f"{command[0]}: {result.stderr.strip()}")
 
 
+libc = ctypes.CDLL(None)
+
+
+def end_with_parent():
+    """Even if this program is killed, its server ends (PR_SET_PDEATHSIG)."""
+    libc.prctl(1, signal.SIGQUIT)
+
+
 def start():
     global server
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     server = subprocess.Popen(
         [f"{programs}/postgres", "-D", data, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=open(os.path.join(folder, "log"), "a"), cwd=folder, **owner)
+        stderr=open(os.path.join(folder, "log"), "a"), cwd=folder, preexec_fn=end_with_parent, **owner)
     for _ in range(3000):
         if server.poll() is not None:
             raise RuntimeError(open(os.path.join(folder, "log")).read().strip())
@@ -70,6 +79,8 @@ def obey(words):
 
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+# Whoever ends a run of tests ends all of their processes.
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
 try:
     run(f"{programs}/initdb", "-D", data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
     start()

@@ -9,24 +9,59 @@ enum Partitions {
     private static let week: Int64 = 7 * 86_400_000
     /// How many weeks ahead partitions are made.
     private static let ahead: Int64 = 4
-    private static let tables = [(name: "outcome", time: "finalized_at"), (name: "attempt", time: "finished_at")]
+
+    /// A table with partitions.
+    struct Table: Sendable {
+        static let all = [Table(name: "outcome", time: "finalized_at"), Table(name: "attempt", time: "finished_at")]
+
+        let name: String
+        /// The column by which it is partitioned.
+        let time: String
+
+        func partition(_ number: Int64) -> String { "\(name)_w\(number)" }
+
+        /// The number of a partition's week; nil of the default one.
+        func number(of partition: String) -> Int64? { Int64(partition.dropFirst("\(name)_w".count)) }
+    }
+
     /// How long the change of a table waits for its lock.
     private static let patience = "500ms"
 
-    /// Makes the partitions of this week and the next ones, and drops those of past weeks that are empty.
-    static func keepUp(now: Int64, _ db: Database) throws {
+    /// A change of the history's partitions.
+    enum Change: Sendable {
+        /// The number of the week since 1970, and the table.
+        case make(Int64, of: Table)
+        /// A past week's partition.
+        case drop(String)
+    }
+
+    /// The changes that are due: this week and the next ones need partitions, past ones only while they have rows. Each is
+    /// for a transaction of its own, so that none holds the locks of another.
+    static func changes(now: Int64, _ db: Database) throws -> [Change] {
         let current = now / week
-        for table in tables {
+        return try Table.all.flatMap { table in
             let known: [String] = try db.column(
-                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = $1::regclass",
-                ["\(table.name)"]
+                """
+                SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+                WHERE inhparent = $1::regclass ORDER BY relname
+                """,
+                [table.name]
             )
-            for number in current...(current + ahead) where !known.contains("\(table.name)_w\(number)") {
-                try attempt(db) { try make(number, of: table.name, by: table.time, db) }
+            let missing = (current...(current + ahead)).filter { !known.contains(table.partition($0)) }
+            let past = try known.filter { name in
+                guard let number = table.number(of: name), number < current else { return false }
+                return try isEmpty(name, db)
             }
-            for name in known {
-                guard let number = Int64(name.dropFirst("\(table.name)_w".count)), number < current else { continue }
-                try attempt(db) { try drop(name, db) }
+            return missing.map { Change.make($0, of: table) } + past.map { Change.drop($0) }
+        }
+    }
+
+    /// Makes a change, unless its lock is not to be had.
+    static func perform(_ change: Change, _ db: Database) throws {
+        try attempt(db) {
+            switch change {
+            case .make(let number, let table): try make(number, of: table, db)
+            case .drop(let name): try drop(name, db)
             }
         }
     }
@@ -44,25 +79,25 @@ enum Partitions {
     }
 
     /// Makes a week's partition, unless the default one has rows of that week: they would have to be moved.
-    private static func make(_ number: Int64, of table: String, by time: String, _ db: Database) throws {
-        let (start, end) = (number * week, (number + 1) * week)
+    private static func make(_ number: Int64, of table: Table, _ db: Database) throws {
+        let (start, end, partition) = (number * week, (number + 1) * week, table.partition(number))
         let isTaken: Bool? = try db.value(
-            "SELECT EXISTS (SELECT 1 FROM \(table)_other WHERE \(time) >= $1 AND \(time) < $2)",
+            "SELECT EXISTS (SELECT 1 FROM \(table.name)_other WHERE \(table.time) >= $1 AND \(table.time) < $2)",
             [start, end]
         )
         guard isTaken != true else { return }
         // Attaching locks less than creating it in its place.
-        try db.execute("CREATE TABLE \(table)_w\(number) (LIKE \(table) INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
-        try db.execute(
-            "ALTER TABLE \(table) ATTACH PARTITION \(table)_w\(number) FOR VALUES FROM (\(start)) TO (\(end))"
-        )
+        try db.execute("CREATE TABLE \(partition) (LIKE \(table.name) INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
+        try db.execute("ALTER TABLE \(table.name) ATTACH PARTITION \(partition) FOR VALUES FROM (\(start)) TO (\(end))")
     }
 
     private static func drop(_ name: String, _ db: Database) throws {
-        func isEmpty() throws -> Bool { try db.value("SELECT NOT EXISTS (SELECT 1 FROM \(name))") ?? false }
-        guard try isEmpty() else { return }
         try db.execute("LOCK TABLE \(name) IN ACCESS EXCLUSIVE MODE")
         // Nothing ends in the past, but a clock may have been set back.
-        if try isEmpty() { try db.execute("DROP TABLE \(name)") }
+        if try isEmpty(name, db) { try db.execute("DROP TABLE \(name)") }
+    }
+
+    private static func isEmpty(_ name: String, _ db: Database) throws -> Bool {
+        try db.value("SELECT NOT EXISTS (SELECT 1 FROM \(name))") ?? false
     }
 }

@@ -51,9 +51,11 @@ extension PostgreSQLStore {
             try Self.removePartials(keptBefore: now - Self.orphanAge, db)
             return PruneStep(isLast: true)
         }
-        try await steps.take { db in
-            try Partitions.keepUp(now: now, db)
-            return PruneStep(isLast: true)
+        for change in try await read({ db in try Partitions.changes(now: now, db) }) {
+            try await steps.take { db in
+                try Partitions.perform(change, db)
+                return PruneStep(isLast: true)
+            }
         }
         return steps.total
     }

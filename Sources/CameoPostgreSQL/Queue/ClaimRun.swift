@@ -20,6 +20,8 @@ struct ClaimRun {
     private var left: Int
     private var leftOfBackground: Int
     private var rooms: [Int64: Int] = [:]
+    /// Whether another look at the lanes may show others: some were emptied, closed, or not as low as they seemed.
+    private var hasProgressed = false
     private var jobs: [ClaimedJob] = []
 
     init(_ db: Database, limit: Int, background: Int, queues: [String]?, worker: String) throws {
@@ -36,32 +38,50 @@ struct ClaimRun {
 
     /// Claims jobs that are not poison jobs.
     mutating func usual() throws -> [ClaimedJob] {
-        var hasTurn = false
+        var (hasTurn, keys) = (false, min(left, Self.lanesOfKeys))
         while left > 0 {
-            let keys = min(left, Self.lanesOfKeys)
-            let lanes = try OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys, db)
+            // One more than can be needed: what comes after the others is bounded by it.
+            var lanes = try OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys + 1, db)
             if !hasTurn, lanes.contains(where: \.isLimited) {
                 try db.lock(.limitedClaim)
                 hasTurn = true
                 continue
             }
             for lane in lanes { rooms[lane.queue] = lane.room }
-            let before = jobs.count
-            try claim(from: lanes)
-            // There may be more lanes of keys than were looked at.
-            let mayBeMore = lanes.count { $0.key != 0 } >= keys && jobs.count > before
-            guard mayBeMore else { break }
+            let rest = Self.removeRest(of: &lanes, beyond: keys)
+            hasProgressed = false
+            try claim(from: lanes, before: rest)
+            guard !rest.isEmpty else { break }
+            if hasProgressed { continue }
+            // Others have locked all of these lanes. What comes after them need not wait for that.
+            guard keys < Self.lanesOfKeys else {
+                try claim(from: lanes, before: [])
+                break
+            }
+            keys = Self.lanesOfKeys
         }
         return jobs
     }
 
-    private mutating func claim(from lanes: [OpenLane]) throws {
+    /// Removes the last lane of each queue that may have more of them than a number.
+    private static func removeRest(of lanes: inout [OpenLane], beyond keys: Int) -> [OpenLane] {
+        let ofKeys = Dictionary(grouping: lanes.filter { $0.key != 0 }, by: \.queue)
+        let rest = ofKeys.values.filter { $0.count > keys }.compactMap { $0.max { $0.head < $1.head } }
+        lanes.removeAll { lane in rest.contains { $0.lane == lane.lane } }
+        return rest
+    }
+
+    /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
+    private mutating func claim(from lanes: [OpenLane], before rest: [OpenLane]) throws {
         var open = lanes.sorted(by: OpenLane.precedes)
         while left > 0, var lane = open.first {
             open.removeFirst()
             guard !lane.isBackground || leftOfBackground > 0 else { return }
-            // Ranks of background queues and of others are not compared.
-            let bound = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.head : nil } ?? .max
+            // Ranks of background queues and of others are not compared, nor those of queues without room.
+            let unseen = rest.filter { $0.isBackground == lane.isBackground && rooms[$0.queue] != 0 }.map(\.head).min()
+            guard lane.head <= unseen ?? .max else { continue }
+            let next = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.head : nil }
+            let bound = min(next ?? .max, unseen ?? .max)
             let room = try room(of: lane)
             guard room > 0 else { continue }
             let taken = try take(room, from: lane, upTo: bound)
@@ -73,12 +93,14 @@ struct ClaimRun {
     }
 
     /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
-    private func room(of lane: OpenLane) throws -> Int {
+    private mutating func room(of lane: OpenLane) throws -> Int {
         var room = lane.isBackground ? min(left, leftOfBackground) : left
         if let ofQueue = rooms[lane.queue] { room = min(room, ofQueue) }
         if lane.hasRate {
             try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
-            room = min(room, try startsLeft(.queue, lane.queue))
+            let starts = try startsLeft(.queue, lane.queue)
+            if starts == 0 { rooms[lane.queue] = 0 }
+            room = min(room, starts)
         }
         guard lane.key != 0, room > 0 else { return room }
         let row = try db.row(
@@ -94,10 +116,12 @@ struct ClaimRun {
     }
 
     /// How many starts a rate allows. One that is open but empty is closed: a clock that was set back opened it.
-    private func startsLeft(_ table: Rates.Table, _ id: Int64) throws -> Int {
+    private mutating func startsLeft(_ table: Rates.Table, _ id: Int64) throws -> Int {
         let free = try Rates.free(table, id, db)
-        if free == 0 { try Rates.spend(0, table, id, db) }
-        return free
+        guard free == 0 else { return free }
+        try Rates.spend(0, table, id, db)
+        hasProgressed = true
+        return 0
     }
 
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
@@ -113,23 +137,27 @@ struct ClaimRun {
         left -= taken
         if lane.isBackground { leftOfBackground -= taken }
         if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
+        hasProgressed = hasProgressed || taken > 0
         if lane.hasRate, taken > 0 { try Rates.spend(taken, .queue, lane.queue, db) }
         guard lane.key != 0 else { return }
         if taken > 0 { try Rates.spend(taken, .key, lane.key, db) }
-        try Self.settleHead(of: lane.lane, db)
+        if try settleHead(of: lane) { hasProgressed = true }
     }
 
     /// Raises a lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
     /// that ever lowered it.
-    private static func settleHead(of lane: Int64, _ db: Database) throws {
-        try db.execute(
+    ///
+    /// - Returns: whether it was lower.
+    private func settleHead(of lane: OpenLane) throws -> Bool {
+        let head: Int64? = try db.row(
             """
             UPDATE lane SET head = (
               SELECT min(rank) FROM task WHERE task.lane = lane.id AND state = 1 AND crash_count < 3)
-            WHERE id = $1
+            WHERE id = $1 RETURNING head
             """,
-            [lane]
-        )
+            [lane.lane]
+        )?[0]
+        return head.map { $0 > lane.head } ?? true
     }
 
     private func head(of lane: OpenLane, beyond bound: Int64) throws -> Int64? {
