@@ -60,7 +60,7 @@ struct CommitQueueTests {
             for index in 0..<20 {
                 group.addTask {
                     do throws(StoreError) {
-                        try await store.commit { db in
+                        _ = try await store.commit { db in
                             try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
                         }
                         return nil
@@ -81,7 +81,8 @@ struct CommitQueueTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
                 group.addTask {
-                    try await store.commit { db in try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                    _ = try await store.commit { db in
+                        try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
                     }
                 }
                 if index == 25 { group.cancelAll() }

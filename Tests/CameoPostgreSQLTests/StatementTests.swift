@@ -1,3 +1,4 @@
+import CameoModel
 import CameoStore
 import Foundation
 import TestSupport

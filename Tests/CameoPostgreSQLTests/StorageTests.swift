@@ -160,7 +160,9 @@ struct StorageTests {
         #expect(try await reader.data(of: digest) == Self.large)
         let other = try TemporaryFolder()
         let error = #expect(throws: StoreError.self) {
-            let place = BytesPlace(chosen: other.path) { _ in try SharedFolder(at: other.path, creating: true) }
+            let place = BytesPlace(chosen: other.path) { name throws(StoreError) in
+                try SharedFolder(at: name, creating: true)
+            }
             _ = try PostgreSQLStore(fixture.store.url, bytes: place)
         }
         #expect(error?.description.contains("it keeps its bytes in \(storage.location)") == true)

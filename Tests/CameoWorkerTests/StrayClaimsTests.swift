@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSQLite
 import CameoStore
 import TestSupport
 import Testing
@@ -9,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct StrayClaimsTests {
     private let start = ContinuousClock.now
-    private let (held, stray) = (Claim(jobID: 1, token: "held"), Claim(jobID: 2, token: "stray"))
+    private let held = Claim(jobID: 1, token: "held")
+    private let stray = Claim(jobID: 2, token: "stray")
 
     @Test func aClaimThatStaysUnknownIsGivenBack() {
         var strays = StrayClaims(patience: .seconds(15))

@@ -47,7 +47,7 @@ extension EndToEnd {
             for uri in uris.prefix(2) {
                 let read = try await fleet.command("cameo-status", "cat", uri, environment: ["CAMEO_BLOBS": nil])
                 #expect(read.exitStatus == 0, "\(read.errorText)")
-                let format = PictureFormat(sniffing: read.output.prefix(64))
+                let format = PictureFormat(sniffing: read.standardOutput.prefix(64))
                 #expect(format == (uri == uris[0] ? .webp : .png))
             }
         }
