@@ -16,6 +16,8 @@ package enum Engine {
     ///   - blobs: where a database keeps large bytes: `s3://bucket/prefix?…` or a folder that all machines share. The
     ///     database remembers it; nil: as it remembers, else in its own rows.
     ///   - creating: whether a store that does not exist is created.
+    /// - Returns: the store.
+    /// - Throws: ``StoreError``
     package static func open(
         _ name: String,
         blobs: String? = nil,
@@ -45,6 +47,8 @@ package enum Engine {
     ///   - name: the folder.
     ///   - creating: whether a store that does not exist is created.
     ///   - instead: what to do with a store that is not in a folder, for the error's message.
+    /// - Returns: the store.
+    /// - Throws: ``StoreError``
     package static func openEmbedded(
         _ name: String,
         creating: Bool = true,

@@ -27,7 +27,7 @@ struct CommitQueueTests {
                             try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
                             guard index.isMultiple(of: 4) else { return }
                             if kind == "own error" { throw Refusal() }
-                            try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
+                            try db.execute("SELECT 1 / 0")
                         }
                         return true
                     } catch {
@@ -112,7 +112,7 @@ struct CommitQueueTests {
         }
         #expect(lost == [jobs[50].claim.jobID])
         let transactions = try await fixture.sql("SELECT count(DISTINCT xmin::text) FROM outcome WHERE state = 4")
-        #expect(try #require(Int(transactions)) <= 50)
+        #expect(try #require(Int(transactions)) < 199)
         #expect(try await fixture.sql("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == "199")
         #expect(try await fixture.wrongCounts() == "")
     }
