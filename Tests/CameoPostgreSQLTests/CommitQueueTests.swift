@@ -27,7 +27,7 @@ struct CommitQueueTests {
                             try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
                             guard index.isMultiple(of: 4) else { return }
                             if kind == "own error" { throw Refusal() }
-                            try db.execute("SELECT 1 / 0")
+                            try db.execute("INSERT INTO queue(name) VALUES ($1)", ["q\(index)"])
                         }
                         return true
                     } catch {
@@ -92,11 +92,12 @@ struct CommitQueueTests {
         #expect(try await queues(fixture) == "50")
     }
 
-    @Test func settlementsThatWaitTogetherShareATransaction() async throws {
+    @Test(arguments: [false, true])
+    func settlementsThatWaitTogetherShareATransaction(oneIsLost: Bool) async throws {
         let fixture = try await StoreFixture()
         try await fixture.enqueue(200)
         let jobs = try await fixture.store.claim(limit: 200, for: "w1")
-        _ = try await fixture.store.cancel(jobs[50].claim.jobID)
+        if oneIsLost { _ = try await fixture.store.cancel(jobs[50].claim.jobID) }
         let lost = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for job in jobs {
                 group.addTask {
@@ -110,11 +111,14 @@ struct CommitQueueTests {
             }
             return try await group.reduce(into: [Int64]()) { list, id in if let id { list.append(id) } }
         }
-        #expect(lost == [jobs[50].claim.jobID])
-        let transactions = try await fixture.sql("SELECT count(DISTINCT xmin::text) FROM outcome WHERE state = 4")
-        #expect(try #require(Int(transactions)) < 199)
-        #expect(try await fixture.sql("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == "199")
+        #expect(lost == (oneIsLost ? [jobs[50].claim.jobID] : []))
+        let ended = oneIsLost ? 199 : 200
+        #expect(try await fixture.sql("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == "\(ended)")
         #expect(try await fixture.wrongCounts() == "")
+        // Beside a settlement that fails, each has a savepoint, whose rows have a number of their own.
+        guard !oneIsLost else { return }
+        let transactions = try await fixture.sql("SELECT count(DISTINCT xmin::text) FROM outcome WHERE state = 4")
+        #expect(try #require(Int(transactions)) < 200)
     }
 
     /// The server ends one of both, which runs again.

@@ -69,9 +69,15 @@ final class Connection {
         let statement = Statement(sql, values)
         try statement.check()
         try send(statement)
-        let result = try receive()
-        try finishStatement()
-        return result
+        do {
+            let result = try receive()
+            try finishStatement()
+            return result
+        } catch {
+            // Until its end has been read, the next statement would be refused.
+            if isUsable { try finishStatement() }
+            throw error
+        }
     }
 
     /// Runs a script of statements without parameters.
