@@ -85,7 +85,7 @@ extension EndToEnd {
             _ = try await fleet.sql(
                 """
                 INSERT INTO job(request)
-                SELECT '{"source": "file://\(fleet.deployment.pictures)/p' || n || '.jpg", "renditions": [{"width": 64}]}'
+                SELECT ('{"source": "file://\(fleet.deployment.pictures)/p' || n || '.jpg", "renditions": [{"width": 64}]}')::json
                 FROM generate_series(0, \(count - 1)) AS n
                 """
             )
