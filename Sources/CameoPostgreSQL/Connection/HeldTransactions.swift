@@ -30,7 +30,10 @@ final class HeldTransactions: Sendable {
                 if let refusal = watch.note(opening, connections.url) { throw refusal }
                 let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
                 do {
-                    if let value = try look(db) { return (opening, value) }
+                    if let value = try look(db) {
+                        try db.execute("SELECT set_config('idle_in_transaction_session_timeout', '30000', true)")
+                        return (opening, value)
+                    }
                     try connection.run("ROLLBACK")
                     return nil
                 } catch {

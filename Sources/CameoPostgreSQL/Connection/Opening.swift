@@ -18,11 +18,12 @@ struct Opening: Sendable {
     }
 
     /// How long a statement may take and wait for locks, and how long a transaction may wait for its client, in
-    /// milliseconds: a client that hangs blocks others no longer. And statements are not compiled: each compilation took
+    /// milliseconds: a client that hangs blocks others no longer, and a frozen worker does not keep its jobs locked beyond
+    /// its lease. And statements are not compiled: each compilation took
     /// a second, and saves nothing where a statement takes a millisecond.
     private static let limits = """
         set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
-          set_config('idle_in_transaction_session_timeout', '30000', true), set_config('jit', 'off', true)
+          set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true)
         """
     /// The server's clock and not its time of the transaction's start, which may have waited.
     private static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
