@@ -85,21 +85,26 @@ def show(run):
         print(f"FAILED: {line}")
 
 
-class Progress:
+class LineProgress:
     """A line that is redrawn on a terminal; elsewhere one line per minute."""
 
     def __init__(self):
         self.last, self.every = 0, 1 if sys.stderr.isatty() else 60
 
-    def __call__(self, run, elapsed):
+    def __call__(self, line):
         now = time.monotonic()
-        if now - self.last < self.every:
-            return
-        self.last = now
+        if now - self.last >= self.every:
+            self.last = now
+            tell(line)
+
+
+class Progress(LineProgress):
+    """The line of a run."""
+
+    def __call__(self, run, elapsed):
         kills = sum(count for name, count in run.counts.items() if name.startswith("kill ") and name != "kill renderer")
-        line = (
+        super().__call__(
             f"{elapsed / 60:5.1f} of {run.options.minutes:g} minutes: {run.done:,} jobs, {kills} kills, "
             f"{sum(run.disk.fired().values())} faults, {run.counts['power cuts']} power cuts, "
             f"{len(run.problems)} problems"
         )
-        tell(line)
