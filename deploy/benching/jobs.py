@@ -127,7 +127,6 @@ class Bench:
 
     def result(self, checks):
         count = len(self.pictures)
-        ours = self.middle("cameo")
         figures = {}
         for maker in self.makers:
             rounds = self.results[maker.name]
@@ -135,7 +134,7 @@ class Bench:
             figures[maker.name] = {
                 "label": maker.label,
                 "picturesPerSecond": round(count / seconds, 2),
-                "ratio": round(seconds / ours, 3) if ours else None,
+                "ratio": self.ratio(rounds),
                 "cpuMilliseconds": round(cpu / count * 1000, 2),
                 "busyCores": round(cpu / seconds, 2),
                 "rounds": [round(made.seconds, 3) for made in rounds],
@@ -149,6 +148,12 @@ class Bench:
             "name": self.job.name, "title": self.job.title, "set": self.job.set, "pictures": count,
             "renditions": [rendition.cameo for rendition in self.job.renditions], "makers": figures,
         }
+
+    def ratio(self, rounds):
+        """How many times as fast Cameo is: the median over the rounds, each compared with Cameo's own of the same round,
+        because the machine's speed drifts from one round to the next."""
+        ours = self.results.get("cameo")
+        return round(statistics.median(their.seconds / our.seconds for their, our in zip(rounds, ours)), 3) if ours else None
 
     def middle(self, name):
         rounds = self.results.get(name)

@@ -57,7 +57,8 @@ def page(report, drawn):
         f"{machine['processor']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, {machine['system']}, Linux {machine['kernel']}.\n"
         f"A synced write of 4 KiB takes {machine['syncMilliseconds']} ms ({machine['fileSystem']}); load before: {machine['loadAverage']}.\n"
         f"{versions}.\n",
-        "Figures are medians of interleaved rounds. A ratio says how many times as fast Cameo is: above 1, Cameo is faster.\n",
+        "Figures are medians of interleaved rounds. A ratio says how many times as fast Cameo is (the median of the rounds' own\n"
+        "ratios): above 1, Cameo is faster.\n",
     ]
     if report["quick"]:
         parts.append(QUICK)
