@@ -1,4 +1,5 @@
 import CameoModel
+import CameoStore
 import Foundation
 
 @testable import CameoPostgreSQL

@@ -78,7 +78,9 @@ extension Database {
     fileprivate func hold(_ blob: PreparedBlob, under key: CacheKey?) throws {
         guard let key else { return try blob.insert(self) }
         let source = CachedSource(
-            handedOver: blob,
+            handedOver: blob.digest,
+            bytes: blob.size,
+            mediaType: blob.mediaType,
             under: key,
             at: Date(milliseconds: now),
             sourceSeen: try nextSourceSeen()

@@ -15,7 +15,7 @@ struct Ledger {
 
         mutating func enter(_ state: JobState) {
             changes[state.code] += 1
-            if let index = SQLiteStore.ends.firstIndex(of: state) { ends[index] += 1 }
+            if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
         }
     }
 

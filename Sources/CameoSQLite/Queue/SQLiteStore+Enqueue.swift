@@ -53,7 +53,9 @@ extension SQLiteStore {
     private static func hold(_ blob: PreparedBlob, under key: CacheKey?, now: Int64, _ db: Database) throws {
         guard let key else { return try blob.insert(in: db, at: now) }
         let source = CachedSource(
-            handedOver: blob,
+            handedOver: blob.digest,
+            bytes: blob.size,
+            mediaType: blob.mediaType,
             under: key,
             at: Date(milliseconds: now),
             sourceSeen: try nextSourceSeen(db)

@@ -3,9 +3,6 @@ package import CameoStore
 internal import GRDB
 
 extension SQLiteStore {
-    /// The final states, in the order of the columns of `queue_count` that count ended jobs.
-    static let ends: [JobState] = [.completed, .discarded, .cancelled]
-
     package func metrics() async throws(StoreError) -> StoreMetrics {
         let directory = directory
         return try await read { db in
@@ -55,7 +52,7 @@ extension SQLiteStore {
         var ended = StoreCounters()
         let rows = try Row.fetchCursor(statement, arguments: [queue])
         while let row = try rows.next() {
-            for (index, state) in ends.enumerated() {
+            for (index, state) in JobState.ends.enumerated() {
                 if let family = StoreCounters.Family(state) { ended.add(row[index + 1], to: family, row[0]) }
             }
         }

@@ -20,7 +20,7 @@ enum Counters {
 
     /// Selects queues that have more ended jobs than ever ended.
     static let wrongEnds =
-        SQLiteStore.ends.map { state in
+        JobState.ends.map { state in
             """
             SELECT queue.name AS queue, '\(state.rawValue)' AS state, ever_\(state.rawValue) AS counted, actual FROM (
               SELECT queue AS id, count(*) AS actual FROM outcome WHERE state = \(state.code) GROUP BY queue) AS ended
@@ -81,7 +81,7 @@ enum Counters {
                 """
         }
         .joined(separator: ", ")
-        let ends = SQLiteStore.ends.map { "ever_\($0.rawValue) = max(ever_\($0.rawValue), \($0.rawValue))" }
+        let ends = JobState.ends.map { "ever_\($0.rawValue) = max(ever_\($0.rawValue), \($0.rawValue))" }
             .joined(separator: ", ")
         try db.execute(
             sql: """

@@ -1,10 +1,12 @@
-internal import CameoModel
-internal import CameoStore
+package import CameoModel
 internal import Foundation
 
 extension JobState {
+    /// The final states, in the order of the columns that count how often jobs have ended.
+    package static let ends: [JobState] = [.completed, .discarded, .cancelled]
+
     /// The state's value in the tables.
-    var code: Int {
+    package var code: Int {
         switch self {
         case .scheduled: 0
         case .available: 1
@@ -16,17 +18,22 @@ extension JobState {
         }
     }
 
-    init(code: Int) throws {
+    package init(code: Int) throws {
         guard let state = Self.allCases.first(where: { $0.code == code }) else {
             throw StoreError.failed("unknown job state \(code)")
         }
+        self = state
+    }
+
+    package init(stored text: String) throws {
+        guard let state = JobState(rawValue: text) else { throw StoreError.failed("unknown job state \"\(text)\"") }
         self = state
     }
 }
 
 extension Refresh {
     /// The value in the tables: the higher, the more thorough.
-    var code: Int {
+    package var code: Int {
         switch self {
         case .never: 0
         case .ifChanged: 1
@@ -34,24 +41,17 @@ extension Refresh {
         }
     }
 
-    init(code: Int) {
+    package init(code: Int) {
         self = Self.allCases.first { $0.code == code } ?? .ifChanged
     }
 }
 
-extension JobState {
-    init(stored text: String) throws {
-        guard let state = JobState(rawValue: text) else { throw StoreError.failed("unknown job state \"\(text)\"") }
-        self = state
-    }
-}
-
 extension JobFailure {
-    var stored: String {
+    package var stored: String {
         get throws { String(decoding: try WireFormat.encode(self), as: UTF8.self) }
     }
 
-    static func from(stored text: String?) throws -> JobFailure? {
+    package static func from(stored text: String?) throws -> JobFailure? {
         guard let text else { return nil }
         return try WireFormat.decode(JobFailure.self, from: Data(text.utf8))
     }

@@ -1,19 +1,25 @@
-internal import CameoHTTPCache
-internal import CameoModel
-internal import CameoStore
-internal import Foundation
+package import CameoHTTPCache
+package import CameoModel
+package import Foundation
 
 extension CachedSource {
     /// Creates an answer from uploaded bytes, which have no server: every request for the key gets them.
-    init(handedOver blob: PreparedBlob, under key: CacheKey, at time: Date, sourceSeen: Int64) {
+    package init(
+        handedOver digest: BlobDigest,
+        bytes: Int,
+        mediaType: String?,
+        under key: CacheKey,
+        at time: Date,
+        sourceSeen: Int64
+    ) {
         self.init(
             key: SourceKey(uri: key.text, scope: nil),
             finalURL: key.uri,
             head: CacheableResponse(status: 200, requestTime: time, responseTime: time),
-            mediaType: blob.mediaType,
+            mediaType: mediaType,
             freshUntil: .distantFuture,
-            blob: blob.digest,
-            bytes: blob.size,
+            blob: digest,
+            bytes: bytes,
             sourceSeen: sourceSeen,
             peers: [],
             isPinned: true
