@@ -90,8 +90,7 @@ struct JobRunner: Sendable {
         let begun = try await begin(job, claimedAt, request)
         let ticket = FetchTicket(
             number: begun.sourceSeen,
-            job: job.claim.jobID,
-            newestJob: begun.newestJob,
+            after: begun.after,
             isFirstAttempt: begun.isFirstAttempt,
             asksServer: request.refresh == .always
         )

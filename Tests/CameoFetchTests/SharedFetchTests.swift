@@ -14,8 +14,7 @@ struct SharedFetchTests {
         fetcher = try Fetcher(.forTests)
     }
 
-    /// Job 1 begins, when there are ten jobs.
-    private static let first = FetchTicket(number: 5, job: 1, newestJob: 10, isFirstAttempt: true)
+    private static let first = FetchTicket(number: 5, after: 4, isFirstAttempt: true)
 
     private func begin(
         _ ticket: FetchTicket,
@@ -31,7 +30,7 @@ struct SharedFetchTests {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
         let others = (2...10).map { job in
-            begin(FetchTicket(number: Int64(job) + 4, job: Int64(job), newestJob: 20, isFirstAttempt: true))
+            begin(FetchTicket(number: Int64(job) + 4, after: 4, isFirstAttempt: true))
         }
         try await origin.release()
         let source = try await first.value
@@ -60,13 +59,13 @@ struct SharedFetchTests {
     }
 
     @Test(arguments: [
-        (FetchTicket(number: 6, job: 10, newestJob: 11, isFirstAttempt: true), true),
+        (FetchTicket(number: 6, after: 4, isFirstAttempt: true), true),
         // Accepted after the download began.
-        (FetchTicket(number: 6, job: 11, newestJob: 11, isFirstAttempt: true), false),
+        (FetchTicket(number: 6, after: 5, isFirstAttempt: true), false),
         // An operator asked for it anew, perhaps after the download began.
-        (FetchTicket(number: 6, job: 2, newestJob: 11, isFirstAttempt: false), false),
+        (FetchTicket(number: 6, after: 4, isFirstAttempt: false), false),
         // Began before the download did, and so was accepted before.
-        (FetchTicket(number: 4, job: 2, newestJob: 10, isFirstAttempt: false), true),
+        (FetchTicket(number: 4, after: 3, isFirstAttempt: false), true),
     ])
     func onlyADownloadThatBeganAfterTheJobWasAcceptedIsJoined(ticket: FetchTicket, joins: Bool) async throws {
         #expect(ticket.mayJoin(Self.first) == joins)
@@ -86,10 +85,10 @@ struct SharedFetchTests {
     func aDownloadThatCouldNotBeJoinedIsTheNextOnesToJoin() async throws {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
-        let later = FetchTicket(number: 6, job: 11, newestJob: 12, isFirstAttempt: true)
+        let later = FetchTicket(number: 6, after: 5, isFirstAttempt: true)
         let second = begin(later)
         try await origin.awaitArrivals(of: "/held", count: 2)
-        let third = begin(FetchTicket(number: 7, job: 12, newestJob: 12, isFirstAttempt: true))
+        let third = begin(FetchTicket(number: 7, after: 5, isFirstAttempt: true))
         try await origin.release()
         #expect(try await third.value.ticket == later)
         _ = try await (first.value, second.value)
@@ -98,7 +97,7 @@ struct SharedFetchTests {
 
     @Test
     func requestsWithOtherHeadersOrWithoutATicketShareNothing() async throws {
-        let second = FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true)
+        let second = FetchTicket(number: 6, after: 4, isFirstAttempt: true)
         let tasks = [
             begin(Self.first), begin(second, headers: ["Authorization": "Bearer a"]),
             begin(second, headers: ["Authorization": "Bearer b"]),
@@ -113,8 +112,8 @@ struct SharedFetchTests {
     func whoIsCancelledLeavesTheOthersTheirDownload() async throws {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
-        let second = begin(FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true))
-        let third = begin(FetchTicket(number: 7, job: 3, newestJob: 10, isFirstAttempt: true))
+        let second = begin(FetchTicket(number: 6, after: 4, isFirstAttempt: true))
+        let third = begin(FetchTicket(number: 7, after: 4, isFirstAttempt: true))
         for task in [first, third] {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -130,7 +129,7 @@ struct SharedFetchTests {
     func aDownloadThatNobodyWaitsForAnyMoreHangsUp() async throws {
         let first = begin(Self.first, "/never")
         try await origin.awaitArrivals(of: "/never")
-        let ticket = FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true)
+        let ticket = FetchTicket(number: 6, after: 4, isFirstAttempt: true)
         let second = begin(ticket, "/never")
         first.cancel()
         second.cancel()
@@ -148,7 +147,7 @@ struct SharedFetchTests {
         let first = begin(Self.first, "/held?status=503")
         try await origin.awaitArrivals(of: "/held")
         let second = begin(
-            FetchTicket(number: 6, job: 2, newestJob: 10, isFirstAttempt: true),
+            FetchTicket(number: 6, after: 4, isFirstAttempt: true),
             "/held?status=503"
         )
         try await origin.release()
@@ -171,7 +170,7 @@ struct SharedFetchTests {
     @Test
     func whatIsOverIsFetchedAnew() async throws {
         for job in 1...3 as ClosedRange<Int64> {
-            let ticket = FetchTicket(number: job, job: job, newestJob: 3, isFirstAttempt: true)
+            let ticket = FetchTicket(number: job, after: 0, isFirstAttempt: true)
             _ = try await fetcher.fetch(origin.url("/bytes"), ticket: ticket)
         }
         #expect(try await origin.counts().requests["/bytes"] == 3)

@@ -179,16 +179,6 @@ struct SettleTests {
         #expect(later < latest)
     }
 
-    @Test func aFetchKnowsWhichJobsWereAcceptedBeforeIt() async throws {
-        let fixture = try StoreFixture()
-        let job = try await claimOne(fixture)
-        let request = try ThumbnailRequest(parsing: job.request.utf8)
-        let accepted = try #require(try await fixture.enqueue(3).last).jobID
-        #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted)
-        try await fixture.enqueue()
-        #expect(try await fixture.store.beginFetch(job.claim, of: request).newestJob == accepted + 1)
-    }
-
     @Test func onlyTheFirstFetchOfAJobIsItsFirstAttempt() async throws {
         let fixture = try StoreFixture()
         var job = try await claimOne(fixture)

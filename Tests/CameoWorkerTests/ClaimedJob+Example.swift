@@ -18,7 +18,7 @@ extension ClaimedJob {
             uploadedBlob: nil,
             createdAt: Date(timeIntervalSince1970: 0),
             availableAt: Date(timeIntervalSince1970: 0),
-            begun: BegunFetch(sourceSeen: 1, newestJob: 1, isFirstAttempt: true)
+            begun: BegunFetch(sourceSeen: 1, after: 0, isFirstAttempt: true)
         )
     }
 }

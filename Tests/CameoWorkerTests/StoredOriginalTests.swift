@@ -36,7 +36,7 @@ struct StoredOriginalTests {
             maximumBytes: 1_000
         )
         let number = try await bench.store.nextSourceSeen()
-        let ticket = FetchTicket(number: number, job: number, newestJob: 0, isFirstAttempt: true)
+        let ticket = FetchTicket(number: number, after: number, isFirstAttempt: true)
         let pictures = try await resolver.fetch(request, ticket, WorkClock())
         #expect(pictures.sourceSeen(ticket) <= number)
         return (pictures, pictures.sourceSeen(ticket))
@@ -55,7 +55,7 @@ struct StoredOriginalTests {
             maximumBytes: 1_000
         )
         let request = ThumbnailRequest(source: CameoURI.source(uri).text, renditions: [Rendition(width: 64)])
-        let ticket = FetchTicket(number: 9, job: 9, newestJob: 0, isFirstAttempt: true)
+        let ticket = FetchTicket(number: 9, after: 9, isFirstAttempt: true)
         let failure = try #require(
             await #expect(throws: JobFailure.self) { _ = try await guarded.fetch(request, ticket, WorkClock()) }
         )

@@ -74,12 +74,7 @@ struct TenantTests {
         try await origin.script(path, held)
         let number = try await bench.store.nextSourceSeen()
         let fetches = ["a", "b", "a"].enumerated().map { index, tenant in
-            let ticket = FetchTicket(
-                number: number + Int64(index),
-                job: Int64(index),
-                newestJob: 10,
-                isFirstAttempt: true
-            )
+            let ticket = FetchTicket(number: number + Int64(index), after: 0, isFirstAttempt: true)
             return Task.immediate {
                 try await bench.fetcher.fetch(origin.url(path), headers: ["X-Tenant": tenant], ticket: ticket)
             }

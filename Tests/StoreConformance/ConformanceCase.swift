@@ -13,8 +13,6 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all =
-        claiming + givingWay + settling + joining + limiting + losing + operating + keeping + backfilling + caching
-        + following
-        + reporting
-        + telling + counting
+        claiming + givingWay + settling + joining + sharing + limiting + losing + operating + keeping + backfilling
+        + caching + following + reporting + telling + counting
 }

@@ -1,26 +1,23 @@
 /// The start of a job's fetch in the store's order of events, which is independent of clocks.
 ///
 /// DESIGN: concurrent jobs for one source share one download (``SharedFetches``). But a job's fetch must begin after the job
-/// was accepted (invariant I5), so the job may join only a download that began later. Clock times cannot decide that: the
-/// clock may be set, and a producer's transaction may stay open for long. The store can, because SQLite has one writer: a
-/// job whose number is in the table when a fetch begins was accepted before the fetch.
+/// was accepted (invariant I5), and after the last request that joined it, so the job may join only a download that began
+/// later. Neither clock times nor the numbers of jobs can decide that: a clock may be set, and a producer's transaction may
+/// stay open for long after it got its job's number. So a job that is accepted or joined notes the last fetch's number.
 package struct FetchTicket: Hashable, Sendable {
     /// `sourceSeen`: later fetches have larger numbers (invariant I4). All thumbnails of a download carry the number of the
     /// job that began it, so that a joined download never counts as newer than it is.
     package let number: Int64
-    package let job: Int64
-    /// The largest job number when the fetch began.
-    package let newestJob: Int64
-    /// Whether this is the job's first attempt. An operator's retry requests the source anew, and the job's number does not
-    /// tell when that was.
+    /// The number of the last fetch that had begun when the job was requested.
+    package let after: Int64
+    /// Whether this is the job's first attempt. A later one, or an operator's retry, requests the source anew.
     package let isFirstAttempt: Bool
     /// Whether the server must be asked even if the cached response is fresh.
     package let asksServer: Bool
 
-    package init(number: Int64, job: Int64, newestJob: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
+    package init(number: Int64, after: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
         self.number = number
-        self.job = job
-        self.newestJob = newestJob
+        self.after = after
         self.isFirstAttempt = isFirstAttempt
         self.asksServer = asksServer
     }
@@ -29,6 +26,6 @@ package struct FetchTicket: Hashable, Sendable {
     /// one must.
     package func mayJoin(_ other: FetchTicket) -> Bool {
         guard other.asksServer || !asksServer else { return false }
-        return other.number > number || (isFirstAttempt && job <= other.newestJob)
+        return other.number > number || (isFirstAttempt && other.number > after)
     }
 }

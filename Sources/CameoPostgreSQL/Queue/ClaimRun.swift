@@ -16,7 +16,6 @@ struct ClaimRun {
     private let db: Database
     private let worker: String
     private let queues: [String]?
-    private let newestJob: Int64
     private var left: Int
     private var leftOfBackground: Int
     private var rooms: [Int64: Int] = [:]
@@ -29,12 +28,7 @@ struct ClaimRun {
         self.queues = queues
         self.worker = worker
         (left, leftOfBackground) = (limit, background)
-        newestJob = try Self.newestJob(db)
     }
-
-    /// The highest id of a job. Ids are issued when a job is inserted: one whose transaction is still open may be lower,
-    /// and counts as accepted when it was inserted.
-    static func newestJob(_ db: Database) throws -> Int64 { try db.value("SELECT max(id) FROM job") ?? 0 }
 
     /// Claims jobs that are not poison jobs.
     mutating func usual() throws -> [ClaimedJob] {
@@ -170,7 +164,7 @@ struct ClaimRun {
     /// Makes jobs available whose time has come.
     static func promoteDueJobs(_ db: Database) throws {
         for row in try db.query("SELECT \(promoted), before FROM promote_due($1, $2) AS task", [db.now, promotions]) {
-            db.move(try TaskRow(row), from: try JobState(code: try row[19]), to: .available)
+            db.move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
         }
     }
 
@@ -238,26 +232,26 @@ struct ClaimRun {
         for (task, row) in taken {
             db.move(task, from: .available, to: .running)
             guard let token = task.token else { throw StoreError.failed("job \(task.id) was claimed without a token") }
-            let digest: String? = try row[24]
+            let digest: String? = try row[25]
             let blob = digest.flatMap(BlobDigest.init(hex:))
             jobs.append(
                 ClaimedJob(
                     claim: Claim(jobID: task.id, token: token),
-                    request: try row[19],
+                    request: try row[20],
                     refresh: task.refresh,
                     queue: queue.name,
                     isBackground: queue.isBackground,
                     attempt: task.attempt,
                     maxAttempts: task.maxAttempts,
                     crashCount: task.crashCount,
-                    previousFailure: try JobFailure.from(stored: try row[22]),
-                    uploadedBytes: task.upload == nil || blob != nil ? nil : try row[23] ?? 0,
+                    previousFailure: try JobFailure.from(stored: try row[23]),
+                    uploadedBytes: task.upload == nil || blob != nil ? nil : try row[24] ?? 0,
                     uploadedBlob: blob,
-                    createdAt: Date(milliseconds: try row[20]),
+                    createdAt: Date(milliseconds: try row[21]),
                     availableAt: Date(milliseconds: task.due),
                     begun: BegunFetch(
-                        sourceSeen: try row[21],
-                        newestJob: newestJob,
+                        sourceSeen: try row[22],
+                        after: task.fetchAfter,
                         isFirstAttempt: task.tries == 1
                     )
                 )

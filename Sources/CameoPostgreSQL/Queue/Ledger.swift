@@ -137,7 +137,7 @@ extension Database {
         for row in rows {
             let task = try TaskRow(row)
             if let token = task.token { ledger.claimed[token] = task }
-            if try row[19] == true { ledger.limitedQueues.insert(task.queue) }
+            if try row[20] == true { ledger.limitedQueues.insert(task.queue) }
         }
     }
 

@@ -49,9 +49,9 @@ extension Database {
         let ids: [Int64] = try column(
             """
             INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, refresh, unique_key, upload,
-              hooked)
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
-              $7::bigint[], $8::bigint[], $9::int[], $10::smallint[], $11::text[], $12::bigint[], $13::boolean[])
+              hooked, fetch_after)
+            SELECT new.*, \(TaskRow.lastFetch) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
+              $7::bigint[], $8::bigint[], $9::int[], $10::smallint[], $11::text[], $12::bigint[], $13::boolean[]) AS new
             ON CONFLICT (unique_key) WHERE state <> 2 DO NOTHING RETURNING id
             """,
             [

@@ -10,7 +10,7 @@ extension PostgreSQLStore {
             try db.noteUse(of: ingredients)
             return BegunFetch(
                 sourceSeen: try db.nextSourceSeen(),
-                newestJob: try ClaimRun.newestJob(db),
+                after: task.fetchAfter,
                 isFirstAttempt: task.tries == 1
             )
         }

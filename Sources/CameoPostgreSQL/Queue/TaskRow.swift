@@ -23,15 +23,20 @@ struct TaskRow: Sendable {
     var isHooked: Bool
     var token: String?
     var worker: String?
+    /// The number of the last fetch that had begun when the job was requested, by itself or by a request that joined it.
+    var fetchAfter: Int64 = 0
 
     var rank: Int64 { Rank.of(id, due: due, priority: priority) }
 
     /// The columns of ``init(_:from:)``, in its order.
     static let columns = [
         "id", "queue", "key", "lane", "state", "priority", "due", "attempt", "max_attempts", "crash_count", "tries",
-        "attempted_at", "failed", "refresh", "unique_key", "upload", "token", "worker", "hooked",
+        "attempted_at", "failed", "refresh", "unique_key", "upload", "token", "worker", "hooked", "fetch_after",
     ]
     .map { "task.\($0)" }.joined(separator: ", ")
+
+    /// The number of the last fetch that has begun, as SQL.
+    static let lastFetch = "(SELECT last_value - (NOT is_called)::int FROM source_seen)"
 
     init(
         id: Int64,
@@ -82,6 +87,7 @@ struct TaskRow: Sendable {
         token = try row[16]
         worker = try row[17]
         isHooked = try row[18]
+        fetchAfter = try row[19]
     }
 
     /// Finds a task, and locks it in a commit; nil for a job that has ended or is not yet accepted.
@@ -98,8 +104,8 @@ struct TaskRow: Sendable {
         try db.execute(
             """
             INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
-              refresh, unique_key, upload, hooked)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+              refresh, unique_key, upload, hooked, fetch_after)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \(Self.lastFetch))
             """,
             [
                 id, queue, key, lane, state.code, priority, due, rank, maxAttempts, tries, attemptedAt, refresh.code,
@@ -114,12 +120,12 @@ struct TaskRow: Sendable {
             """
             UPDATE task SET state = $1, priority = $2, due = $3, rank = $4, attempt = $5, crash_count = $6, tries = $7,
               attempted_at = $8, failed = $9, refresh = $10, unique_key = $11, upload = $12, token = $13, worker = $14,
-              hooked = $15
-            WHERE id = $16
+              hooked = $15, fetch_after = $16
+            WHERE id = $17
             """,
             [
                 state.code, priority, due, rank, attempt, crashCount, tries, attemptedAt, failed, refresh.code,
-                uniqueKey, upload, token, worker, isHooked, id,
+                uniqueKey, upload, token, worker, isHooked, fetchAfter, id,
             ]
         )
     }

@@ -28,6 +28,7 @@ extension Database {
         raised.refresh = task.refresh.joined(with: joining.refresh)
         if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
         raised.isHooked = task.isHooked || joining.isHooked
+        raised.fetchAfter = try value("SELECT \(TaskRow.lastFetch)") ?? 0
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try raised.update(self)
         if raised.state != task.state {

@@ -58,7 +58,7 @@ extension Schema {
             WHERE task.id = wanted.id
             RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
               task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
-              task.unique_key, task.upload, task.token, task.worker, task.hooked,
+              task.unique_key, task.upload, task.token, task.worker, task.hooked, task.fetch_after,
               job.request::text, job.created_at, nextval('source_seen'),
               CASE WHEN task.failed IS NOT NULL THEN (
                 SELECT attempt.failure::text FROM attempt
@@ -98,14 +98,16 @@ extension Schema {
             UPDATE task SET state = 1 FROM due_now WHERE task.id = due_now.id
             RETURNING due_now.state, task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due,
               task.attempt, task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed,
-              task.refresh, task.unique_key, task.upload, task.token, task.worker, task.hooked;
+              task.refresh, task.unique_key, task.upload, task.token, task.worker, task.hooked,
+              task.fetch_after;
           END $$;
         """
 
     private static let taskColumns = """
         id bigint, queue bigint, key bigint, lane bigint, state smallint, priority integer, due bigint,
             attempt integer, max_attempts integer, crash_count integer, tries integer, attempted_at bigint,
-            failed integer, refresh smallint, unique_key text, upload bigint, token text, worker text, hooked boolean
+            failed integer, refresh smallint, unique_key text, upload bigint, token text, worker text, hooked boolean,
+            fetch_after bigint
         """
 
     private static let claimedColumns = """

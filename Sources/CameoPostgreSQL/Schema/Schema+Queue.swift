@@ -235,6 +235,8 @@ extension Schema {
           upload bigint,
           -- Its end is to be delivered to the hooks in `job_hook`.
           hooked boolean NOT NULL DEFAULT false,
+          -- The number of the last fetch that had begun when the job was accepted, or joined: it shares only later ones.
+          fetch_after bigint NOT NULL DEFAULT 0,
           token text COLLATE "C",
           worker text COLLATE "C",
           CONSTRAINT "only a running job has a claim" CHECK (

@@ -214,11 +214,9 @@ extension SQLiteStore {
     /// The values recorded when fetches begin; each claimed job gets its own `sourceSeen`.
     private struct Beginning {
         private var sourceSeen: Int64
-        private let newestJob: Int64
 
         init(_ db: Database) throws {
             sourceSeen = try SQLiteStore.nextSourceSeen(db)
-            newestJob = try SQLiteStore.newestJob(db)
         }
 
         /// Records which numbers were used; without a job, none is.
@@ -229,7 +227,7 @@ extension SQLiteStore {
 
         mutating func next(of task: TaskRow) -> BegunFetch {
             defer { sourceSeen += 1 }
-            return BegunFetch(sourceSeen: sourceSeen, newestJob: newestJob, isFirstAttempt: task.tries == 0)
+            return BegunFetch(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
         }
     }
 

@@ -12,14 +12,10 @@ extension SQLiteStore {
             try Self.noteUse(of: ingredients, now: now, db)
             return BegunFetch(
                 sourceSeen: try Self.nextSourceSeen(db),
-                newestJob: try Self.newestJob(db),
+                after: task.fetchAfter,
                 isFirstAttempt: task.tries == 1
             )
         }
-    }
-
-    static func newestJob(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM job")) ?? 0
     }
 
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {

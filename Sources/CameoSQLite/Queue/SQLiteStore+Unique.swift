@@ -41,6 +41,7 @@ extension SQLiteStore {
         raised.refresh = task.refresh.joined(with: joining.refresh)
         if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
         raised.isHooked = task.isHooked || joining.isHooked
+        raised.fetchAfter = try Int64.fetchOne(db.cachedStatement(sql: "SELECT \(TaskRow.lastFetch)")) ?? 0
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try raised.update(db)
         if raised.state != task.state {

@@ -24,14 +24,19 @@ struct TaskRow {
     var isHooked: Bool
     var token: String?
     var worker: String?
+    /// The number of the last fetch that had begun when the job was requested, by itself or by a request that joined it.
+    var fetchAfter: Int64 = 0
 
     var rank: Int64 { Rank.of(id, due: due, priority: priority) }
     var waits: Bool { state != .running }
 
     private static let columns = """
         id, queue, key, lane, state, priority, due, attempt, max_attempts, crash_count, tries, attempted_at, failed,
-        refresh, unique_key, upload, token, worker, hooked
+        refresh, unique_key, upload, token, worker, hooked, fetch_after
         """
+
+    /// The number of the last fetch that has begun, as SQL.
+    static let lastFetch = "(SELECT value FROM sequence WHERE name = 'source_seen')"
 
     init(
         id: Int64,
@@ -81,6 +86,7 @@ struct TaskRow {
         token = row[16]
         worker = row[17]
         isHooked = row[18]
+        fetchAfter = row[19]
     }
 
     /// Finds a task; nil for a job that has ended or is not yet accepted.
@@ -110,8 +116,8 @@ struct TaskRow {
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
-                  refresh, unique_key, upload, hooked)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  refresh, unique_key, upload, hooked, fetch_after)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(Self.lastFetch))
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
@@ -127,13 +133,13 @@ struct TaskRow {
             sql: """
                 UPDATE task SET state = ?, priority = ?, due = ?, rank = ?, attempt = ?, crash_count = ?, tries = ?,
                   attempted_at = ?, failed = ?, refresh = ?, unique_key = ?, upload = ?, token = ?, worker = ?,
-                  hooked = ?
+                  hooked = ?, fetch_after = ?
                 WHERE id = ?
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
             state.code, priority, due, rank, attempt, crashCount, tries, attemptedAt, failed, refresh.code, uniqueKey,
-            upload, token, worker, isHooked, id,
+            upload, token, worker, isHooked, fetchAfter, id,
         ]
         try update.execute(arguments: StatementArguments(own))
     }

@@ -98,6 +98,10 @@ extension Schema {
         """
 
     /// The tables that a claim reads.
+    /// Version 2. The number of the last fetch that had begun when the job was accepted, or joined: it shares only later
+    /// ones.
+    static let laterFetches = "ALTER TABLE task ADD COLUMN fetch_after INTEGER NOT NULL DEFAULT 0;"
+
     static let queueTables = """
         CREATE TABLE queue(
           id INTEGER PRIMARY KEY,
