@@ -1,4 +1,4 @@
-"""A fleet under attack: three workers, each with links of its own to PostgreSQL, and one link to an S3 server."""
+"""A fleet under attack: three workers, each in a network of its own with links to PostgreSQL and to an S3 server."""
 
 import collections
 import itertools
@@ -10,15 +10,14 @@ import subprocess
 import threading
 import time
 
+from soaking import fleet_attacks, network
 from soaking.links import Links
 from soaking.process import Worker
 from soaking.servers import Database, Objects
 
 HOSTS = 3
 WAITING = 60  # jobs below which more are enqueued
-LEASE = 15  # seconds
 STUCK = 120  # seconds without any job's end after which the rest counts as stuck
-TAIL = 0.5  # seconds of commits that a failover loses
 SKEWS = (3_600, -3_600, 0)  # seconds by which the clocks of the hosts are wrong
 SIZES = [
     ["--size", "96x96:cover:webp", "--size", "200x:jpeg"],
@@ -28,22 +27,23 @@ SIZES = [
 
 
 class Host:
-    """A worker with its links and its clock."""
+    """A worker with its network, its links and its clock."""
 
     def __init__(self, run, number):
         self.run, self.number = run, number
-        self.link = run.links.link(lambda: run.database.port)
+        self.network = network.Namespace(number) if run.has_namespaces else network.ThisNetwork()
+        self.link = run.links.link(lambda: run.database.port, self.network.address)
         faults = run.folder / f"faults-{number}"
         faults.mkdir()
         (faults / "clock").write_text(str(SKEWS[number]))
         self.variables = {
-            "CAMEO_STORE": f"postgres://cameo@127.0.0.1:{self.link.port}/postgres",
+            "CAMEO_STORE": f"postgres://cameo@{self.network.address}:{self.link.port}/postgres",
             "LD_PRELOAD": str(run.folder / "faults.so"), "CAMEO_FAULTS": str(faults),
         }
         self.worker = None
 
     def start(self):
-        self.worker = Worker(self.run, "--concurrency", "4", **self.variables)
+        self.worker = Worker(self.run, "--concurrency", "4", prefix=self.network.prefix, **self.variables)
 
     def running(self):
         """How many jobs the database says that its worker runs."""
@@ -71,15 +71,17 @@ class FleetRun:
         folder.chmod(0o755)  # for the user of the server
         self.database = Database(folder / "database")
         self.objects = Objects(folder / "objects")
-        self.bucket = self.links.link(lambda: self.objects.port)
+        self.producers = self.links.link(lambda: self.database.port)
+        self.hosts, self.has_namespaces = [], network.are_possible()
+        self.shared = network.SharedAddress() if self.has_namespaces else network.ThisNetwork()
+        self.bucket = self.links.link(lambda: self.objects.port, self.shared.address)
         self.environment = dict(
             os.environ, **Objects.environment,
-            CAMEO_STORE=f"postgres://cameo@127.0.0.1:{self.database.port}/postgres",
-            CAMEO_BLOBS=f"s3://cameo/soak?endpoint=http://127.0.0.1:{self.bucket.port}&region=us-east-1",
+            CAMEO_STORE=f"postgres://cameo@127.0.0.1:{self.producers.port}/postgres",
+            CAMEO_BLOBS=f"s3://cameo/soak?endpoint=http://{self.shared.address}:{self.bucket.port}&region=us-east-1",
         )
-        self.producers = self.links.link(lambda: self.database.port)
-        self.environment["CAMEO_STORE"] = f"postgres://cameo@127.0.0.1:{self.producers.port}/postgres"
-        self.hosts = [Host(self, number) for number in range(HOSTS)]
+        for number in range(HOSTS):
+            self.hosts.append(Host(self, number))
 
     # The work
 
@@ -90,11 +92,12 @@ class FleetRun:
         self.started = time.monotonic()
         producer = threading.Thread(target=self.produce)
         producer.start()
+        possible = fleet_attacks.ATTACKS + [fleet_attacks.cable_pulled] * self.has_namespaces
         attacks = []
         while (elapsed := time.monotonic() - self.started) < self.options.minutes * 60:
             progress(f"{elapsed / 60:5.1f} of {self.options.minutes:g} minutes: {len(self.acknowledged):,} jobs enqueued, "
                      f"{sum(self.counts.values())} attacks, {len(self.problems)} problems")
-            attacks = attacks or self.rng.sample(ATTACKS, len(ATTACKS))
+            attacks = attacks or self.rng.sample(possible, len(possible))
             attack = attacks.pop()
             try:
                 attack(self)
@@ -246,6 +249,9 @@ class FleetRun:
                 host.worker.send(signal.SIGCONT)
                 host.worker.process.kill()
                 host.worker.process.wait()
+            host.network.close()
+        if hasattr(self, "shared"):
+            self.shared.close()
         for server in ("database", "objects"):
             if hasattr(self, server):
                 getattr(self, server).close()
@@ -264,10 +270,11 @@ class FleetRun:
             ("jobs done", f"{done:,} of {len(self.acknowledged):,} acknowledged, {done / self.total:.1f}/s"),
             *((f"  discarded {code}", f"{count}") for code, count in sorted(self.reasons.items())),
             ("time", f"{self.total / 60:.1f} minutes, seed {self.options.seed}"),
+            ("hosts", f"{HOSTS}, " + ("in network namespaces" if self.has_namespaces else "on one network: namespaces need root")),
             ("attacks", f"{sum(self.counts.values())}"),
             *((f"  {name}", f"{count}") for name, count in sorted(self.counts.items())),
             ("refused with a reason", f"{sum(self.refusals.values())} enqueues"),
-            ("lost with a failover's tail", f"{self.tail}, acknowledged less than {TAIL + 1:g} s before"),
+            ("lost with a failover's tail", f"{self.tail}, acknowledged less than {fleet_attacks.TAIL + 1:g} s before"),
             *((name, f"{len(jobs)}") for name, jobs in self.results.items()),
             *((f"recovery: {what}", f"{max(times):.1f} s at most, median {statistics.median(times):.1f} s, {len(times)} times")
               for what, times in sorted(self.recoveries.items())),
@@ -276,114 +283,3 @@ class FleetRun:
             print(f"{name:44}{text}")
         for line in self.failures():
             print(f"FAILED: {line}")
-
-
-# Attacks
-
-
-def worker_killed(run):
-    host = run.a_busy_host()
-    host.worker.process.kill()
-    host.worker.process.wait()
-    run.measure("a killed worker's jobs are others'", lambda: host.running() == 0, LEASE + 10)
-
-
-def all_workers_killed(run):
-    for host in run.hosts:
-        host.worker.process.kill()
-        host.worker.process.wait()
-
-
-def worker_frozen_beyond_its_lease(run):
-    host = run.a_busy_host()
-    host.worker.send(signal.SIGSTOP)
-    try:
-        run.measure("a frozen worker's jobs are others'", lambda: host.running() == 0, LEASE + 10)
-    finally:
-        host.worker.send(signal.SIGCONT)
-
-
-def connections_killed(run):
-    run.database.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cameo'")
-    run.jobs_end_again("jobs end after all connections were killed")
-
-
-def server_restarted(run):
-    run.database.restart(signal.SIGINT)
-    run.jobs_end_again("jobs end after the server's restart")
-
-
-def server_crashed(run):
-    run.database.restart(signal.SIGQUIT)
-    run.jobs_end_again("jobs end after the server's crash")
-
-
-def failover_that_loses_the_tail(run):
-    run.database.fail_over(TAIL)
-    known = set(map(int, run.database.ask("SELECT id FROM job").split()))
-    with run.lock:
-        missing = [job for job, time_ in run.acknowledged.items() if job not in known]
-        for job in missing:
-            if time.monotonic() - run.acknowledged[job] < 30:
-                run.tail += 1
-                del run.acknowledged[job]
-    run.jobs_end_again("jobs end after a failover")
-    run.database.follow()
-
-
-def link_to_the_server_cut(run):
-    host = run.rng.choice(run.hosts)
-    host.link.become("cut")
-    time.sleep(run.rng.uniform(1, LEASE + 5))
-    host.link.become("open")
-    run.jobs_end_again("jobs end after a link was cut")
-
-
-def link_to_the_server_stalled(run):
-    host = run.rng.choice(run.hosts)
-    host.link.become("stalled")
-    time.sleep(run.rng.uniform(1, LEASE + 5))
-    host.link.become("open")
-    run.jobs_end_again("jobs end after a link was stalled")
-
-
-def link_to_the_server_slow(run):
-    host = run.rng.choice(run.hosts)
-    host.link.become("slow")
-    time.sleep(5)
-    host.link.become("open")
-
-
-def bucket_unreachable(run):
-    run.bucket.become("cut")
-    time.sleep(run.rng.uniform(1, 10))
-    run.bucket.become("open")
-    run.jobs_end_again("jobs end after the bucket was away")
-
-
-def bucket_slow(run):
-    run.bucket.become("slow")
-    time.sleep(5)
-    run.bucket.become("open")
-
-
-def connections_exhausted(run):
-    """Others take every connection that is free, for four seconds."""
-    words = ["psql", "-X", "-q", "-h", "127.0.0.1", "-p", str(run.database.port), "-U", "cameo", "-d", "postgres", "-c", "SELECT pg_sleep(4)"]
-    others = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(70)]
-    for other in others:
-        other.wait()
-    run.jobs_end_again("jobs end after connections ran out")
-
-
-def queue_locked_by_another(run):
-    """A foreign transaction locks the queue's table and does nothing for three seconds."""
-    run.database.ask("BEGIN; LOCK TABLE task IN EXCLUSIVE MODE; SELECT pg_sleep(3); COMMIT")
-    run.jobs_end_again("jobs end after the queue was locked")
-
-
-ATTACKS = [
-    worker_killed, all_workers_killed, worker_frozen_beyond_its_lease, connections_killed, server_restarted, server_crashed,
-    failover_that_loses_the_tail, link_to_the_server_cut, link_to_the_server_stalled, link_to_the_server_slow,
-    bucket_unreachable, bucket_slow, connections_exhausted, queue_locked_by_another,
-]

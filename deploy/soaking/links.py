@@ -17,9 +17,9 @@ class Links:
     def run(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
-    def link(self, target):
-        """`target` returns the port of whoever answers at the other end now."""
-        link = Link(self, target)
+    def link(self, target, address="127.0.0.1"):
+        """`target` returns the port of whoever answers at the other end now; `address` is where the link begins."""
+        link = Link(self, target, address)
         self.run(link.listen())
         return link
 
@@ -31,15 +31,15 @@ class Links:
 class Link:
     """A port that leads to another. A new connection through a cut link is refused."""
 
-    def __init__(self, links, target):
-        self.links, self.target = links, target
+    def __init__(self, links, target, address):
+        self.links, self.target, self.address = links, target, address
         self.is_cut, self.delay = False, 0
         self.writers = set()
 
     async def listen(self):
         self.passing = asyncio.Event()
         self.passing.set()
-        self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
+        self.server = await asyncio.start_server(self.serve, self.address, 0)
         self.port = self.server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):

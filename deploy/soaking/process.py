@@ -13,11 +13,11 @@ class Worker:
 
     count = 0
 
-    def __init__(self, run, *arguments, **environment):
+    def __init__(self, run, *arguments, prefix=(), **environment):
         Worker.count += 1
         self.log = run.folder / "logs" / f"worker-{Worker.count:04d}.log"
         command = [
-            run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning", "--retry-base", "0.05",
+            *prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning", "--retry-base", "0.05",
             "--retry-cap", "1", "--render-concurrency", "1", *arguments,
         ]
         with open(self.log, "wb") as log:

@@ -112,14 +112,28 @@ class Database:
 
     def ask(self, sql, node=None):
         """What psql prints: rows in lines, columns separated by |."""
-        port = self.nodes[self.primary if node is None else node][1]
         done = subprocess.run(
-            ["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(port), "-U", "cameo", "-d", "postgres"],
-            input=f"SET search_path TO cameo;\n{sql};\n", capture_output=True, text=True,
+            self.psql(self.primary if node is None else node), input=f"SET search_path TO cameo;\n{sql};\n",
+            capture_output=True, text=True,
         )
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
         return done.stdout.strip()
+
+    def psql(self, node):
+        return ["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.nodes[node][1]),
+                "-U", "cameo", "-d", "postgres"]
+
+    def leave_idle(self, sql, seconds):
+        """Runs a statement in a transaction that goes on without doing anything, until the server ends it."""
+        with subprocess.Popen(
+            self.psql(self.primary), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+        ) as session:
+            session.stdin.write(
+                f"SET search_path TO cameo;\nSET idle_in_transaction_session_timeout = '{seconds}s';\nBEGIN;\n{sql};\n")
+            session.stdin.flush()
+            time.sleep(seconds + 0.5)
+            session.stdin.close()
 
     def close(self):
         for node, server in self.servers.items():
@@ -133,13 +147,22 @@ class Objects:
     environment = {"AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing"}
 
     def __init__(self, folder):
+        self.folder = folder
         folder.mkdir()
+        self.start()
+
+    def start(self):
         script = REPOSITORY / "Tests/TestSupport/swift_server.py"
         self.server = subprocess.Popen(
-            [REPOSITORY / ".build/object-servers/bin/python", "-W", "ignore", script, folder],
+            [REPOSITORY / ".build/object-servers/bin/python", "-W", "ignore", script, self.folder],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         )
         self.port = json.loads(self.server.stdout.readline())["port"]
+
+    def crash(self):
+        """Kills it, and starts it on what it has stored."""
+        self.close()
+        self.start()
 
     def close(self):
         self.server.kill()
