@@ -280,6 +280,6 @@ class FleetRun:
               for what, times in sorted(self.recoveries.items())),
         ]
         for name, text in rows:
-            print(f"{name:44}{text}")
+            print(f"{name:56}{text}")
         for line in self.failures():
             print(f"FAILED: {line}")
