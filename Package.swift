@@ -234,7 +234,7 @@ let package = Package(
         // For deploy/bench.
         .executableTarget(
             name: "cameo-queue-bench",
-            dependencies: ["CameoModel", "CameoStore", "CameoSQLite"],
+            dependencies: ["CameoModel", "CameoStore", "CameoEngine"],
             path: "Tests/QueueBench"
         ),
         .executableTarget(

@@ -1,75 +1,49 @@
+import CameoEngine
 import CameoModel
-import CameoSQLite
 import CameoStore
 import Foundation
 
-// For deploy/bench. What it prints are milliseconds, and numbers of jobs.
+// For deploy/bench. What it prints are milliseconds, and numbers of jobs. Several of these may work on a store at once.
 //   cameo-queue-bench STORE claim ROUNDS    the median and the slowest time of a claim of 32, and how many jobs it gave;
 //                                           what was claimed is given back between the rounds, and is not timed
 //   cameo-queue-bench STORE drain           claims and completes every job, without pictures; how many, and the time
+//   cameo-queue-bench STORE enqueue COUNT   enqueues so many, 1,000 a call, in a store that it makes if there is none;
+//                                           how many, and the time
+//   cameo-queue-bench STORE loop BATCH LOOPS SECONDS [BYTES]
+//                                           prints a line and waits for one; then claims a batch and completes it, again
+//                                           and again, in so many loops, for so long or until nothing is left, with a
+//                                           thumbnail of so many bytes for each job; how many jobs, and the time
+//   cameo-queue-bench STORE churn SECONDS   enqueues, claims and completes; every second the number of jobs that have
+//                                           ended in it, and the median and the slowest time of a claim of 32
+//   cameo-queue-bench STORE follow          claims and completes what it is woken for, and prints each job's id when it
+//                                           is claimed, until it is killed
 let arguments = CommandLine.arguments
-guard arguments.count >= 3 else { fatalError("usage: cameo-queue-bench STORE claim ROUNDS | drain") }
-let store = try SQLiteStore(at: arguments[1], creating: false)
-/// Several of these may work on a store at once.
-let worker = "bench-\(ProcessInfo.processInfo.processIdentifier)"
-try await store.register(
-    WorkerDescription(id: worker, host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
+guard arguments.count >= 3 else { fatalError("usage: cameo-queue-bench STORE MEASUREMENT …, as in its source") }
+
+func number(_ index: Int) -> Int {
+    guard arguments.indices.contains(index), let value = Int(arguments[index]) else {
+        fatalError("\(arguments[2]): a number is missing")
+    }
+    return value
+}
+
+let bench = QueueBench(
+    store: try Engine.open(arguments[1], creating: arguments[2] == "enqueue"),
+    worker: "bench-\(ProcessInfo.processInfo.processIdentifier)"
 )
+try await bench.register()
 switch arguments[2] {
-case "claim": try await claim(rounds: arguments.count > 3 ? Int(arguments[3]) ?? 50 : 50)
-case "drain": try await drain()
+case "claim": try await bench.claim(rounds: arguments.count > 3 ? number(3) : 50)
+case "drain": try await bench.drain()
+case "enqueue": try await bench.enqueue(number(3))
+case "loop":
+    let thumbnail = arguments.count > 6 ? BenchThumbnail(bytes: number(6)) : nil
+    bench.say("ready")
+    // Nothing else runs yet that this could block.
+    guard readLine() != nil else { exit(1) }
+    try await bench.loop(batch: number(3), loops: number(4), for: .seconds(number(5)), storing: thumbnail)
+case "churn": try await bench.churn(for: .seconds(number(3)))
+case "follow": try await bench.follow()
 default: fatalError("unknown measurement \(arguments[2])")
 }
-try await store.deregister(worker)
-
-func claim(rounds: Int) async throws {
-    var (times, claimed, held) = ([Double](), 0, [ClaimedJob]())
-    for round in 0...rounds {
-        let started = ContinuousClock.now
-        let jobs = try await store.claim(limit: 32, for: worker)
-        // The first opens files and compiles statements, and lets full keys fill.
-        if round > 0 {
-            times.append(started.duration(to: .now).seconds * 1_000)
-            claimed += jobs.count
-        }
-        for job in jobs {
-            let isOfFullKey = job.request.contains("concurrencyKey")
-            if isOfFullKey { held.append(job) } else { try await store.release(job.claim) }
-        }
-    }
-    for job in held { try await store.release(job.claim) }
-    times.sort()
-    print(times[times.count / 2], times[times.count - 1], claimed / rounds)
-}
-
-/// Four loops, so that one claims while others settle, and settlements share commits as those of a busy pool do.
-func drain() async throws {
-    let started = ContinuousClock.now
-    let count = try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<4 {
-            group.addTask {
-                var count = 0
-                while true {
-                    let jobs = try await store.claim(limit: 128, for: worker)
-                    if jobs.isEmpty { return count }
-                    count += jobs.count
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for job in jobs {
-                            group.addTask {
-                                try await store.complete(
-                                    job.claim,
-                                    keeping: [],
-                                    seen: nil,
-                                    timings: AttemptTimings()
-                                )
-                            }
-                        }
-                        try await group.waitForAll()
-                    }
-                }
-            }
-        }
-        return try await group.reduce(0, +)
-    }
-    print(count, started.duration(to: .now).seconds * 1_000)
-}
+try await bench.deregister()

@@ -1,0 +1,206 @@
+"""A temporary PostgreSQL server that really syncs, and tables filled by SQL.
+
+What fills tables is not part of the contract with producers: it writes rows that a million calls would have written."""
+import ctypes
+import glob
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from benching.measuring import Unmeasured
+
+# All else is as initdb leaves it: fsync and full-page writes on, 128 MB of shared buffers, a gigabyte between checkpoints.
+SETTINGS = {"listen_addresses": "", "max_connections": "200", "log_min_messages": "error"}
+
+
+class Server:
+    """A cluster on a Unix socket, removed at the end. It ends with this program even if that is killed."""
+
+    def __init__(self):
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+        if not found:
+            raise Unmeasured("there is no PostgreSQL server in /usr/lib/postgresql: apt-get install postgresql")
+        self.programs = pathlib.Path(found[-1])
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cameo-bench-"))
+        self.owner, self.process = {}, None
+        if os.geteuid() == 0:  # as which the server refuses to run
+            account = pwd.getpwnam("postgres")
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+            self.owner = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+    def __enter__(self):
+        try:
+            data, libc = self.folder / "data", ctypes.CDLL(None)
+            self.command("initdb", "-D", data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+            options = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+            with open(self.folder / "log", "a") as log:
+                self.process = subprocess.Popen(
+                    [self.programs / "postgres", "-D", data, "-k", self.folder, *options], stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL, stderr=log, cwd=self.folder, start_new_session=True, **self.owner,
+                    preexec_fn=lambda: libc.prctl(1, signal.SIGQUIT),  # PR_SET_PDEATHSIG
+                )
+            self.await_answer()
+            return self
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, name, *words):
+        done = subprocess.run([self.programs / name, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, cwd=self.folder, **self.owner)
+        if done.returncode:
+            raise Unmeasured(f"{name}: {done.stderr.strip()}")
+        return done.stdout
+
+    def await_answer(self):
+        limit = time.monotonic() + 60
+        while subprocess.run([self.programs / "pg_isready", "-q", "-h", self.folder]).returncode:
+            if self.process.poll() is not None or time.monotonic() > limit:
+                raise Unmeasured(f"the server does not start: {(self.folder / 'log').read_text()[-500:]}")
+            time.sleep(0.02)
+
+    @property
+    def connection(self):
+        return f"host={self.folder} user=cameo dbname=postgres"
+
+    def store(self, schema):
+        return f"postgres://cameo@/postgres?host={self.folder}&schema={schema}"
+
+    def psql(self, *more):
+        return [self.programs / "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", *more, "-d", self.connection]
+
+    def ask(self, sql, schema="public"):
+        """Runs statements; what psql prints: rows in lines, columns separated by |."""
+        done = subprocess.run(self.psql(), input=f"SET search_path TO {schema};\n{sql};\n", capture_output=True, text=True)
+        if done.returncode:
+            raise Unmeasured(f"psql: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def rows(self, sql, schema="public"):
+        return [line.split("|") for line in self.ask(sql, schema).splitlines()]
+
+    def written(self):
+        """The bytes of write-ahead log so far."""
+        return int(self.ask("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"))
+
+    def transactions(self):
+        """The transactions so far that had an id, which are those that wrote something."""
+        return int(self.ask("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
+
+    def insert_rate(self, schema, clients, seconds):
+        """Single INSERTs a second by so many clients of pgbench, each committed."""
+        script = self.folder / "insert.sql"
+        script.write_text(
+            f"\\set n random(1, 1000000000)\nINSERT INTO {schema}.job(request) VALUES ('{request(':n')}');\n"
+        )
+        script.chmod(0o644)
+        words = ["-n", "-c", clients, "-j", min(clients, 2), "-T", seconds, "-f", script, "-h", self.folder, "-U", "cameo"]
+        printed = self.command("pgbench", *words, "postgres")
+        return round(next(float(line.split()[2]) for line in printed.splitlines() if line.startswith("tps =")), 1)
+
+
+def request(name):
+    return ('{"source": "https://pictures.example/' + name
+            + '.jpg", "renditions": [{"width": 256, "height": 256, "fit": "cover"}]}')
+
+
+REQUEST = "'" + request("' || n || '") + "'"
+
+
+def fill_waiting(server, schema, count):
+    """Adds jobs that wait in the default queue, in a store in which one was enqueued before."""
+    server.ask(f"""
+        SET synchronous_commit = off;
+        SET cameo.accepts = 'on';
+        WITH place AS (
+          SELECT lane.id AS lane, queue.id AS queue FROM lane JOIN queue ON queue.id = lane.queue
+          WHERE queue.name = 'default' AND lane.key = 0),
+        added AS (
+          INSERT INTO job(request) SELECT ({REQUEST})::json FROM generate_series(1, {count}) AS n
+          RETURNING id, created_at),
+        noted AS (
+          INSERT INTO accepted(id, queue, unique_key, thumbnails)
+          SELECT id, queue, md5(id::text), ('[{{"id":"' || md5('t' || id) || '","name":"256x256"}}]')::json FROM added, place),
+        counted AS (INSERT INTO queue_delta(queue, available) SELECT queue, {count} FROM place)
+        INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, unique_key)
+        SELECT id, queue, 0, lane, 1, 0, created_at, created_at << 14 | id & 16383, 5, md5(id::text) FROM added, place
+    """, schema)
+
+
+def fill_ended(server, schema, count, page=500_000):
+    """Adds jobs that were completed within the last hours, and a change of each."""
+    for start in range(0, count, page):
+        server.ask(f"""
+            SET synchronous_commit = off;
+            SET cameo.accepts = 'on';
+            WITH place AS (SELECT id AS queue FROM queue WHERE name = 'default'),
+            added AS (
+              INSERT INTO job(request, created_at)
+              SELECT ({REQUEST})::json, now_ms() - 7200000 + n FROM generate_series(1, {min(page, count - start)}) AS n
+              RETURNING id, created_at),
+            noted AS (
+              INSERT INTO accepted(id, queue, unique_key, thumbnails)
+              SELECT id, queue, md5(id::text), ('[{{"id":"' || md5('t' || id) || '","name":"256x256"}}]')::json
+              FROM added, place),
+            ended AS (
+              INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count, attempted_at,
+                finalized_at)
+              SELECT id, 4, queue, 0, created_at, 1, 5, 0, created_at + 40, created_at + 240 FROM added, place),
+            tried AS (
+              INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, wait_ms, fetch_ms, queue_ms,
+                render_ms, store_ms, source_bytes, output_bytes)
+              SELECT id, 1, 'host-1-4711-a1b2c3', created_at + 40, created_at + 240, 'completed', 0, 80, 5, 60, 12, 350000,
+                15000 FROM added),
+            counted AS (
+              INSERT INTO queue_delta(queue, completed, ever_completed) SELECT queue, count(*), count(*)
+              FROM added, place GROUP BY queue),
+            numbered AS (SELECT last FROM feed),
+            moved AS (UPDATE feed SET last = feed.last + {min(page, count - start)} RETURNING feed.last)
+            INSERT INTO change(seq, job_id, state, at)
+            SELECT numbered.last + row_number() OVER (ORDER BY id), id, 4, created_at + 240 FROM added, numbered
+        """, schema)
+    server.ask("VACUUM ANALYZE job, accepted, outcome, attempt, change", schema)
+
+
+def fill_thumbnails(server, schema, count, page=100_000):
+    """Adds thumbnails whose bytes are elsewhere. Their ids are digests, as real ones are: indexes are filled at random."""
+    for start in range(0, count, page):
+        server.ask(f"""
+            SET synchronous_commit = off;
+            INSERT INTO blob(digest, size, media_type, created_at)
+            SELECT encode(sha256(('b' || n)::bytea), 'hex'), 15000, 'image/webp', now_ms()
+            FROM generate_series({start + 1}, {start + page}) AS n;
+            INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, source_seen,
+              renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color,
+              source_format, source_width, source_height, source_pages, source_has_alpha, source_is_animated, is_truncated)
+            SELECT md5('t' || n), encode(sha256(('b' || n)::bytea), 'hex'), 256, 256, 'webp',
+              'https://pictures.example/albums/2026/' || n || '.jpg', '{{"width":256,"height":256,"fit":"cover"}}',
+              encode(sha256(('s' || n)::bytea), 'hex'), n, '8.14.1-1', n, now_ms(), now_ms(), false, 1,
+              '1QcSHQRnh493V4dIh4eXh1h4kJUI', 'LEHV6nWB2yk8pyo0adR*.7kCMdnj', '#a1b2c3', 'jpeg', 4000, 3000, 1, false, false,
+              false
+            FROM generate_series({start + 1}, {start + page}) AS n
+        """, schema)
+    server.ask("VACUUM ANALYZE blob, thumbnail", schema)
+
+
+def sizes(server, schema, tables):
+    """{table: {rows, heap, indexes}} in bytes, the partitions of each together."""
+    answer = {}
+    for table in tables:
+        rows, heap, indexes = server.rows(f"""
+            SELECT (SELECT count(*) FROM {table}), sum(pg_table_size(relid)), sum(pg_indexes_size(relid))
+            FROM (SELECT relid FROM pg_partition_tree('{table}') UNION SELECT '{table}'::regclass) AS parts
+        """, schema)[0]
+        answer[table] = {"rows": int(rows), "heap": int(heap), "indexes": int(indexes)}
+    return answer
