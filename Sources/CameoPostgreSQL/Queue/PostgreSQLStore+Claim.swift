@@ -67,16 +67,7 @@ extension PostgreSQLStore {
 extension Database {
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
-    func nextDueTime() throws -> Int64? {
-        try value(
-            """
-            SELECT least(
-              (SELECT min(due) FROM task WHERE state IN (0, 3)),
-              (SELECT min(opens_at) FROM queue WHERE opens_at <> 0),
-              (SELECT min(opens_at) FROM key WHERE opens_at <> 0))
-            """
-        )
-    }
+    func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }
 
     fileprivate func claim(_ limit: Int, _ background: Int, _ kind: ClaimKind, _ queues: [String]?, for worker: String)
         throws -> [ClaimedJob]

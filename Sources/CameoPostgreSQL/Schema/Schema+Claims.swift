@@ -1,16 +1,30 @@
 extension Schema {
     // DESIGN. The statements of a claim are functions, because the server keeps the plans of their statements, and makes
     // those of a statement that arrives as text each time: planning took longer than claiming. A pooler is no obstacle.
-    // Sequential scans are off in them: a plan that was made while the tables were empty must be right for a million rows.
+    // It would still plan a statement anew for each list of ids, because it takes a list of unknown length for a long one;
+    // so generic plans are forced. Sequential scans are off in them: a plan that was made while the tables were empty must
+    // be right for a million rows.
 
     /// What a claim calls.
     static let claims = """
+        -- The next time at which a job becomes due, or a rate allows one to start; NULL: none.
+        CREATE FUNCTION next_due() RETURNS bigint
+          LANGUAGE plpgsql STABLE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+        AS $$
+          BEGIN
+            RETURN least(
+              (SELECT min(task.due) FROM task WHERE task.state IN (0, 3)),
+              (SELECT min(queue.opens_at) FROM queue WHERE queue.opens_at <> 0),
+              (SELECT min(key.opens_at) FROM key WHERE key.opens_at <> 0));
+          END $$;
+
         -- The lanes to claim from: each open queue's lane of jobs without a key, and its first lanes of keys with room.
         -- `place` is a lower bound of the lane's lowest rank; `room` what the queue's limit allows, NULL: any number.
         CREATE FUNCTION open_lanes(queues text[], with_background boolean, lanes_of_keys integer)
           RETURNS TABLE (lane bigint, key bigint, queue bigint, name text, background boolean, room bigint,
             rated boolean, place bigint)
           LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+            SET plan_cache_mode = force_generic_plan
         AS $$
           BEGIN
             RETURN QUERY
@@ -47,7 +61,7 @@ extension Schema {
         CREATE FUNCTION take_jobs(ids bigint[], by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off
-            SET enable_mergejoin = off
+            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           BEGIN
@@ -74,6 +88,7 @@ extension Schema {
         CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+            SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           DECLARE ids bigint[] := ARRAY(
@@ -88,6 +103,7 @@ extension Schema {
         CREATE FUNCTION promote_due(at bigint, many bigint)
           RETURNS TABLE (before smallint, \(taskColumns))
           LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+            SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           BEGIN
