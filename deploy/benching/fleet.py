@@ -59,7 +59,8 @@ class Fleet(Rates):
                     at = time.monotonic() - started
                     claims.append((at, middle, slowest))
                     if not samples or at - samples[-1]["seconds"] >= pause:
-                        samples.append({"seconds": round(at, 1), "ended": round(ended), **self.look(schema)})
+                        samples.append({"seconds": round(at, 1), "ended": round(ended), "claim": round(middle, 2),
+                                        **self.look(schema)})
             except BaseException:
                 process.kill()
                 raise

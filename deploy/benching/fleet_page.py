@@ -57,7 +57,8 @@ def rates(cells):
         "Jobs a second, without pictures, by processes that begin at one time; medians of interleaved rounds, and of the rounds'\n"
         "own ratios. The loops are a C program with one connection a process. One UPDATEs each job twice; the other moves it to\n"
         "tables of outcomes and attempts, as Cameo does. Cameo also keeps counts, a feed of changes and leases. `4 x 32`: four\n"
-        "loops in each process, so that one claims while others complete, as in a busy worker.\n",
+        "loops in each process, so that one claims while others complete, as in a busy worker, beside four times as many of the\n"
+        "other processes.\n",
         table(head, rows),
     ]
 

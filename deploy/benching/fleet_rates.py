@@ -62,7 +62,8 @@ class Rates(Bench):
                     for maker in ("cameo", *LOOPS):
                         rate = self.rate(maker, processes, batch, 1)
                         found.setdefault((processes, batch), {}).setdefault(maker, []).append(rate)
-                found.setdefault((processes, "pool"), {}).setdefault("cameo", []).append(self.rate("cameo", processes, 32, 4))
+                for maker in ("cameo", *LOOPS):
+                    found.setdefault((processes, "pool"), {}).setdefault(maker, []).append(self.rate(maker, processes, 32, 4))
             progress(f"    round {number + 1} of {self.rounds}")
         return [self.cell(processes, batch, rounds) for (processes, batch), rounds in found.items()]
 
@@ -88,5 +89,7 @@ class Rates(Bench):
         if maker == "cameo":
             command = self.command("rates", "loop", batch, loops, self.seconds)
         else:
+            # It has one loop a process.
+            processes *= loops
             command = [str(word) for word in (self.bare, self.server.connection, maker, batch, self.seconds)]
         return self.together(command, processes)
