@@ -11,10 +11,4 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package var description: String { name }
-
-    package static let all =
-        claiming + givingWay + settling + joining + limiting + losing + operating + keeping + backfilling + caching
-        + following
-        + reporting
-        + telling + counting
 }
