@@ -49,32 +49,4 @@ struct ActivityTests {
         try await fixture.sql("DELETE FROM change")
         #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
     }
-
-    @Test func failuresOfManyCodesAreTheMostFrequent() async throws {
-        try await fixture.register()
-        let codes: [JobFailure.Code] = [
-            .imageCorrupt, .sourceNotFound, .sourceTimeout, .renderCrashed, .imageTooManyPixels, .sourceForbidden,
-        ]
-        for (index, code) in codes.enumerated() {
-            try await fixture.enqueue(index + 1)
-            for job in try await fixture.store.claim(limit: 10, for: "w1") {
-                try await fixture.store.fail(job.claim, with: JobFailure(code, at: .fetch, "x"))
-            }
-        }
-        let failures = try await fixture.store.status().failures
-        #expect(failures.map(\.count) == [6, 5, 4, 3, 2])
-        #expect(failures.map(\.code) == codes.reversed().dropLast())
-        #expect(failures.map(\.example.id) == [21, 15, 10, 6, 3], "the newest")
-    }
-
-    @Test func aWorkerShowsWhatItHasRunLongest() async throws {
-        try await fixture.register()
-        for _ in 0..<6 {
-            try await fixture.enqueue()
-            _ = try await fixture.store.claim(limit: 1, for: "w1")
-            fixture.clock.advance(seconds: 1)
-        }
-        let worker = try #require(try await fixture.store.status().workers.first)
-        #expect(worker.running == 6 && worker.current.map(\.id) == [1, 2, 3, 4])
-    }
 }

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

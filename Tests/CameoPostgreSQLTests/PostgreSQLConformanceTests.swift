@@ -1,36 +1,67 @@
-import CameoStore
 import Foundation
 import StoreConformance
 import TestSupport
 import Testing
 
-@testable import CameoPostgreSQL
-
-/// Runs the conformance suite against the engine for fleets.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+/// Runs the conformance suite against the engine for fleets. The cases of a group run one after another, because each
+/// opens many connections.
+@Suite(.timeLimit(.minutes(10)))
 struct PostgreSQLConformanceTests {
-    @Test(arguments: ConformanceCase.all)
-    func keeps(_ promise: ConformanceCase) async throws {
-        let engine = PostgreSQLEngine(server: try await .shared())
-        try await promise.run(try await Fixture(engine))
-    }
-}
-
-private struct PostgreSQLEngine: StoreEngine {
-    let server: PostgreSQLServer
-
-    func makeStore(clock: ConformanceClock) async throws -> any Store {
-        try PostgreSQLStore(DatabaseURL(server.newURL()), clock: clock.storeClock)
+    private func keeps(_ promise: ConformanceCase) async throws {
+        try await promise.run(try await Fixture(PostgreSQLEngine(server: .shared())))
     }
 
-    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
-        let store = try #require(store as? PostgreSQLStore)
-        return try PostgreSQLStore(store.url, clock: clock.storeClock)
-    }
+    @Test(.serialized, arguments: ConformanceGroup.claiming.cases)
+    func claiming(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 
-    func kill(_ worker: String, in store: any Store) async throws {
-        // As if it had been silent for two leases, which makes it count as dead.
-        let store = try #require(store as? PostgreSQLStore)
-        _ = try await server.sql("UPDATE worker SET lease_until = 0 WHERE id = '\(worker)'", schema: store.url.schema)
+    @Test(.serialized, arguments: ConformanceGroup.settling.cases)
+    func settling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.enqueueing.cases)
+    func enqueueing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.accepting.cases)
+    func accepting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.joining.cases)
+    func joining(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.limiting.cases)
+    func limiting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.losing.cases)
+    func losing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.operating.cases)
+    func operating(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.retaining.cases)
+    func retaining(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.keeping.cases)
+    func keeping(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.backfilling.cases)
+    func backfilling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.caching.cases)
+    func caching(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.following.cases)
+    func following(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.reporting.cases)
+    func reporting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.telling.cases)
+    func telling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(.serialized, arguments: ConformanceGroup.counting.cases)
+    func counting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.allCases)
+    func noGroupIsForgotten(_ group: ConformanceGroup) throws {
+        let text = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        #expect(text.contains("arguments: ConformanceGroup.\(group).cases)"))
     }
 }

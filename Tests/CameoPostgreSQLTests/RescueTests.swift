@@ -69,15 +69,6 @@ struct RescueTests {
         #expect(try await fixture.store.status().workers.map(\.id) == ["idle"], "registered again by its next lease")
     }
 
-    @Test func aWorkerDoesNotRescueItsOwnJobs() async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue()
-        try await fixture.register("me")
-        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
-        fixture.clock.advance(seconds: 3_600)
-        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
-    }
-
     @Test func theSixthDeathDiscardsTheJobByName() async throws {
         let fixture = try await StoreFixture()
         try await fixture.enqueue()
@@ -129,25 +120,6 @@ struct RescueTests {
         #expect(rescued == 40)
         #expect(try await fixture.sql("SELECT DISTINCT crash_count, attempt, state FROM task") == "1|0|1")
         #expect(try await fixture.wrongCounts() == "")
-    }
-
-    @Test func aDeregisteringWorkerReleasesUnsettledJobs() async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue()
-        try await fixture.register("me")
-        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
-        try await fixture.store.deregister("me")
-        let job = try await fixture.store.job(1)
-        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
-        #expect(job.attempts?.map(\.outcome) == [.released])
-    }
-
-    @Test func jobsOfAWorkerWithoutARowAreRescued() async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue()
-        #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)
-        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
-        #expect(try await fixture.store.job(1).state == .available)
     }
 
     @Test(arguments: ["", ".", ".w", "w/1", "w 1", "é", String(repeating: "w", count: 65)])

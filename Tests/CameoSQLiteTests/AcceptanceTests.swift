@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import GRDB
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing
@@ -49,8 +50,6 @@ struct AcceptanceTests {
         #expect(findings == [])
     }
 
-    // MARK: - Poison
-
     /// Regression: the row stopped all claims in the store for ever.
     @Test func aConcurrencyKeyWithALoneSurrogateEndsOnlyItsOwnJob() async throws {
         try insert([
@@ -62,33 +61,14 @@ struct AcceptanceTests {
         try await expectSound()
     }
 
-    /// Regression: their combined requests exceeded the limit of one, so no claim, enqueue or rescue succeeded.
-    @Test func twoDuplicatesOfAlmostAMebibyteEachAreOneJob() async throws {
+    /// Their combined requests exceed the limit of one.
+    @Test func aClaimAcceptsTwoDuplicatesOfAlmostAMebibyteEach() async throws {
         let pad = String(repeating: "x", count: 1_048_400)
         let duplicates = ["one", "two"].map { Self.long(pad, #","batch":"\#($0)""#) }
         try #require(duplicates.allSatisfy { (1_048_000...1_048_576).contains($0.utf8.count) })
         try insert(duplicates + [Self.request("b")])
-        let registration = try await fixture.register("w1")
         #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1, 3])
         #expect(try await store.job(2).supersededBy == 1)
-        #expect(try await refusal(1) == nil)
-        #expect(try await refusal(2) == nil)
-        #expect(try await store.batch("two").count(.running) == 1)
-        fixture.clock.advance(seconds: 31)
-        #expect(try await store.rescueExpired(except: "me").rescued == 2)
-        #expect(try await fixture.enqueue()[0].outcome == .accepted)
-        try await store.deregister(registration)
-        try await expectSound()
-    }
-
-    // MARK: - Order and pages
-
-    @Test func rowsAreAcceptedInTheOrderOfTheirIds() async throws {
-        try insert([Self.request("a"), Self.request("b"), Self.request("a"), Self.request("b")])
-        #expect(try await store.acceptArrivals())
-        #expect(try await !store.acceptArrivals())
-        #expect(try await fixture.sql("SELECT group_concat(job_id || ' ' || state) FROM change") == "1 1,2 1,3 6,4 6")
-        #expect(try await [store.job(3), store.job(4)].map(\.supersededBy) == [1, 2])
     }
 
     @Test func aPageIsBoundedByRowsAndBytes() async throws {
@@ -130,26 +110,6 @@ struct AcceptanceTests {
         #expect(try await store.claim(limit: 9, for: "w1").count == 7)
     }
 
-    /// A claim continues after a page whose rows are all scheduled for later.
-    @Test func aClaimContinuesAfterScheduledRows() async throws {
-        try insert(
-            (0..<1_100).map { Self.request("\($0)", #","runAt":"2090-01-01T00:00:00Z""#) } + [Self.request("now")]
-        )
-        #expect(try await store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1_101])
-    }
-
-    @Test func manyProcessesAcceptEachRowOnce() async throws {
-        try insert((0..<2_000).map { Self.request("\($0)") })
-        let stores = try (0..<4).map { _ in try fixture.anotherStore() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for store in stores { group.addTask { while try await store.acceptArrivals() {} } }
-            try await group.waitForAll()
-        }
-        let counts = "SELECT count(*), count(DISTINCT job_id), (SELECT count(*) FROM task) FROM change"
-        #expect(try await fixture.sql(counts) == "2000|2000|2000")
-        #expect(try await fixture.sql("SELECT available FROM queue_count") == "2000")
-    }
-
     /// Another process accepts rows between the read and the accepting transaction.
     @Test(arguments: [true, false])
     func rowsAcceptedByAnotherProcessMeanwhileAreLeftAlone(isThrough: Bool) async throws {
@@ -189,61 +149,28 @@ struct AcceptanceTests {
         try await expectSound()
     }
 
-    // MARK: - Unaccepted rows are visible
-
-    @Test func unacceptedRowsAreVisibleEverywhere() async throws {
-        try insert([
-            Self.request("a", #","queue":"web","batch":"b","priority":7,"maxAttempts":2"#),
-            Self.request("b", #","runAt":"2090-01-31T12:00:00.250+02:00","batch":"b""#),
-            Self.request("c"),
-        ])
-        let views = "SELECT id, state, queue, priority, max_attempts, source FROM job_status ORDER BY id"
-        #expect(
-            try await fixture.sql(views).split(separator: "\n") == [
-                "1|available|web|7|2|file:///a.jpg", "2|scheduled|default|0|5|file:///b.jpg",
-                "3|available|default|0|5|file:///c.jpg",
-            ]
-        )
-        let batch = "SELECT batch, id, state FROM batch_status ORDER BY id"
-        #expect(try await fixture.sql(batch).split(separator: "\n") == ["b|1|available", "b|2|scheduled"])
-        let status = try await store.status()
-        #expect((status.count(.available), status.count(.scheduled)) == (2, 1))
-        #expect(status.queues.map { "\($0.name) \($0.jobs[.available] ?? 0)" } == ["default 1", "web 1"])
-        #expect(try await store.unfinishedJobs(queues: nil) == 2)
-        #expect(try await store.jobs(JobFilter()).map(\.id) == [3, 2, 1])
-        for (change, ids) in [
-            ({ $0.queue = "web" }, [1]), ({ $0.states = [.scheduled] }, [2]), ({ $0.batch = "b" }, [2, 1]),
-            ({ $0.sourcePrefix = "file:///c" }, [3]), ({ $0.states = [.running] }, []),
-        ] as [((inout JobFilter) -> Void, [Int64])] {
-            var filter = JobFilter()
-            change(&filter)
-            #expect(try await store.jobs(filter).map(\.id) == ids)
+    @Test(arguments: [
+        "INSERT INTO job(id, request) VALUES (7, '%')", "INSERT OR REPLACE INTO job(id, request) VALUES (1, '%')",
+        "REPLACE INTO job(id, request) VALUES (1, '%')", "INSERT INTO job(rowid, request) VALUES (1, '%')",
+        "INSERT INTO job(id, request) VALUES (0, '%')", "INSERT INTO job(id, request) VALUES (-1, '%')",
+        "INSERT OR REPLACE INTO job(id, request) VALUES (-1, '%')", "UPDATE job SET request = '%' WHERE id = 1",
+        "UPDATE job SET id = 9 WHERE id = 1", "UPDATE OR REPLACE job SET created_at = 0",
+        "INSERT INTO job(id, request) VALUES (1, '%') ON CONFLICT DO UPDATE SET request = excluded.request",
+        "INSERT INTO upload(id, data, request) VALUES (1, x'02', '{\"renditions\":[{\"width\":9}]}')",
+        "REPLACE INTO upload(id, data, request) VALUES (-1, x'02', '{\"renditions\":[{\"width\":9}]}')",
+        "REPLACE INTO upload(id, data, request) VALUES (1, x'02', '{\"renditions\":[{\"width\":9}]}')",
+        "INSERT INTO upload(data, request, job_id) VALUES (x'02', '{\"renditions\":[{\"width\":9}]}', 1)",
+        "UPDATE upload SET data = x'02'", "UPDATE upload SET request = '{\"renditions\":[]}'",
+        "UPDATE upload SET id = 9",
+    ])
+    func neitherAJobNorAnUploadIsReplacedOrNumberedByAProducer(statement: String) async throws {
+        try insert([Self.request("a")])
+        _ = try await fixture.sql(#"INSERT INTO upload(data, request) VALUES (x'01', '{"renditions":[{"width":64}]}')"#)
+        let look = "SELECT * FROM job; SELECT id, hex(data), request, job_id FROM upload"
+        let before = try await fixture.sql(look)
+        await #expect(throws: StoreError.self) {
+            _ = try await fixture.sql(statement.replacing("%", with: Self.request("other")))
         }
-        let report = try await store.batch("b")
-        #expect((report.total, report.count(.available), report.count(.scheduled)) == (2, 1, 1))
-        #expect(try await store.states(of: [1, 2]) == [1: .available, 2: .scheduled])
-        #expect(try await accepted() == 0, "none of these calls accepts rows")
-        // The same holds once it is accepted.
-        try await store.acceptArrivals()
-        #expect(try await store.status().count(.available) == 2)
-        #expect(try await fixture.sql(views).hasPrefix("1|available|web|7|2|file:///a.jpg"))
-        #expect(try await fixture.sql(batch).split(separator: "\n") == ["b|1|available", "b|2|scheduled"])
-    }
-
-    @Test(arguments: ["cancel", "snooze", "retry", "bulk"])
-    func anOperatorCanChangeUnacceptedJobs(way: String) async throws {
-        try insert([Self.request("a"), Self.request("b")])
-        let later = fixture.clock.storeClock.now().addingTimeInterval(60)
-        switch way {
-        case "cancel": #expect(try await store.cancel(2) == .available)
-        case "snooze": #expect(try await store.snooze(2, until: later) == .available)
-        case "retry": #expect(try await store.retry(2).before == .available)
-        default:
-            var filter = JobFilter()
-            (filter.states, filter.sourcePrefix) = ([.available], "file:///b")
-            #expect(try await store.change(filter, by: .cancel).changed == 1)
-        }
-        let ids = try await store.claim(limit: 9, for: "w1").map(\.claim.jobID).sorted()
-        #expect(ids == (way == "retry" ? [1, 2] : [1]))
+        #expect(try await fixture.sql(look) == before)
     }
 }

@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import GRDB
+import StoreConformance
 import Testing
 
 @testable import CameoSQLite
@@ -44,34 +45,5 @@ struct ActivityTests {
         #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
         try await fixture.stranger().write { db in try db.execute(sql: "DELETE FROM change") }
         #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
-    }
-
-    @Test func failuresOfManyCodesAreTheMostFrequent() async throws {
-        try await fixture.register()
-        let codes: [JobFailure.Code] = [
-            .imageCorrupt, .sourceNotFound, .sourceTimeout, .renderCrashed, .imageTooManyPixels, .sourceForbidden,
-        ]
-        for (index, code) in codes.enumerated() {
-            try await fixture.enqueue(index + 1)
-            for job in try await fixture.store.claim(limit: 10, for: "w1") {
-                let end = AttemptEnd.discard(JobFailure(code, at: .fetch, "x"))
-                _ = try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings())
-            }
-        }
-        let failures = try await fixture.store.status().failures
-        #expect(failures.map(\.count) == [6, 5, 4, 3, 2])
-        #expect(failures.map(\.code) == codes.reversed().dropLast())
-        #expect(failures.map(\.example.id) == [21, 15, 10, 6, 3], "the newest")
-    }
-
-    @Test func aWorkerShowsWhatItHasRunLongest() async throws {
-        try await fixture.register()
-        for _ in 0..<6 {
-            try await fixture.enqueue()
-            _ = try await fixture.store.claim(limit: 1, for: "w1")
-            fixture.clock.advance(seconds: 1)
-        }
-        let worker = try #require(try await fixture.store.status().workers.first)
-        #expect(worker.running == 6 && worker.current.map(\.id) == [1, 2, 3, 4])
     }
 }

@@ -2,6 +2,7 @@ import CLinux
 import CameoModel
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

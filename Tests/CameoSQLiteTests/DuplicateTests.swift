@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import GRDB
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import CameoHTTPCache
 import CameoModel
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CameoModel
 import CameoSQLite
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -94,16 +95,6 @@ struct RescueTests {
         try await fixture.store.deregister(registration)
     }
 
-    @Test func aWorkerDoesNotRescueItsOwnJobs() async throws {
-        let fixture = try StoreFixture()
-        try await fixture.enqueue()
-        let registration = try await fixture.register("me")
-        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
-        fixture.clock.advance(seconds: 3_600)
-        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
-        try await fixture.store.deregister(registration)
-    }
-
     @Test func theSixthDeathDiscardsTheJobByName() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
@@ -134,25 +125,6 @@ struct RescueTests {
         #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
         #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })
         try await fixture.store.deregister(living)
-    }
-
-    @Test func aDeregisteringWorkerReleasesUnsettledJobs() async throws {
-        let fixture = try StoreFixture()
-        try await fixture.enqueue()
-        let registration = try await fixture.register("me")
-        #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
-        try await fixture.store.deregister(registration)
-        let job = try await fixture.store.job(1)
-        #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
-        #expect(job.attempts?.map(\.outcome) == [.released])
-    }
-
-    @Test func jobsOfAWorkerWithoutARowAreRescued() async throws {
-        let fixture = try StoreFixture()
-        try await fixture.enqueue()
-        #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)
-        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
-        #expect(try await fixture.store.job(1).state == .available)
     }
 
     private static let outside = "../../victim"

@@ -1,36 +1,65 @@
-import CameoStore
 import Foundation
 import StoreConformance
-import Synchronization
-import TestSupport
 import Testing
-
-@testable import CameoSQLite
 
 /// Runs the conformance suite against the embedded engine.
 @Suite(.timeLimit(.minutes(10)))
 struct SQLiteConformanceTests {
-    @Test(arguments: ConformanceCase.all)
-    func keeps(_ promise: ConformanceCase) async throws {
-        let engine = SQLiteEngine(folder: try TemporaryFolder())
-        try await promise.run(try await Fixture(engine))
-    }
-}
-
-private struct SQLiteEngine: StoreEngine {
-    let folder: TemporaryFolder
-
-    func makeStore(clock: ConformanceClock) async throws -> any Store {
-        try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+    private func keeps(_ promise: ConformanceCase) async throws {
+        try await promise.run(try await Fixture(SQLiteEngine()))
     }
 
-    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
-        try SQLiteStore(at: store.location, clock: clock.storeClock)
-    }
+    @Test(arguments: ConformanceGroup.claiming.cases)
+    func claiming(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 
-    func kill(_ worker: String, in store: any Store) async throws {
-        // Closes the lock file, as the kernel does when a process dies.
-        let store = try #require(store as? SQLiteStore)
-        store.registrations.withLock { $0[worker] = nil }
+    @Test(arguments: ConformanceGroup.settling.cases)
+    func settling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.enqueueing.cases)
+    func enqueueing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.accepting.cases)
+    func accepting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.joining.cases)
+    func joining(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.limiting.cases)
+    func limiting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.losing.cases)
+    func losing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.operating.cases)
+    func operating(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.retaining.cases)
+    func retaining(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.keeping.cases)
+    func keeping(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.backfilling.cases)
+    func backfilling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.caching.cases)
+    func caching(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.following.cases)
+    func following(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.reporting.cases)
+    func reporting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.telling.cases)
+    func telling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.counting.cases)
+    func counting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
+    @Test(arguments: ConformanceGroup.allCases)
+    func noGroupIsForgotten(_ group: ConformanceGroup) throws {
+        let text = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        #expect(text.contains("arguments: ConformanceGroup.\(group).cases)"))
     }
 }

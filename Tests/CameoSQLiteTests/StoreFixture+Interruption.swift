@@ -2,6 +2,7 @@ import CameoSQLite
 import CameoStore
 import Foundation
 import GRDB
+import StoreConformance
 import Synchronization
 import Testing
 

@@ -18,8 +18,6 @@ extension EndToEnd {
             file = deployment.folder.path("hooks.json")
         }
 
-        // MARK: - Arranging
-
         private func configure(_ hooks: String) throws {
             try Data(#"{"hooks":{\#(hooks)}}"#.utf8).write(to: URL(filePath: file))
         }
@@ -285,10 +283,8 @@ extension EndToEnd {
             let output = deployment.folder.path("told")
             try configure(#""site":{"command":["/usr/bin/tee","-a","\#(output)"]}"#)
             _ = try await deployment.enqueue("initials:B")
-            let set = try await deployment.command(
-                "cameo-admin",
-                ["queue", "uploads", "--hook", "site", "--create", "--json"]
-            )
+            let creation = ["queue", "uploads", "--hook", "site", "--create", "--json"]
+            let set = try await deployment.command("cameo-admin", creation)
             try await expectValid("status-report#/$defs/queue", set.standardOutput)
             _ = try await deployment.enqueue("initials:A", "--queue", "uploads")
             try await drain()

@@ -4,9 +4,9 @@ import Testing
 
 extension ConformanceCase {
     /// Invariant I5: a job shares only a download that began after it was requested.
-    static let sharing = [
+    static let fetches = [
         ConformanceCase("a job knows the last fetch that had begun when it was accepted") { fixture in
-            try await fixture.enqueue()
+            try await fixture.enqueue(1, from: 0)
             let first = try #require(try await fixture.claim().first)
             #expect(first.begun.sourceSeen > first.begun.after)
             try await fixture.enqueue(1, from: 1)
@@ -19,9 +19,9 @@ extension ConformanceCase {
             #expect(third.begun.after >= second.begun.sourceSeen)
         },
         ConformanceCase("a job that a request joins knows the last fetch that had begun then") { fixture in
-            try await fixture.enqueue(2)
+            try await fixture.enqueue(2, from: 0)
             let first = try #require(try await fixture.claim().first)
-            #expect(try await fixture.enqueue(1, from: 1) == [2])
+            #expect(try await fixture.enqueue(1, from: 1).map(\.id) == [2])
             let joined = try #require(try await fixture.claim().first)
             #expect(joined.claim.jobID == 2 && joined.begun.after >= first.begun.sourceSeen)
         },

@@ -48,7 +48,7 @@ extension ConformanceCase {
             try await fixture.register()
             try await fixture.enqueue { $0.hook = "site" }
             let job = try #require(try await fixture.claim().first)
-            try await fixture.enqueue()
+            try await fixture.enqueue(1, from: 0)
             let end = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now)
             _ = try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings())
             #expect(try await fixture.deliveries().isEmpty)
@@ -60,13 +60,13 @@ extension ConformanceCase {
         ConformanceCase("every request that names a hook is told, whether it joins a job or needs none") { fixture in
             try await fixture.register()
             try await fixture.enqueue()
-            let joined = try await fixture.store.enqueue([Fixture.request { $0.hook = "site" }])[0]
+            let joined = try await fixture.store.enqueue([Fixture.request(0) { $0.hook = "site" }])[0]
             #expect((joined.outcome, joined.id) == (.joined, 1))
-            _ = try await fixture.store.enqueue([Fixture.request { $0.hook = "other" }])
+            _ = try await fixture.store.enqueue([Fixture.request(0) { $0.hook = "other" }])
             try await fixture.complete(try #require(try await fixture.claim().first))
             #expect(Set(try await fixture.deliveries().map(\.hook)) == ["site", "other"])
             for batch in [nil, "b", "b"] {
-                let request = Fixture.request {
+                let request = Fixture.request(0) {
                     ($0.refresh, $0.hook, $0.batch) = (.never, "site", batch)
                 }
                 let fresh = try await fixture.store.enqueue([request])[0]

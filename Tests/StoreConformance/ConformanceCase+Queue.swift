@@ -152,7 +152,7 @@ extension ConformanceCase {
         ConformanceCase("an older fetch never replaces a newer one's thumbnail") { fixture in
             try await fixture.enqueue()
             let old = try #require(try await fixture.claim().first)
-            try await fixture.enqueue()
+            try await fixture.enqueue(1, from: 0)
             let new = try #require(try await fixture.claim().first)
             try await fixture.complete(new, bytes: "new", seen: 2)
             let stale = try Fixture.product(of: old, bytes: "old", seen: 1, source: "older")
@@ -177,7 +177,7 @@ extension ConformanceCase {
             var stores = [fixture.store]
             for _ in 1..<16 { stores.append(try await fixture.another()) }
             let outcomes = try await withThrowingTaskGroup(of: EnqueueReceipt.self) { group in
-                for store in stores { group.addTask { try await store.enqueue([Fixture.request()])[0] } }
+                for store in stores { group.addTask { try await store.enqueue([Fixture.request(0)])[0] } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(Set(outcomes.map(\.id)) == [1])
@@ -187,7 +187,7 @@ extension ConformanceCase {
             try await fixture.enqueue { $0.runAt = fixture.clock.now + 60 }
             let before = try await fixture.store.job(1).request
             let receipt = try await fixture.store.enqueue([
-                Fixture.request {
+                Fixture.request(0) {
                     $0.priority = 7
                     $0.refresh = .always
                     $0.batch = "b"
@@ -202,7 +202,7 @@ extension ConformanceCase {
         ConformanceCase("a job that must wait again is superseded by one waiting for the same thumbnails") { fixture in
             try await fixture.enqueue()
             let job = try #require(try await fixture.claim().first)
-            try await fixture.enqueue()
+            try await fixture.enqueue(1, from: 0)
             let end = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now)
             #expect(
                 try await fixture.store.settle(job.claim, as: end, timings: AttemptTimings()) == .superseded(by: 2)
@@ -212,7 +212,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.places(of: [1]) == [1: JobPlace(job: 2, state: .available)])
         },
         ConformanceCase("no job is created if fresh thumbnails already exist") { fixture in
-            let request = Fixture.request { $0.refresh = .never }
+            let request = Fixture.request(0) { $0.refresh = .never }
             _ = try await fixture.store.enqueue([request])
             try await fixture.complete(try #require(try await fixture.claim().first))
             let receipt = try await fixture.store.enqueue([request])[0]

@@ -54,10 +54,36 @@ extension ConformanceCase {
             try await fixture.register()
             try await fixture.enqueue()
             try await fixture.complete(try #require(try await fixture.claim().first))
-            let again = Fixture.request { $0.refresh = .never }
+            let again = Fixture.request(0) { $0.refresh = .never }
             #expect(try await fixture.store.enqueue([again]).count == 1)
             let status = try await fixture.store.status()
             #expect(status.throughput.map(\.completed) == [1, 1, 1])
+        },
+        ConformanceCase("failures of many codes are the most frequent") { fixture in
+            try await fixture.register()
+            let codes: [JobFailure.Code] = [
+                .imageCorrupt, .sourceNotFound, .sourceTimeout, .renderCrashed, .imageTooManyPixels, .sourceForbidden,
+            ]
+            for (index, code) in codes.enumerated() {
+                try await fixture.enqueue(index + 1)
+                for job in try await fixture.claim(10) {
+                    try await fixture.store.fail(job.claim, with: JobFailure(code, at: .fetch, "x"))
+                }
+            }
+            let failures = try await fixture.store.status().failures
+            #expect(failures.map(\.count) == [6, 5, 4, 3, 2])
+            #expect(failures.map(\.code) == codes.reversed().dropLast())
+            #expect(failures.map(\.example.id) == [21, 15, 10, 6, 3], "the newest")
+        },
+        ConformanceCase("a worker shows what it has run longest") { fixture in
+            try await fixture.register()
+            for _ in 0..<6 {
+                try await fixture.enqueue()
+                _ = try await fixture.claim()
+                fixture.clock.advance(seconds: 1)
+            }
+            let worker = try #require(try await fixture.store.status().workers.first)
+            #expect(worker.running == 6 && worker.current.map(\.id) == [1, 2, 3, 4])
         },
     ]
 }

@@ -88,7 +88,7 @@ extension ConformanceCase {
             await #expect(throws: StoreError.noSuchJob(1)) { _ = try await fixture.store.job(1) }
             #expect(try await fixture.state(of: 2) == .cancelled)
             #expect(try await fixture.state(of: 3) == .available)
-            #expect(try await fixture.store.have(Fixture.request().thumbnailIDs(), as: nil), "thumbnails stay")
+            #expect(try await fixture.store.have(Fixture.request(0).thumbnailIDs(), as: nil), "thumbnails stay")
         },
         ConformanceCase("only one process prunes at a time") { fixture in
             let turn = try #require(try await fixture.store.maintenanceTurn(within: .seconds(600)))
@@ -123,7 +123,7 @@ extension ConformanceCase {
         },
         ConformanceCase("an uploaded picture is the job's source") { fixture in
             let data = Data("picture".utf8)
-            let receipt = try await fixture.store.enqueue(Fixture.request(), data: data)
+            let receipt = try await fixture.store.enqueue(Fixture.request(0), data: data)
             #expect(receipt.source == CameoURI.blob(SHA256.digest(of: data)).text)
             let job = try #require(try await fixture.claim().first)
             let uri = try #require(CameoURI(try job.parsedRequest().source))
@@ -155,7 +155,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a request that needs a job is not answered by thumbnails, and joins a running job") {
             fixture in
-            let request = Fixture.request { $0.refresh = .never }
+            let request = Fixture.request(0) { $0.refresh = .never }
             _ = try await fixture.store.enqueue([request])
             try await fixture.complete(try #require(try await fixture.claim().first))
             #expect(try await fixture.store.enqueue([request])[0].outcome == .fresh)

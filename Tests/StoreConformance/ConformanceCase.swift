@@ -11,8 +11,4 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package var description: String { name }
-
-    package static let all =
-        claiming + givingWay + settling + joining + sharing + limiting + losing + operating + keeping + backfilling
-        + caching + following + reporting + telling + counting
 }

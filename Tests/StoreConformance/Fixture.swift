@@ -1,13 +1,13 @@
 internal import CameoModel
 package import CameoStore
 internal import Foundation
-internal import TestSupport
 internal import Testing
 
-/// A store for a single test case.
-package struct Fixture: Sendable {
+/// A store for a single test case, of any engine.
+package struct Fixture: StoreSteps {
     package let engine: any StoreEngine
     package let clock = ConformanceClock()
+    package let numbers = Numbers()
     package let store: any Store
 
     package init(_ engine: any StoreEngine) async throws {
@@ -15,30 +15,37 @@ package struct Fixture: Sendable {
         store = try await engine.makeStore(clock: clock)
     }
 
+    package var faces: any Store { store }
+
     func another() async throws -> any Store { try await engine.another(store, clock: clock) }
 
-    func register(_ id: String = "w1", in store: (any Store)? = nil) async throws {
-        let worker = WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
-        try await (store ?? self.store).register(worker)
+    /// The same store as opened by several more processes.
+    func others(_ count: Int) async throws -> [any Store] {
+        var stores: [any Store] = []
+        for _ in 0..<count { stores.append(try await another()) }
+        return stores
     }
 
-    /// Enqueues jobs with different sources.
+    /// The same store as a program opens it that only reads.
+    func reader() async throws -> any Store { try await engine.reader(of: store, clock: clock) }
+
     @discardableResult
-    func enqueue(_ count: Int = 1, from first: Int = 0, change: (inout ThumbnailRequest) -> Void = { _ in })
-        async throws
-        -> [Int64]
-    {
-        let receipts = try await store.enqueue((first..<(first + count)).map { Self.request($0, change: change) })
-        return receipts.compactMap(\.id)
+    package func sql(_ statements: String) async throws -> String { try await engine.sql(statements, in: store) }
+
+    /// Hands over a picture with a request for its thumbnails, as a producer does by SQL.
+    func upload(_ data: Data, _ request: String) async throws {
+        try await engine.upload(data, request, in: store)
     }
 
-    static func request(_ number: Int = 0, change: (inout ThumbnailRequest) -> Void = { _ in }) -> ThumbnailRequest {
-        var request = ThumbnailRequest(
-            source: "file:///pictures/\(number).jpg",
-            renditions: [Rendition(width: 64, height: 64)]
-        )
-        change(&request)
-        return request
+    /// What the engine finds wrong in its rows.
+    func faults() async throws -> [String] { try await engine.faults(in: store) }
+
+    /// Enqueues jobs for the pictures from a number on, which others may have been enqueued for before.
+    @discardableResult
+    func enqueue(_ count: Int, from first: Int, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws
+        -> [EnqueueReceipt]
+    {
+        try await store.enqueue((first..<(first + count)).map { Self.request($0, change: change) })
     }
 
     func claim(_ limit: Int = 1, _ kind: ClaimKind = .usual, queues: [String]? = nil, for worker: String = "w1")
@@ -56,23 +63,11 @@ package struct Fixture: Sendable {
     )
         throws -> JobProduct
     {
-        let request = try job.parsedRequest()
-        let thumbnails = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
-            RenderedThumbnail(
-                id: id,
-                rendition: rendition,
-                encoded: .made(of: Data(bytes.utf8), hasAlpha: true)
-            )
-        }
-        let provenance = Provenance(
-            source: try SourceIdentity(of: request.source),
-            sourceDigest: SHA256.digest(of: Data(source.utf8)),
-            sourceSeen: seen,
-            rendererVersion: "test-1",
-            picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
-            isTruncated: false
+        let name = try job.parsedRequest().source
+        return .rendered(
+            try rendered(job, bytes: Data(bytes.utf8)),
+            try provenance(of: name, seen: seen, source: source)
         )
-        return .rendered(thumbnails, provenance)
     }
 
     func complete(_ job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1) async throws {

@@ -1,6 +1,9 @@
 package import CameoStore
 package import Foundation
-internal import Synchronization
+
+// DESIGN. What every engine has to keep is tested through the protocols of stores. What these do not tell or cannot
+// bring about, such as the death of a process or a row of another program, an engine does for its tests through this
+// one.
 
 /// An engine under test, which creates stores.
 package protocol StoreEngine: Sendable {
@@ -8,31 +11,24 @@ package protocol StoreEngine: Sendable {
     func makeStore(clock: ConformanceClock) async throws -> any Store
     /// Opens the same store as another process would.
     func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store
+    /// Opens the same store as a program that only reads.
+    func reader(of store: any Store, clock: ConformanceClock) async throws -> any Store
     /// Releases a worker's lock, as the death of its process does.
     func kill(_ worker: String, in store: any Store) async throws
-}
-
-/// A clock that stands still until a test advances it.
-package final class ConformanceClock: Sendable {
-    private struct Times {
-        var now = Date(timeIntervalSince1970: 1_900_000_000)
-        var uptime: Int64 = 1_000_000
-    }
-
-    private let times = Mutex(Times())
-
-    package init() {}
-
-    package func advance(seconds: Double) {
-        times.withLock { times in
-            times.now += seconds
-            times.uptime += Int64(seconds * 1_000)
-        }
-    }
-
-    package var now: Date { times.withLock { $0.now } }
-
-    package var storeClock: StoreClock {
-        StoreClock(now: { self.now }, uptime: { self.times.withLock { $0.uptime } })
-    }
+    /// Writes the readings that a store has noted, as workers do from time to time.
+    func recordReadings(of store: any Store) async throws
+    /// Runs statements as another program does, for example a producer. All engines have tables and columns of the same
+    /// names, and the statements of the tests are SQL that each of them understands.
+    ///
+    /// - Returns: the rows, one a line, their columns separated by `|`.
+    func sql(_ statements: String, in store: any Store) async throws -> String
+    /// Hands over a picture with a request for its thumbnails, as a producer does by SQL.
+    func upload(_ data: Data, _ request: String, in store: any Store) async throws
+    /// Accepts all rows that other programs have inserted, as each claim does first.
+    func acceptArrivals(in store: any Store) async throws
+    /// Removes an ended job as retention does.
+    func remove(_ job: Int64, in store: any Store) async throws
+    /// What the engine finds wrong in its rows, such as counts that differ from what they count; empty for a sound
+    /// store.
+    func faults(in store: any Store) async throws -> [String]
 }

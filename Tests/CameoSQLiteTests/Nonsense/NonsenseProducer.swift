@@ -1,3 +1,5 @@
+import StoreConformance
+
 /// Generates what a program that knows neither JSON nor Cameo might write, as SQL statements with their bytes.
 struct NonsenseProducer {
     /// A statement and its arguments as bytes, because text arguments would be repaired.

@@ -1,1 +1,0 @@
-../../CameoSQLiteTests/Model/ModelJob.swift

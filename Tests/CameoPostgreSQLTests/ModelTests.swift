@@ -1,0 +1,11 @@
+import StoreConformance
+import TestSupport
+import Testing
+
+/// The engine for fleets and the model of the queue.
+@Suite(.timeLimit(.minutes(10)))
+struct ModelTests {
+    @Test func storeAndModelAgreeAfterEveryStep() async {
+        await ModelSequences.agree { try await PostgreSQLEngine(server: .shared()) }
+    }
+}

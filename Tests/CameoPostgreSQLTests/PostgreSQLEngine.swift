@@ -1,0 +1,116 @@
+import CameoModel
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// The engine for fleets, whose stores are schemas of one server.
+struct PostgreSQLEngine: StoreEngine {
+    let server: PostgreSQLServer
+
+    func makeStore(clock: ConformanceClock) async throws -> any Store {
+        try PostgreSQLStore(DatabaseURL(server.newURL()), clock: clock.storeClock)
+    }
+
+    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
+        try PostgreSQLStore(open(store).url, clock: clock.storeClock)
+    }
+
+    func reader(of store: any Store, clock: ConformanceClock) async throws -> any Store {
+        try PostgreSQLStore(open(store).url, .readOnly, clock: clock.storeClock)
+    }
+
+    func kill(_ worker: String, in store: any Store) async throws {
+        // As if it had been silent for two leases, which makes it count as dead.
+        _ = try await sql("UPDATE worker SET lease_until = 0 WHERE id = '\(worker)'", in: store)
+    }
+
+    func recordReadings(of store: any Store) async throws { try await open(store).recordReadings() }
+
+    func sql(_ statements: String, in store: any Store) async throws -> String {
+        try await server.sql(statements, schema: open(store).url.schema)
+    }
+
+    func upload(_ data: Data, _ request: String, in store: any Store) async throws {
+        let hex = data.map { String(format: "%02x", $0) }.joined()
+        _ = try await sql(#"INSERT INTO upload(data, request) VALUES ('\x\#(hex)', '\#(request)')"#, in: store)
+    }
+
+    func acceptArrivals(in store: any Store) async throws { try await open(store).acceptArrivals() }
+
+    func remove(_ job: Int64, in store: any Store) async throws {
+        try await open(store).transaction { db in
+            let (queue, state) = ("SELECT queue FROM outcome WHERE id = $1", "SELECT state FROM outcome WHERE id = $1")
+            guard let queue: Int64 = try db.value(queue, [job]), let code: Int = try db.value(state, [job]) else {
+                return
+            }
+            try db.execute("DELETE FROM job WHERE id = $1", [job])
+            db.forget(try JobState(code: code), in: queue)
+        }
+    }
+
+    /// The counts that disagree with the rows that they count, and attempts without jobs.
+    func faults(in store: any Store) async throws -> [String] {
+        let states = JobState.allCases.map { state in
+            """
+            SELECT 'queue ' || queue.name || ' \(state.rawValue)', \(state.rawValue),
+              (SELECT count(*) FROM \(state.isFinal ? "outcome" : "task") AS row
+                WHERE row.queue = queue.id AND row.state = \(state.code))
+            FROM queue JOIN queue_total ON queue_total.queue = queue.id
+            """
+        }
+        let totals = [
+            ("blobs", "count(*) FROM blob"), ("blob_bytes", "coalesce(sum(size), 0) FROM blob"),
+            ("thumbnails", "count(*) FROM thumbnail"), ("sources", "count(*) FROM source WHERE NOT pinned"),
+            ("source_bytes", "coalesce(sum(size), 0) FROM source WHERE NOT pinned"),
+        ]
+        .map { name, actual in "SELECT '\(name)', value, (SELECT \(actual)) FROM total_now WHERE name = '\(name)'" }
+        let attempts =
+            "SELECT 'attempts without jobs', count(*), 0 FROM attempt WHERE job_id NOT IN (SELECT id FROM job)"
+        let wrong = try await sql(
+            """
+            SELECT * FROM (\((states + totals + [attempts]).joined(separator: " UNION ALL ")))
+              AS count(name, counted, actual)
+            WHERE counted <> actual
+            """,
+            in: store
+        )
+        return wrong.split(separator: "\n").map(String.init)
+    }
+
+    private func open(_ store: any Store) throws -> PostgreSQLStore { try #require(store as? PostgreSQLStore) }
+}
+
+extension PostgreSQLEngine: ModelEngine {
+    private struct Torn: Error {}
+
+    var silenceOfTheDead: Int64? { Lease.betweenMachines }
+
+    var mayLockOutliveItsWorker: Bool { false }
+
+    func column(_ query: String, of store: any Store) async throws -> [String] {
+        try await open(store).read { db in try db.column(query) }
+    }
+
+    func insert(_ request: String, at time: Int64, in store: any Store) async throws {
+        try await open(store).transaction { db in
+            // As another program does, whose rows the next Cameo process accepts.
+            try db.execute("SELECT set_config('cameo.accepts', 'off', true)")
+            try db.execute("INSERT INTO job(request, created_at) VALUES ($1, $2)", [request, time])
+        }
+    }
+
+    func tear(_ change: BulkChange, of job: Int64, at time: Int64, in store: any Store) async throws {
+        try await open(store).commit { db in
+            switch change {
+            case .cancel: _ = try PostgreSQLStore.cancel(job, db)
+            case .retry: _ = try PostgreSQLStore.retry(job, db)
+            }
+            try db.flush()
+            throw Torn()
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import CameoModel
+import CameoStore
+import GRDB
+
+@testable import CameoSQLite
+
+extension SQLiteStore {
+    /// Removes jobs like retention does.
+    func removeJobs(_ ids: [Int64]) async throws {
+        try await commit { db in
+            var ledger = Ledger(now: 0)
+            for id in ids {
+                let row = try Row.fetchOne(db, sql: "SELECT state, queue FROM outcome WHERE id = ?", arguments: [id])
+                try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [id])
+                if let row { ledger.forget(try JobState(code: row[0]), in: row[1]) }
+            }
+            try ledger.post(db)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import CameoModel
+import CameoStore
+import Foundation
+import TestSupport
+import Testing
+
+extension ConformanceCase {
+    static let settlements: [ConformanceCase] = [
+        ConformanceCase("every settlement needs the live claim") { fixture in
+            let job = try await claimOne(fixture)
+            #expect(try await fixture.store.cancel(job.claim.jobID) == .running)
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
+                try await complete(job, fixture, from: Fixture.provenance())
+            }
+            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
+                try await fixture.store.fail(job.claim, with: failure)
+            }
+            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
+                try await fixture.store.release(job.claim)
+            }
+            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
+                try await fixture.store.beginFetch(job.claim, of: try ThumbnailRequest(parsing: job.request.utf8))
+            }
+            let report = try await fixture.store.job(job.claim.jobID)
+            #expect(report.state == .cancelled)
+            #expect(report.attempts?.map(\.outcome) == [.cancelled])
+            #expect(try await fixture.store.status().thumbnails == 0)
+        },
+        ConformanceCase("a second claim invalidates the first") { fixture in
+            let first = try await claimOne(fixture)
+            try await fixture.store.release(first.claim)
+            let second = try #require(try await fixture.store.claim(limit: 1, for: "w2").first)
+            await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
+                try await complete(first, fixture, from: Fixture.provenance())
+            }
+            await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
+                let request = try ThumbnailRequest(parsing: first.request.utf8)
+                return try await fixture.store.beginFetch(first.claim, of: request)
+            }
+            try await complete(second, fixture, from: Fixture.provenance())
+        },
+        ConformanceCase("only the live claim absorbs an upload") { fixture in
+            try await fixture.upload(Data([1]), #"{"renditions":[{"width":64}]}"#)
+            let first = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            try await fixture.store.release(first.claim)
+            let second = try #require(try await fixture.store.claim(limit: 1, for: "w2").first)
+            await #expect(throws: StoreError.leaseLost(jobID: 1)) { try await fixture.store.absorbUpload(first) }
+            let request = try await fixture.store.absorbUpload(second)
+            #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1]))).text)
+        },
+        ConformanceCase("a job is not completed by a missing thumbnail") { fixture in
+            let job = try await claimOne(fixture)
+            let ids = try ThumbnailRequest(parsing: job.request.utf8).thumbnailIDs()
+            await #expect(throws: StoreError.notFound(uri: CameoURI.thumbnail(ids[0]).text)) {
+                try await fixture.store.complete(job.claim, keeping: ids, seen: nil)
+            }
+            #expect(try await fixture.store.job(1).state == .running)
+        },
+        ConformanceCase("a release does not count the attempt") { fixture in
+            let job = try await claimOne(fixture)
+            try await fixture.store.release(job.claim)
+            let report = try await fixture.store.job(job.claim.jobID)
+            #expect((report.state, report.attempt, report.crashCount) == (.available, 0, 0))
+            #expect(report.attempts?.map(\.outcome) == [.released])
+        },
+        ConformanceCase("a failure waits or discards") { fixture in
+            let job = try await claimOne(fixture)
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow")
+            let retryAt = Date(timeIntervalSince1970: 1_900_000_010)
+            try await fixture.store.fail(job.claim, with: failure, retryAt: retryAt)
+            var report = try await fixture.store.job(job.claim.jobID)
+            #expect((report.state, report.failure, report.availableAt) == (.retryable, failure, retryAt))
+            fixture.clock.advance(seconds: 11)
+            let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            #expect((again.attempt, again.previousFailure) == (2, failure))
+            try await fixture.store.fail(again.claim, with: failure)
+            report = try await fixture.store.job(job.claim.jobID)
+            #expect((report.state, report.failure) == (.discarded, failure))
+            #expect(report.attempts?.map(\.outcome) == [.retryable, .discarded])
+        },
+        ConformanceCase("a manual retry starts over and keeps the history") { fixture in
+            let job = try await claimOne(fixture)
+            let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
+            try await fixture.store.fail(job.claim, with: failure)
+            try await fixture.sql("UPDATE outcome SET crash_count = 5")
+            #expect(try await fixture.store.retry(job.claim.jobID).before == .discarded)
+            let report = try await fixture.store.job(job.claim.jobID)
+            #expect((report.state, report.attempt, report.crashCount) == (.available, 0, 0))
+            #expect(report.finalizedAt == nil)
+            #expect(report.attempts?.count == 1)
+            let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            try await complete(again, fixture, from: Fixture.provenance())
+            #expect(try await fixture.store.job(job.claim.jobID).attempts?.map(\.number) == [1, 2])
+        },
+        ConformanceCase("an older fetch never replaces a newer thumbnail") { fixture in
+            let (older, newer) = (try await claimOne(fixture), try await claimOne(fixture))
+            try await complete(newer, fixture, bytes: "new", from: Fixture.provenance(seen: 2, source: "new"))
+            try await complete(older, fixture, bytes: "old", from: Fixture.provenance(seen: 1, source: "old"))
+            #expect(try await bytes(fixture, newer) == "new")
+            let third = try await claimOne(fixture)
+            try await complete(third, fixture, bytes: "newest", from: Fixture.provenance(seen: 3, source: "newest"))
+            #expect(try await bytes(fixture, newer) == "newest")
+        },
+        ConformanceCase("the first blob of the same source and renderer is kept") { fixture in
+            let (first, second, third) = (
+                try await claimOne(fixture), try await claimOne(fixture), try await claimOne(fixture)
+            )
+            try await complete(first, fixture, bytes: "first", from: Fixture.provenance(seen: 1))
+            try await complete(second, fixture, bytes: "second", from: Fixture.provenance(seen: 2))
+            #expect(try await bytes(fixture, first) == "first")
+            #expect(try await fixture.store.status().blobs.count == 1)
+            try await complete(third, fixture, bytes: "third", from: Fixture.provenance(seen: 3, version: "test-2"))
+            #expect(try await bytes(fixture, first) == "third")
+        },
+        ConformanceCase("fetches are numbered in order") { fixture in
+            let (first, second) = (try await claimOne(fixture), try await claimOne(fixture))
+            let request = Fixture.request()
+            let later = try await fixture.store.beginFetch(second.claim, of: request).sourceSeen
+            let latest = try await fixture.store.beginFetch(first.claim, of: request).sourceSeen
+            #expect(later < latest)
+        },
+        ConformanceCase("only the first fetch of a job is its first attempt") { fixture in
+            var job = try await claimOne(fixture)
+            let request = try ThumbnailRequest(parsing: job.request.utf8)
+            #expect(try await fixture.store.beginFetch(job.claim, of: request).isFirstAttempt)
+            try await complete(job, fixture, bytes: "first", from: Fixture.provenance(seen: 1))
+            // The retry counts from 1 again; only the history shows that it is not the first.
+            _ = try await fixture.store.retry(job.claim.jobID)
+            job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            #expect(job.attempt == 1)
+            #expect(try await !fixture.store.beginFetch(job.claim, of: request).isFirstAttempt)
+        },
+    ]
+
+    static let settlementsVaried: [ConformanceCase] =
+        [20, 200_000].map(completionAndThumbnailsAppearTogether)
+
+    private static func claimOne(_ fixture: Fixture) async throws -> ClaimedJob {
+        _ = try await fixture.store.enqueue([Fixture.request("file:///pictures/0.jpg")])
+        return try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+    }
+
+    private static func complete(
+        _ job: ClaimedJob,
+        _ fixture: Fixture,
+        bytes: String = "thumbnail",
+        from provenance: Provenance
+    ) async throws {
+        try await fixture.store.complete(
+            job.claim,
+            with: .rendered(try Fixture.rendered(job, bytes: Data(bytes.utf8)), provenance),
+            timings: AttemptTimings()
+        )
+    }
+
+    private static func bytes(_ fixture: Fixture, _ job: ClaimedJob) async throws -> String {
+        let id = try #require(try ThumbnailRequest(parsing: job.request.utf8).thumbnailIDs().first)
+        return String(decoding: try await fixture.store.data(of: .thumbnail(id)), as: UTF8.self)
+    }
+
+    private static func completionAndThumbnailsAppearTogether(_ size: Int) -> ConformanceCase {
+        ConformanceCase("completion and thumbnails appear together: \(size)") { fixture in
+            let job = try await claimOne(fixture)
+            try await complete(job, fixture, bytes: String(repeating: "x", count: size), from: Fixture.provenance())
+            let report = try await fixture.store.job(job.claim.jobID)
+            #expect(report.state == .completed)
+            #expect(report.finalizedAt != nil)
+            #expect(report.attempts?.map(\.outcome) == [.completed])
+            #expect(report.thumbnails.map(\.bytes) == [size])
+            #expect(try await bytes(fixture, job).count == size)
+            let status = try await fixture.store.status()
+            #expect(status.thumbnails == 1)
+            #expect(status.blobs == StatusReport.Blobs(count: 1, bytes: size))
+        }
+    }
+}

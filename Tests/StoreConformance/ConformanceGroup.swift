@@ -1,0 +1,29 @@
+/// The promises about one subject. Each engine has a test for each group, so that they can be run by themselves.
+package enum ConformanceGroup: String, CaseIterable {
+    case claiming, settling, enqueueing, accepting, joining, limiting, losing, operating, retaining
+    case keeping, backfilling, caching, following, reporting, telling, counting
+
+    package var cases: [ConformanceCase] { lists.flatMap { $0 } }
+
+    private var lists: [[ConformanceCase]] {
+        typealias Case = ConformanceCase
+        return switch self {
+        case .claiming: [Case.claiming, Case.claims, Case.givingWay]
+        case .settling: [Case.settling, Case.settlements, Case.settlementsVaried, Case.fetches]
+        case .enqueueing: [Case.enqueueing, Case.enqueueingVaried, Case.batches]
+        case .accepting: [Case.acceptance, Case.acceptanceVaried]
+        case .joining: [Case.joining, Case.sharing, Case.sharingVaried]
+        case .limiting: [Case.limiting, Case.limits, Case.limitsVaried, Case.rates, Case.ratesVaried]
+        case .losing: [Case.losing, Case.rescues, Case.stops, Case.stopsVaried]
+        case .operating: [Case.operating, Case.actions, Case.queues, Case.bulk, Case.bulkVaried]
+        case .retaining: [Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers]
+        case .keeping: [Case.keeping]
+        case .backfilling: [Case.backfilling, Case.backfills]
+        case .caching: [Case.caching, Case.originals, Case.originalsVaried]
+        case .following: [Case.following, Case.feed]
+        case .reporting: [Case.reporting]
+        case .telling: [Case.telling]
+        case .counting: [Case.counting]
+        }
+    }
+}

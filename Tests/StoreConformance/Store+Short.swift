@@ -1,0 +1,66 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import Testing
+
+// Short forms of the calls of workers and operators.
+
+extension WorkerStore {
+    package func complete(_ job: ClaimedJob) async throws {
+        let product = try JobProduct.rendered(Fixture.rendered(job), Fixture.provenance())
+        try await complete(job.claim, with: product, timings: AttemptTimings())
+    }
+
+    package func complete(_ claim: Claim, keeping thumbnails: [ThumbnailID] = [], seen: Revalidation? = nil)
+        async throws
+    {
+        try await complete(claim, with: .kept(thumbnails, seen), timings: AttemptTimings())
+    }
+
+    /// The job is retried at `retryAt`, or discarded if that is nil.
+    @discardableResult
+    package func fail(_ claim: Claim, with failure: JobFailure, retryAt: Date? = nil) async throws -> Settlement {
+        let end = retryAt.map { AttemptEnd.retry(failure, at: $0) } ?? .discard(failure)
+        return try await settle(claim, as: end, timings: AttemptTimings())
+    }
+
+    @discardableResult
+    package func release(_ claim: Claim) async throws -> Settlement {
+        try await settle(claim, as: .release, timings: AttemptTimings())
+    }
+
+    /// Discards claimed jobs concurrently, so that they share commits.
+    package func discard(_ jobs: [ClaimedJob], _ failure: JobFailure) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for job in jobs { group.addTask { try await self.fail(job.claim, with: failure) } }
+            try await group.waitForAll()
+        }
+    }
+}
+
+extension OperatorStore {
+    package func limit(queue: String, toRate rate: StartRate?) async throws(StoreError) {
+        try await limit(queue: queue, toRate: rate, unknown: .refused)
+    }
+
+    package func prune(
+        _ retention: Retention,
+        in turn: MaintenanceTurn,
+        report: @escaping (Pruned) async -> Void
+    ) async throws -> Pruned {
+        try await prune(retention, in: turn, pause: .zero, report: report)
+    }
+
+    /// Cancels every waiting job.
+    package func cancelAll() async throws {
+        var waiting = JobFilter()
+        (waiting.states, waiting.limit) = ([.available], .max)
+        _ = try await change(waiting, by: .cancel)
+    }
+
+    /// The maintenance lock, as soon as it is free: other tests of this process start programs, and between fork and
+    /// exec a child has a copy of the previous holder's lock.
+    package func freeTurn() async throws -> MaintenanceTurn {
+        try #require(try await maintenanceTurn(within: .seconds(300)))
+    }
+}
