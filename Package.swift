@@ -311,6 +311,13 @@ if isForFleets {
             ]
         ),
         .testTarget(
+            name: "CameoMovingTests",
+            dependencies: [
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoPostgreSQL", "CameoObjectStorage",
+                "StoreConformance", "TestSupport",
+            ]
+        ),
+        .testTarget(
             name: "CameoObjectStorageTests",
             dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),

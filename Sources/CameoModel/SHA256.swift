@@ -22,7 +22,7 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
     package consuming func finalize() -> BlobDigest { BlobDigest(bytes: bytes()) }
 
     /// The digest as 32 bytes.
-    consuming func bytes() -> [UInt8] {
+    package consuming func bytes() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &bytes, nil)
         return bytes

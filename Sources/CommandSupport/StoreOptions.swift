@@ -51,7 +51,8 @@ package struct StoreOptions: ParsableArguments {
         return isTyped || variable.isEmpty ? "" : " (from CAMEO_STORE)"
     }
 
-    private var place: String? {
+    /// Where a database keeps large pictures, if the command line or the environment says so.
+    package var place: String? {
         blobs ?? ProcessInfo.processInfo.environment["CAMEO_BLOBS"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -63,6 +64,20 @@ package struct StoreOptions: ParsableArguments {
     /// Opens the store read-only; nothing in it is changed.
     package func openReading() throws(StoreError) -> any Store {
         try Engine.open(reading: path, blobs: place)
+    }
+
+    /// Opens the store to move it. ``place`` is of the destination if that is a database, else of the store.
+    package func openMoving(to destination: String?) throws(StoreError) -> any Move.Party {
+        try Engine.open(moving: path, blobs: destination.map(Self.isDatabase) == true ? nil : place, creating: false)
+    }
+
+    /// Opens the place that the store moves to. If `creating`, makes it first if necessary.
+    package func openDestination(_ name: String, creating: Bool) throws(StoreError) -> any Move.Party {
+        try Engine.open(moving: name, blobs: Self.isDatabase(name) ? place : nil, creating: creating)
+    }
+
+    private static func isDatabase(_ name: String) -> Bool {
+        if case .database = StoreName(name) { true } else { false }
     }
 
     /// Opens a store in a folder, for operations that only such a store has: check, repair, backup, vacuum. `instead` says

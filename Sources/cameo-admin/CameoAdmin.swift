@@ -20,6 +20,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin hooks retry --all
               cameo-admin backfill --preset gallery --dry-run
               cameo-admin backup /backups/cameo-monday
+              cameo-admin migrate --to postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
               cameo-admin check
 
             EXIT CODES
@@ -29,7 +30,8 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackfillCommand.self, BackupCommand.self, ForgetCommand.self, HooksCommand.self, CheckCommand.self,
+            BackfillCommand.self, BackupCommand.self, MigrateCommand.self, ForgetCommand.self, HooksCommand.self,
+            CheckCommand.self,
         ]
     )
 

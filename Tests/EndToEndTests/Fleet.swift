@@ -38,6 +38,18 @@ struct Fleet {
         try deployment.startWorker(["--log-level", "error", "--render-concurrency", "1"], environment: variables)
     }
 
+    /// Starts a command on the store in the deployment's folder, in a build for fleets.
+    func startOnFolder(_ name: String, _ arguments: String...) throws -> ChildProcess {
+        try ChildProcess(
+            try Deployment.executable(name, environment: variables),
+            arguments,
+            environment: variables.merging(["CAMEO_STORE": deployment.store]) { $1 },
+            currentDirectory: deployment.folder.url
+        )
+    }
+
+    var store: String { database.url(ofSchema: "cameo") }
+
     func sql(_ statements: String) async throws -> String { try await database.sql(statements, schema: "cameo") }
 
     func number(_ query: String) async throws -> Int { Int(try await sql(query)) ?? -1 }

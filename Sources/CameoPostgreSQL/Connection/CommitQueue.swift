@@ -148,10 +148,10 @@ final class CommitQueue: Sendable {
         let answers: [@Sendable () -> Void]
         let closing: [Connection.Statement]
         do {
-            let refusal = watch.note(opening, connections.url)
+            let refusal = try Schema.named(watch.note(opening, connections.url), connections.url, db)
             try db.lockTasks(of: group.compactMap(\.claim))
             answers = try group.map { operation in
-                if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
+                if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
                 if operation.phase == .new {
                     (db.ledger.concernsWaiters, db.ledger.wakesWorkers) = (true, true)
                 }

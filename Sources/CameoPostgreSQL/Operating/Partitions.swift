@@ -9,6 +9,7 @@ enum Partitions {
     private static let week: Int64 = 7 * 86_400_000
     /// How many weeks ahead partitions are made.
     private static let ahead: Int64 = 4
+    private static let weeksOfAMove: Int64 = 53
 
     /// A table with partitions.
     struct Table: Sendable {
@@ -75,6 +76,16 @@ enum Partitions {
             }
         } catch let error as DatabaseError where error.isUnavailableLock {
             // The next maintenance tries again.
+        }
+    }
+
+    /// Makes the partitions of times that are not more than a year away, for rows that come from another store.
+    static func make(for times: [Int64], of table: Table, _ db: Database) throws {
+        let current = db.now / week
+        for number in Set(times.map { $0 / week }).sorted() where abs(number - current) <= weeksOfAMove {
+            let name = "\(db.schema).\(table.partition(number))"
+            guard try db.value("SELECT to_regclass($1) IS NULL", [name]) == true else { continue }
+            try make(number, of: table, db)
         }
     }
 

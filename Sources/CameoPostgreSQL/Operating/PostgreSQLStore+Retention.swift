@@ -105,11 +105,11 @@ extension PostgreSQLStore {
         return step
     }
 
-    /// Removes changes older than any kept job.
+    /// Removes changes older than any kept job, but never the last: in a store in a folder the next number follows it.
     private static func removeChanges(before limit: Int64, _ db: Database) throws -> PruneStep {
         let count = try db.execute(
             """
-            DELETE FROM change WHERE at < $1 AND seq < (SELECT min(seq) + $2 FROM change)
+            DELETE FROM change WHERE at < $1 AND seq < (SELECT least(min(seq) + $2, max(seq)) FROM change)
             """,
             [limit, changesStep]
         )

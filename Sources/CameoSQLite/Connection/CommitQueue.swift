@@ -22,7 +22,8 @@ internal import Synchronization
 // throughput is lost.
 //
 // Each transaction checks the schema version under the write lock, because a newer program may have migrated the tables
-// since this one opened them. New work is then refused by name; work in progress may still finish.
+// since this one opened them. New work is then refused by name; work in progress may still finish. A store that moves or
+// has moved is closed in the same way, also to what is in progress.
 final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long others wait for the write lock.
     private static let largestGroup = 256
@@ -156,7 +157,7 @@ final class CommitQueue: Sendable {
             let refusal = try Schema.refusal(by: db, at: path)
             var ledger = Ledger(now: 0)
             let answers = try group.map { operation -> @Sendable () -> Void in
-                if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
+                if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
                 return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
             }
             try ledger.post(db)

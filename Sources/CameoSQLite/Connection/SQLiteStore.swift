@@ -22,16 +22,17 @@ package final class SQLiteStore: Store {
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     /// The connection that sees other processes' commits, opened for its first use: most commands need none.
-    private let watcher = Mutex<DatabaseQueue?>(nil)
+    let watcher = Mutex<DatabaseQueue?>(nil)
     let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
-    /// Opens the store for writing; `creating` creates it if it does not exist.
+    /// Opens the store for writing; `creating` creates it if it does not exist. The purpose is writing or moving.
     package convenience init(
         at path: String,
         creating: Bool = true,
-        clock: StoreClock = .system
+        clock: StoreClock = .system,
+        for purpose: StorePurpose = .writing
     ) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: creating)
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
@@ -40,7 +41,7 @@ package final class SQLiteStore: Store {
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            try Self.setUp(writer, directory)
+            try Self.setUp(writer, directory, purpose)
             try self.init(
                 directory: directory,
                 clock: clock,
@@ -48,7 +49,8 @@ package final class SQLiteStore: Store {
                 line: line,
                 claimTurn: ClaimTurn(directory.claimLock),
                 checkpointer: Checkpointer(directory: directory, patience: patience),
-                readAccess: .readOnly
+                readAccess: .readOnly,
+                purpose: purpose
             )
         } catch {
             throw StoreError(error, path: directory.path)
@@ -69,7 +71,8 @@ package final class SQLiteStore: Store {
                 line: nil,
                 claimTurn: nil,
                 checkpointer: Checkpointer(directory: directory, patience: Patience()),
-                readAccess: access
+                readAccess: access,
+                purpose: .reading
             )
         } catch {
             throw StoreError(error, path: directory.path)
@@ -83,7 +86,8 @@ package final class SQLiteStore: Store {
         line: WaitingLine?,
         claimTurn: ClaimTurn?,
         checkpointer: Checkpointer,
-        readAccess: Connection.Access
+        readAccess: Connection.Access,
+        purpose: StorePurpose
     ) throws {
         self.directory = directory
         self.clock = clock
@@ -99,7 +103,7 @@ package final class SQLiteStore: Store {
                 CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path)
             }
         }
-        let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
+        let version = try reader.read { db in try Schema.version(of: db, at: directory.path, for: purpose) }
         guard version == Schema.currentVersion else {
             // A file without tables was left by a process that died while creating the store.
             if version == 0 { throw StoreError.missing(path: directory.path) }
@@ -108,11 +112,17 @@ package final class SQLiteStore: Store {
     }
 
     /// Creates or migrates the tables, in one process at a time. Opening a store that is ready waits for no lock.
-    private static func setUp(_ writer: DatabaseQueue, _ directory: StoreDirectory) throws {
-        let isReady = try writer.writeWithoutTransaction { db in try Schema.isReady(db, at: directory.path) }
+    private static func setUp(
+        _ writer: DatabaseQueue,
+        _ directory: StoreDirectory,
+        _ purpose: StorePurpose
+    ) throws {
+        let isReady = try writer.writeWithoutTransaction { db in
+            try Schema.isReady(db, at: directory.path, for: purpose)
+        }
         guard !isReady else { return }
         try FileLock.hold(directory.setUpLock, within: Patience.usual) {
-            try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path) }
+            try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path, for: purpose) }
         } orElse: {
             let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"
             throw StoreError.cannotOpen(path: directory.path, reason: reason)
@@ -246,48 +256,7 @@ package final class SQLiteStore: Store {
         return try value(of: result)
     }
 
-    package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let watch = LogWatch(
-            of: directory,
-            pause: pause,
-            version: { try? self.watching().unsafeRead(Self.dataVersion) },
-            notify: { continuation.yield() }
-        )
-        continuation.onTermination = { _ in watch.stop() }
-        watch.start()
-        continuation.yield()
-        return stream
-    }
-
-    package func version() async throws(StoreError) -> Int {
-        let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
-            do {
-                // Outside a transaction: inside one the value would never change.
-                try watching().asyncUnsafeRead { database in
-                    continuation.resume(returning: Result { try Self.dataVersion(database.get()) })
-                }
-            } catch {
-                continuation.resume(returning: .failure(error))
-            }
-        }
-        return try value(of: result)
-    }
-
-    private func watching() throws -> DatabaseQueue {
-        try watcher.withLock { watcher in
-            if let watcher { return watcher }
-            let opened = try Connection.open(directory.database, readAccess)
-            watcher = opened
-            return opened
-        }
-    }
-
-    private static func dataVersion(_ db: Database) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
-    }
-
-    private func value<Value>(of result: Result<Value, any Error>) throws(StoreError) -> Value {
+    func value<Value>(of result: Result<Value, any Error>) throws(StoreError) -> Value {
         do {
             return try result.get()
         } catch {

@@ -78,7 +78,7 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    private static func arrivals(_ clock: StoreClock, _ db: Database) throws -> Arrivals {
+    static func arrivals(_ clock: StoreClock, _ db: Database) throws -> Arrivals {
         let started = clock.uptime()
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let statement = try db.cachedStatement(

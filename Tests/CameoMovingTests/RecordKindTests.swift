@@ -1,0 +1,94 @@
+import CameoModel
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+/// Nothing that a store keeps is forgotten.
+@Suite(.timeLimit(.minutes(10)))
+struct RecordKindTests {
+    /// Columns that follow from others, or belong to one place or process.
+    private static let left: [String: Set<String>] = [
+        "blob": ["data"],
+        "key": ["running"],
+        "lane": ["head", "shut"],
+        "queue": ["full", "head"],
+        "queue_count": Set(JobState.allCases.map(\.rawValue)),
+        "task": ["token", "worker"],
+        "delivery": ["worker"],
+        "thumbnail": ["used_at"],
+    ]
+    /// Tables of which the same is true; `sequence`, `sqlite_sequence` and PostgreSQL's sequences are numbers.
+    private static let leftTables: Set<String> = [
+        "worker", "worker_hook", "sequence", "sqlite_sequence", "move",
+        // PostgreSQL's: what is on its way into other tables, leases, beginnings of downloads.
+        "arrival", "new_change", "feed", "queue_delta", "total_delta", "maintenance", "partial", "partial_piece",
+        "schema_version",
+    ]
+
+    @Test(arguments: [true, false])
+    func everyColumnIsAFieldOrNamedHere(ofADatabase: Bool) async throws {
+        let fixture = try await MoveFixture()
+        let store: any Store =
+            ofADatabase
+            ? try fixture.database(fixture.server.newURL(), isMoving: false) : try fixture.folderStore("store")
+        let listing =
+            ofADatabase
+            ? """
+            SELECT relname || '|' || attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+              AND attnum > 0 AND NOT attisdropped ORDER BY 1
+            """
+            : """
+            SELECT tables.name || '|' || columns.name FROM sqlite_schema AS tables, pragma_table_xinfo(tables.name) AS columns
+            WHERE tables.type = 'table' ORDER BY 1;
+            """
+        var columns: [String: Set<String>] = [:]
+        for line in try await fixture.sql(listing, of: store).split(separator: "\n") {
+            let words = line.split(separator: "|").map(String.init)
+            columns[words[0], default: []].insert(words[1])
+        }
+        #expect(columns.count > 25)
+        for (table, found) in columns where !Self.leftTables.contains(table) {
+            let kind = try #require(RecordKind(rawValue: table), "what becomes of the table \(table)?")
+            let fields = Set(kind.fields.map(\.name))
+            #expect(fields.subtracting(found) == [], "\(table)")
+            #expect(found.subtracting(fields).subtracting(Self.left[table] ?? []) == [], "\(table)")
+        }
+        for kind in RecordKind.allCases where kind != .number { #expect(columns[kind.rawValue] != nil, "\(kind)") }
+    }
+
+    @Test func aCursorIsReadAsItWasWritten() throws {
+        for keys in [[], ["1"], ["", "a\"b\\c\n\u{0}\u{7F}", "é e\u{301} \u{1F980}"], ["[", ","]] {
+            let cursor = StoreCursor(keys)
+            let read = try StoreCursor(text: cursor.text)
+            #expect(read.keys.map { Array($0.utf8) } == keys.map { Array($0.utf8) })
+            #expect(!cursor.text.utf8.contains { $0 < 0x20 })
+        }
+        #expect(throws: StoreError.self) { try StoreCursor(text: "[1") }
+    }
+
+    @Test func aSumDependsOnEachRecordAndNotOnTheirOrder() {
+        func record(_ values: StoreValue...) -> StoreRecord { StoreRecord(values: values, cursor: StoreCursor([])) }
+        func sum(_ records: StoreRecord...) -> RecordSum {
+            records.reduce(into: RecordSum()) { $0.add($1) }
+        }
+        let (a, b) = (record(.integer(1), .text("x")), record(.integer(2), .null))
+        #expect(sum(a, b) == sum(b, a))
+        #expect(sum(a, b).digest.count == 64 && sum(a, b).count == 2)
+        #expect(sum(a, a) != sum(b, b) && sum(a, a) != sum() && sum(a) != sum(a, a))
+        #expect(sum(record(.text("ab"), .text("c"))) != sum(record(.text("a"), .text("bc"))))
+        #expect(sum(record(.integer(0))) != sum(record(.null)))
+        #expect(sum(record(.text("1"))) != sum(record(.bytes(Data("1".utf8)))))
+    }
+
+    @Test func aMarkTellsTheVersionAndTheDirection() {
+        for direction in [nil, StoreMove.Direction.away, .here] {
+            let marked = MarkedVersion(version: 7, direction: direction)
+            #expect(MarkedVersion(stored: marked.stored) == marked)
+        }
+        #expect(MarkedVersion(version: 7, direction: nil).stored == 7)
+        #expect(MarkedVersion(version: 7, direction: .away).stored > 99, "older programs take it for a newer version")
+    }
+}
