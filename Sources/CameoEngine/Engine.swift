@@ -41,7 +41,7 @@ package enum Engine {
         return try openEmbedded(reading: name)
     }
 
-    /// Opens a store in a folder, for operations that only the embedded engine has: check, repair, backup, vacuum.
+    /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
     ///
     /// - Parameters:
     ///   - name: the folder.
