@@ -186,6 +186,61 @@ struct RoleTests {
         )
     }
 
+    /// Limits, rates, batches, hooks, caching, retries, rescue and retention, with a worker's rights.
+    @Test func aWorkerDoesAllThatJobsNeed() async throws {
+        let roles = try await RoleServer()
+        let (producer, worker, boss) = (try roles.open(.producer), try roles.open(.worker), try roles.open(.operate))
+        _ = try await boss.pause("limited", unknown: .created)
+        _ = try await boss.resume("limited")
+        try await boss.limit(queue: "limited", to: 3, unknown: .refused)
+        try await boss.limit(queue: "limited", toRate: StartRate("100/s"), unknown: .refused)
+        try await boss.limit(key: "k", toRate: StartRate("100/s"))
+        var requests = (0..<4).map { number in
+            StoreFixture.request("file:///\(number)") { request in
+                (request.queue, request.batch, request.hook) = ("limited", "b\(number % 2)", "site")
+            }
+        }
+        requests += ["k", "k", "new"].enumerated().map { index, key in
+            StoreFixture.request("file:///key/\(index)") { ($0.concurrencyKey, $0.concurrencyLimit) = (key, 5 + index) }
+        }
+        _ = try await producer.enqueue(requests + requests)
+        try await worker.register(Self.worker)
+        try await worker.note(hooks: ["site"], of: "w1")
+        try await worker.acceptArrivals()
+        let limited = try await worker.claim(limit: 9, queues: ["limited"], for: "w1")
+        #expect(limited.count == 3)
+        let keyed = try await worker.claim(limit: 9, queues: ["default"], for: "w1")
+        #expect(keyed.count == 3)
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+        _ = try await worker.beginFetch(keyed[0].claim, of: try keyed[0].parsedRequest())
+        try await worker.fail(keyed[0].claim, with: failure, retryAt: .distantFuture)
+        try await worker.fail(keyed[1].claim, with: failure)
+        try await worker.release(keyed[2].claim)
+        for job in limited { try await worker.complete(job) }
+        let deliveries = try await worker.claimDeliveries(["site": 9], for: "w1")
+        #expect(deliveries.count == 3)
+        for delivery in deliveries { try await worker.settle(delivery, as: .delivered) }
+
+        let bytes = StoreFixture.bytes("a")
+        let source = StoreFixture.original(bytes)
+        _ = try await worker.keep(source, data: bytes, budget: 1_000)
+        try await worker.touch(source)
+        _ = try await worker.evictSources(over: 0, atMost: 9)
+        let key = SourceKey(uri: StoreFixture.uri, scope: nil)
+        try await worker.remember(failure, of: key, until: .distantFuture, seen: 9, peers: [])
+        try await worker.extendLease(of: "w1")
+        _ = try await worker.claim(limit: 1, for: "w1")
+        _ = try await roles.server.sql("UPDATE worker SET lease_until = 0", schema: roles.schema)
+        _ = try await worker.rescueExpired(except: nil)
+        _ = try await worker.sweep(for: "w1")
+        try await worker.deregister("w1")
+        var retention = Retention()
+        (retention.completed, retention.discarded, retention.cancelled) = (.zero, .zero, .zero)
+        #expect(try await worker.prune(retention, in: try await worker.freeTurn()).jobs > 0)
+        #expect(try await worker.repair(in: try await worker.freeTurn()).isEmpty)
+        await worker.finish()
+    }
+
     /// Weeks of history come and go by the owner's functions.
     @Test func aWorkerMaintainsTheHistorysPartitions() async throws {
         let clock = ConformanceClock()
@@ -234,32 +289,5 @@ struct RoleTests {
             roles.server.url(ofSchema: "\(roles.schema)_new", user: "\(roles.schema)_nobody")
         )
         await roles.denies { try PostgreSQLStore(elsewhere) }
-    }
-}
-
-/// Every promise of a store, kept by programs of operators.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct OperatorConformanceTests {
-    @Test(arguments: ConformanceCase.all)
-    func keeps(_ promise: ConformanceCase) async throws {
-        try await promise.run(try await Fixture(OperatorEngine()))
-    }
-}
-
-private struct OperatorEngine: StoreEngine {
-    func makeStore(clock: ConformanceClock) async throws -> any Store {
-        try await RoleServer(clock: clock.storeClock).open(.operate, clock: clock.storeClock)
-    }
-
-    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
-        try PostgreSQLStore(#require(store as? PostgreSQLStore).url, clock: clock.storeClock)
-    }
-
-    func kill(_ worker: String, in store: any Store) async throws {
-        let schema = try #require(store as? PostgreSQLStore).url.schema
-        _ = try await PostgreSQLServer.shared().sql(
-            "UPDATE worker SET lease_until = 0 WHERE id = '\(worker)'",
-            schema: schema
-        )
     }
 }
