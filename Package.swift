@@ -154,7 +154,7 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: [
                 "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py", "metadata_service.py",
-                "nameserver.py", "origin.py", "postgres.py", "rude.py", "swift_server.py",
+                "nameserver.py", "origin.py", "pgbouncer.py", "postgres.py", "rude.py", "swift_server.py",
             ]
         ),
         .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),

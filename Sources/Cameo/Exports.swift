@@ -3,8 +3,8 @@
 @_exported public import CameoModel
 
 @_exported public import struct CameoSQLite.BackupReport
-@_exported public import struct CameoSQLite.CheckFinding
 @_exported public import struct CameoStore.BulkProgress
+@_exported public import struct CameoStore.CheckFinding
 @_exported public import enum CameoStore.ForgottenExtent
 @_exported public import struct CameoStore.ForgottenSource
 @_exported public import struct CameoStore.JobFilter

@@ -63,7 +63,7 @@ package enum Engine {
         return try SQLiteStore(at: try folder(of: name, "name a folder"), creating: creating, for: .moving)
     }
 
-    /// Opens a store in a folder, for operations that only the embedded engine has: check, repair, backup, vacuum.
+    /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
     ///
     /// - Parameters:
     ///   - name: the folder.

@@ -80,14 +80,9 @@ package struct StoreOptions: ParsableArguments {
         if case .database = StoreName(name) { true } else { false }
     }
 
-    /// Opens a store in a folder, for operations that only such a store has: check, repair, backup, vacuum. `instead` says
-    /// what to do with another store, for the error's message.
+    /// Opens a store in a folder, for operations that only such a store has: backup, vacuum. `instead` says what to do
+    /// with another store, for the error's message.
     package func openEmbedded(instead: String) throws(StoreError) -> SQLiteStore {
         try Engine.openEmbedded(path, creating: false, instead: instead)
-    }
-
-    /// Opens a store in a folder read-only. `instead` is as in ``openEmbedded(instead:)``.
-    package func openEmbeddedReading(instead: String) throws(StoreError) -> SQLiteStore {
-        try Engine.openEmbedded(reading: path, instead: instead)
     }
 }

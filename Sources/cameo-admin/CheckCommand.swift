@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
@@ -30,6 +29,10 @@ struct CheckCommand: AsyncParsableCommand {
               disk        free space
               sandbox     the kernel's support for the renderers' sandbox
 
+            Of a store in PostgreSQL it checks database (its version and what checks its own files), references, \
+            counters, limits, jobs, attempts, hooks, blobs, files (bytes in the bucket or shared folder that no row \
+            names), unexpected (other names there) and workers.
+
             A finding that is not ok says how to repair it. --repair also reports uniqueness: duplicate jobs that it cancelled.
 
             EXAMPLES
@@ -48,7 +51,7 @@ struct CheckCommand: AsyncParsableCommand {
         help: """
             Repair before checking: rebuild damaged indexes, move misplaced blobs back, remove dangling rows, \
             thumbnails with damaged bytes (they are made again) and orphaned files, and recount the counters. Prints \
-            each repair.
+            each repair. In PostgreSQL, also queue jobs that are nowhere, and leave its indexes to its own programs.
             """
     )
     var repair = false
@@ -58,8 +61,6 @@ struct CheckCommand: AsyncParsableCommand {
             "Print JSON, one {\"subject\":…,\"severity\":…,\"message\":…} per line; severity: ok, warning, error, mended."
     )
     var json = false
-
-    private static let instead = "PostgreSQL's pg_amcheck checks the tables of a database"
 
     func run() async throws {
         if repair { try tell(try await mend()) }
@@ -81,11 +82,17 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func mend() async throws -> [CheckFinding] {
-        let store = try storeOptions.openEmbedded(instead: Self.instead)
-        defer { store.close() }
+        let store = try storeOptions.open(creating: false)
         let bar = ByteProgressBar()
         defer { bar.finish() }
-        return try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
+        do {
+            let fixed = try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
+            await store.finish()
+            return fixed
+        } catch {
+            await store.finish()
+            throw error
+        }
     }
 
     /// Opens the store for writing if possible, so that a copy without its shared memory file becomes readable again.
@@ -93,12 +100,12 @@ struct CheckCommand: AsyncParsableCommand {
         let bar = ByteProgressBar()
         defer { bar.finish() }
         do {
-            let store = try storeOptions.openEmbedded(instead: Self.instead)
+            let store = try storeOptions.open(creating: false)
             let findings = try await store.check { bar.show($0) }
             store.close()
             return findings
         } catch StoreError.readOnly {
-            return try await storeOptions.openEmbeddedReading(instead: Self.instead).check { bar.show($0) }
+            return try await storeOptions.openReading().check { bar.show($0) }
         }
     }
 }

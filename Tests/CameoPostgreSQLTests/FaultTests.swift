@@ -2,6 +2,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import StoreConformance
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,37 +34,8 @@ struct FaultTests {
         )
     }
 
-    /// Enqueues jobs one by one and runs them while something disturbs the server, and checks that each was done once.
     private func work(_ count: Int, while disturb: () async throws -> Void) async throws {
-        let (producer, worker) = (try PostgreSQLStore(store.url), try PostgreSQLStore(store.url))
-        let description = WorkerDescription(id: "w1", host: "h", pid: 1, version: "1", concurrency: 8)
-        try await worker.register(description)
-        let producing = Task {
-            var ids: [Int64] = []
-            for number in 0..<count {
-                let receipt = try await producer.enqueue([StoreFixture.request("file:///\(number)")])[0]
-                #expect(receipt.outcome == .accepted)
-                ids.append(try #require(receipt.id))
-            }
-            return ids
-        }
-        let working = Task {
-            var ended: Set<Int64> = []
-            while ended.count < count {
-                for job in try await worker.claim(limit: 8, for: "w1") {
-                    try await worker.complete(job)
-                    #expect(ended.insert(job.claim.jobID).inserted)
-                }
-            }
-        }
-        try await disturb()
-        let ids = try await producing.value
-        try await working.value
-        #expect(Set(ids).count == count)
-        #expect(try await sql("SELECT count(*) FROM job") == "\(count)")
-        #expect(try await sql("SELECT state, count(*), max(attempt) FROM outcome GROUP BY state") == "4|\(count)|1")
-        #expect(try await sql("SELECT count(*) FROM task") == "0")
-        #expect(try await sql("SELECT completed, running, available FROM queue_total") == "\(count)|0|0")
+        try await Workload(server: server, store: store.url).run(count, while: disturb)
     }
 
     @Test func killedConnectionsLoseAndDoubleNothing() async throws {
@@ -165,5 +137,43 @@ struct FaultTests {
         #expect(location == store.location)
         try await server.start()
         #expect(try await store.enqueue([StoreFixture.request()])[0].id == 1)
+    }
+
+    /// Those who need another connection wait for one, as long as for a server that restarts.
+    @Test func aServerWithoutFreeConnectionsCostsTime() async throws {
+        _ = try await sql("ALTER SYSTEM SET max_connections = 12")
+        try await server.stop(.fast)
+        try await server.start()
+        // The store has a connection that reads, and none that writes.
+        #expect(try await store.status().count(.available) == 0)
+        var held: [Connection] = []
+        while let connection = try? Connection(store.url) { held.append(connection) }
+        #expect(held.count >= 8)
+        let enqueueing = Task { try await store.enqueue([StoreFixture.request()])[0] }
+        try await Task.sleep(for: .milliseconds(500))
+        held = []
+        #expect(try await enqueueing.value.id == 1)
+        #expect(try await sql("SELECT count(*) FROM job") == "1")
+    }
+
+    /// A process that froze in the midst of a transaction finds it ended when it goes on, and does it again.
+    @Test func aTransactionThatTheServerGaveUpRunsAgain() async throws {
+        let runs = Atomic(0)
+        let url = store.url
+        let frozen = Task {
+            try await PostgreSQLStore(url).commit { db in
+                try db.execute("UPDATE maintenance SET holder = 'frozen'")
+                if runs.add(1, ordering: .relaxed).newValue == 1 { sleep(12) }
+                try db.execute("INSERT INTO counter VALUES ('runs', '', 1)")
+            }
+        }
+        while runs.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        // Its lock holds others up for no longer than the server's patience of ten seconds.
+        let began = ContinuousClock.now
+        #expect(try await sql("UPDATE maintenance SET holder = NULL RETURNING 1") == "1")
+        #expect(began.duration(to: .now) < .seconds(11.5))
+        try await frozen.value
+        #expect(runs.load(ordering: .relaxed) == 2)
+        #expect(try await sql("SELECT value FROM counter") == "1")
     }
 }

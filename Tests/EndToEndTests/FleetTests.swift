@@ -44,6 +44,10 @@ extension EndToEnd {
             #expect(try await fleet.number("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == 24)
             #expect(try await fleet.number("SELECT count(*) FROM thumbnail") == 48)
             #expect(try await fleet.number("SELECT count(*) FROM blob WHERE size > 102400 AND data IS NULL") == 1)
+            let checked = try await fleet.command("cameo-admin", "check", "--repair")
+            #expect(checked.exitStatus == 0, "\(checked.outputText)\(checked.errorText)")
+            #expect(checked.outputText.contains("pg_amcheck") && checked.outputText.contains("ok\tfiles"))
+            #expect(!checked.outputText.contains("mended"), "\(checked.outputText)")
             for uri in uris.prefix(2) {
                 let read = try await fleet.command("cameo-status", "cat", uri, environment: ["CAMEO_BLOBS": nil])
                 #expect(read.exitStatus == 0, "\(read.errorText)")
@@ -61,7 +65,7 @@ extension EndToEnd {
             )
             #expect(elsewhere.exitStatus == 4)
             #expect(elsewhere.errorText.contains("s3://cameo/pictures"), "\(elsewhere.errorText)")
-            for (command, advice) in [("vacuum", "autovacuum"), ("backup", "pg_dump"), ("check", "pg_amcheck")] {
+            for (command, advice) in [("vacuum", "autovacuum"), ("backup", "pg_dump")] {
                 let refused = try await fleet.command("cameo-admin", command, command == "backup" ? "copy" : "--json")
                 #expect(refused.exitStatus == 2)
                 #expect(refused.errorText.contains(advice), "\(refused.errorText)")

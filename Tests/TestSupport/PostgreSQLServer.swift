@@ -22,14 +22,23 @@ package final class PostgreSQLServer: Sendable {
     package let folder: String
     /// The folder of its programs, such as `psql`.
     package let programs: String
+    /// The port of 127.0.0.1 on which it speaks TLS as `localhost`; nil if it was not asked to.
+    package let port: Int?
 
     /// Starts a server.
-    package init() async throws {
-        channel = try await .open(running: "/usr/bin/python3", [Repository.file("Tests/TestSupport/postgres.py").path])
+    ///
+    /// - Parameter tls: whether it also listens on a port, with a certificate of ``certificateAuthority``.
+    /// - Throws: what starting a process throws; ``Failure``, ``OriginError`` if it ends.
+    package init(tls: Bool = false) async throws {
+        let script = Repository.file("Tests/TestSupport/postgres.py").path
+        channel = try await .open(running: "/usr/bin/python3", [script] + (tls ? ["--tls"] : []))
         let words = try await channel.announcement().split(separator: " ").map(String.init)
-        guard words.count == 2 else { throw Failure(description: words.joined(separator: " ")) }
-        (folder, programs) = (words[0], words[1])
+        guard words.count == (tls ? 3 : 2) else { throw Failure(description: words.joined(separator: " ")) }
+        (folder, programs, port) = (words[0], words[1], tls ? Int(words[2]) : nil)
     }
+
+    /// The certificate of the authority that certifies the server.
+    package var certificateAuthority: String { "\(folder)/ca.pem" }
 
     /// The server of this process, started for its first use.
     package static func shared() async throws -> PostgreSQLServer { try await started.value }
@@ -39,21 +48,32 @@ package final class PostgreSQLServer: Sendable {
         url(ofSchema: "test_\(Self.schemas.add(1, ordering: .relaxed).newValue)")
     }
 
-    package func url(ofSchema schema: String) -> String { "postgres://cameo@/postgres?host=\(folder)&schema=\(schema)" }
+    package func url(ofSchema schema: String, user: String = "cameo") -> String {
+        "postgres://\(user)@/postgres?host=\(folder)\(port.map { "&port=\($0)" } ?? "")&schema=\(schema)"
+    }
 
     package func stop(_ how: Stop) async throws { try await ask("stop \(how.rawValue)") }
 
     package func start() async throws { try await ask("start") }
 
     /// Runs statements as a producer or an operator does, and returns what `psql -At` prints.
-    package func sql(_ statements: String, schema: String) async throws -> String {
-        let result = try await run(
-            "\(programs)/psql",
-            ["-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "cameo", "-d", "postgres"],
-            input: Data("SET search_path TO \(schema);\n\(statements)\n".utf8)
+    package func sql(_ statements: String, schema: String, user: String = "cameo") async throws -> String {
+        let result = try await psql(
+            ["-v", "ON_ERROR_STOP=1"],
+            input: "SET search_path TO \(schema);\n\(statements)\n",
+            user: user
         )
         guard result.exitStatus == 0 else { throw Failure(description: result.errorText) }
         return result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Runs `psql -At`.
+    package func psql(_ arguments: [String], input: String = "", user: String = "cameo") async throws -> ProcessResult {
+        try await run(
+            "\(programs)/psql",
+            ["-X", "-q", "-At", "-h", folder, "-p", String(port ?? 5432), "-U", user, "-d", "postgres"] + arguments,
+            input: Data(input.utf8)
+        )
     }
 
     private func ask(_ command: String) async throws {

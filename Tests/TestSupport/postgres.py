@@ -1,8 +1,11 @@
 """A PostgreSQL server of its own for tests: a temporary cluster on a Unix socket.
 
-Prints the folder of the socket and that of the server's programs once it accepts connections. Then it obeys one line at a
-time and answers each with `ok` or with what went wrong: `stop fast`, `stop immediate` (as a crash), `start`. Ends, and
-removes everything, with its input: also when the tests are killed.
+    postgres.py [--tls]    --tls: also on a port of 127.0.0.1, with a certificate for localhost (authority: ca.pem beside
+                           the socket)
+
+Prints the folder of the socket, that of the server's programs and, with --tls, the port once it accepts connections. Then
+it obeys one line at a time and answers each with `ok` or with what went wrong: `stop fast`, `stop immediate` (as a crash),
+`start`. Ends, and removes everything, with its input: also when the tests are killed.
 """
 import ctypes
 import glob
@@ -10,6 +13,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +45,24 @@ def run(*command):
         raise RuntimeError(f"{command[0]}: {result.stderr.strip()}")
 
 
+def serve_tls():
+    """Returns the port."""
+    new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    run("openssl", *new, "-days", "2", "-x509", "-subj", "/CN=Test Authority", "-keyout", "ca.key", "-out", "ca.pem")
+    with open(os.path.join(folder, "names"), "w") as file:
+        file.write("subjectAltName=DNS:localhost\n")
+    run("openssl", *new, "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr")
+    run("openssl", "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days",
+        "2", "-extfile", "names", "-out", "server.pem")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings.update({
+        "listen_addresses": "127.0.0.1", "port": str(port), "ssl": "on", "ssl_cert_file": f"{folder}/server.pem",
+        "ssl_key_file": f"{folder}/server.key"})
+    return port
+
+
 libc = ctypes.CDLL(None)
 
 
@@ -58,7 +80,8 @@ def start():
     for _ in range(3000):
         if server.poll() is not None:
             raise RuntimeError(open(os.path.join(folder, "log")).read().strip())
-        if subprocess.run([f"{programs}/pg_isready", "-q", "-h", folder], stdin=subprocess.DEVNULL).returncode == 0:
+        ready = [f"{programs}/pg_isready", "-q", "-h", folder, "-p", settings.get("port", "5432")]
+        if subprocess.run(ready, stdin=subprocess.DEVNULL).returncode == 0:
             return
         time.sleep(0.02)
     raise RuntimeError("the server has not started within a minute")
@@ -83,8 +106,9 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
 try:
     run(f"{programs}/initdb", "-D", data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+    words = [folder, programs] + ([serve_tls()] if "--tls" in sys.argv[1:] else [])
     start()
-    print(folder, programs, flush=True)
+    print(*words, flush=True)
     for line in sys.stdin:
         try:
             obey(line.split())

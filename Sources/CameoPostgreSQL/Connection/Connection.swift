@@ -111,6 +111,13 @@ final class Connection {
         return results
     }
 
+    /// Whether the server's process is this connection's own. A pooler tells a number of its own for that process, and gives
+    /// each transaction another one.
+    func hasOwnProcess() throws -> Bool {
+        guard let row = try run("SELECT pg_backend_pid()").rows.first else { throw lost() }
+        return try row[0] == Int64(PQbackendPID(handle.pointer))
+    }
+
     /// Takes the notifications that have arrived.
     ///
     /// - Returns: their number.

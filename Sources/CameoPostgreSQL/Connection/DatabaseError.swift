@@ -65,8 +65,10 @@ extension StoreError {
         case "25006": self = .readOnly(path: location)
         case "53100": self = .full(path: location)
         case "55P03", "57014", "40001", "40P01": self = .busy(path: location)
-        case "XX001", "XX002": self = .damagedDatabase(path: location)
-        case "42501": self = .refused(reason: error.message)
+        case "XX001", "XX002":
+            self = .failed("the database is damaged: \(error.message). `pg_amcheck` says where; restore a backup of it")
+        // A role that lacks a right.
+        case "42501": self = .denied(location: location, reason: error.message)
         case _ where error.isConnectionLost: self = .unreachable(location: location, reason: error.message)
         // A value that breaks a rule of the tables, or that the database cannot hold ("\u0000").
         case let state where state.hasPrefix("22") || state.hasPrefix("23"): self = .refused(reason: error.message)

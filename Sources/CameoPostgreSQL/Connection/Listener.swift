@@ -4,9 +4,10 @@ internal import Synchronization
 
 // DESIGN. A commit that gives workers something to do says so by NOTIFY, once a group: it takes a lock of the whole
 // cluster at its commit. A connection of its own listens; if it is lost, another one is made and listens anew, and those
-// who wait are woken, because something may have been missed. A pooler in transaction mode passes nothing on, and
-// claims, settlements and an operator's changes are not told to everybody: so streams also yield when the store's
-// version has changed, at which they look at an interval.
+// who wait are woken, because something may have been missed. Through a pooler in transaction mode nobody can listen:
+// LISTEN would register a server's process that the next transaction of another client uses, and keep it registered. So
+// it is not tried there. Claims, settlements and an operator's changes are not told to everybody anyway: streams also
+// yield when the store's version has changed, at which they look at an interval.
 
 /// Wakes those who wait for other processes' commits.
 final class Listener: Sendable {
@@ -19,6 +20,8 @@ final class Listener: Sendable {
         var wakers: [Int: @Sendable () -> Void] = [:]
         var next = 0
         var isRunning = false
+        /// Whether a pooler answered.
+        var isPooled = false
     }
 
     private let url: DatabaseURL
@@ -31,9 +34,10 @@ final class Listener: Sendable {
     /// Calls `wake` after commits until ``remove(_:)`` is called with the result. Must be quick.
     func add(_ wake: @escaping @Sendable () -> Void) -> Int {
         let (number, mustStart) = state.withLock { state in
-            defer { (state.next, state.isRunning) = (state.next + 1, true) }
+            let mustStart = !state.isRunning && !state.isPooled
+            defer { (state.next, state.isRunning) = (state.next + 1, state.isRunning || mustStart) }
             state.wakers[state.next] = wake
-            return (state.next, !state.isRunning)
+            return (state.next, mustStart)
         }
         if mustStart {
             // A thread of its own: it blocks most of the time.
@@ -46,12 +50,19 @@ final class Listener: Sendable {
 
     func remove(_ number: Int) { _ = state.withLock { $0.wakers.removeValue(forKey: number) } }
 
-    /// Listens until nobody waits any more.
+    /// Whether commits are found by the interval of the streams alone.
+    var isPooled: Bool { state.withLock { $0.isPooled } }
+
+    /// Listens until nobody waits any more, unless through a pooler.
     private func run() {
         var pause = Self.pauses.first
         while true {
             do {
                 let connection = try Connection(url)
+                guard try connection.hasOwnProcess() else {
+                    state.withLock { ($0.isPooled, $0.isRunning) = (true, false) }
+                    return
+                }
                 try connection.run("LISTEN \"\(Self.channel(schema: url.schema))\"")
                 pause = Self.pauses.first
                 wakeAll()

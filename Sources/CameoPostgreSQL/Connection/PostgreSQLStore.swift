@@ -11,6 +11,7 @@ package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
     let serverClock: ServerClock
     let identity = StoreIdentity()
+    let rights: Rights
     /// nil if the store was opened read-only.
     let writes: CommitQueue?
     /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
@@ -43,7 +44,8 @@ package final class PostgreSQLStore: Sendable {
         case readOnly
     }
 
-    /// Connects and, unless the access is read-only, creates or migrates the tables. Blocks.
+    /// Connects and, unless the access is read-only, creates or migrates the tables. If they are there and current, that
+    /// needs no right to change them. Blocks.
     ///
     /// - Parameters:
     ///   - url: the store's name.
@@ -53,7 +55,7 @@ package final class PostgreSQLStore: Sendable {
     ///   - isMoving: whether it moves, or another moves there: then it may be closed to others.
     /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
     ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
-    ///   ``StoreError/olderSchema(path:found:needed:)``
+    ///   ``StoreError/olderSchema(path:found:needed:)``, ``StoreError/denied(location:reason:)``
     package init(
         _ url: DatabaseURL,
         _ access: Access = .creating,
@@ -85,7 +87,8 @@ package final class PostgreSQLStore: Sendable {
                     throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
                 }
             }
-            storage = try place?.storage(connection, url, access)
+            rights = try Rights(connection, url)
+            storage = try place?.storage(connection, url, access, rights)
         } catch {
             throw StoreError(error, location: url.location)
         }

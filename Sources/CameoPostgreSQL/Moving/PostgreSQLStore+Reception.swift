@@ -82,14 +82,13 @@ extension Database {
             try execute(try records.map { try kind.insertion(of: $0) })
             try execute("ALTER TABLE upload ENABLE TRIGGER upload_enqueues")
         case .outcome, .attempt:
-            for table in Partitions.Table.all where table.name == kind.rawValue {
-                let place = kind.fields.firstIndex { $0.name == table.time }
-                let times = records.compactMap { record -> Int64? in
-                    guard let place, case .integer(let time) = record.values[place] else { return nil }
-                    return time
-                }
-                try Partitions.make(for: times, of: table, self)
+            let column = kind == .outcome ? "finalized_at" : "finished_at"
+            let place = kind.fields.firstIndex { $0.name == column }
+            let times = records.compactMap { record -> Int64? in
+                guard let place, case .integer(let time) = record.values[place] else { return nil }
+                return time
             }
+            try Partitions.make(for: times, of: kind.rawValue, self)
             try execute([try kind.insertion(of: records)])
         case _ where kind.isInsertedOneByOne: try execute(try records.map { try kind.insertion(of: $0) })
         default: try execute([try kind.insertion(of: records)])

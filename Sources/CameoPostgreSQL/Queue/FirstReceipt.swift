@@ -7,9 +7,9 @@ internal import Foundation
 
 /// The receipt of a request under an idempotency key.
 struct FirstReceipt: Sendable {
-    private let key: IdempotencyKey
+    let key: IdempotencyKey
     /// The digest of what was requested.
-    private let request: String
+    let request: String
 
     /// `data` are the bytes of the picture, if the request has one.
     init(_ key: IdempotencyKey, of request: CheckedRequest, data: BlobDigest?) {
@@ -29,12 +29,16 @@ struct FirstReceipt: Sendable {
     func known(_ db: Database) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let look = "SELECT request, receipt FROM first_receipt WHERE key = $1 AND at > $2"
         guard let row = try db.row(look, [key.text, db.now - IdempotencyKey.lifetime]) else { return nil }
-        guard try row[0] == request else {
+        return try known(isSame: row[0] == request, receipt: row[1])
+    }
+
+    /// What a row says; `receipt` is read only if it is for the same request.
+    func known(isSame: Bool, receipt: String) throws -> Result<EnqueueReceipt, InvalidRequest> {
+        guard isSame else {
             return .failure(
                 InvalidRequest(path: "Idempotency-Key", reason: "was used for another request within the last day")
             )
         }
-        let receipt: String = try row[1]
         return .success(try WireFormat.decode(EnqueueReceipt.self, from: Data(receipt.utf8)))
     }
 

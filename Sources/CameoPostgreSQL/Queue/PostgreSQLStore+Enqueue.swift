@@ -5,6 +5,7 @@ package import Foundation
 
 extension PostgreSQLStore {
     package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        guard rights.accepts else { return try await leave(new) }
         let made = try await madeThumbnails(of: new)
         return try await commit { db in try db.enter(new, made) }
     }
@@ -20,6 +21,9 @@ extension PostgreSQLStore {
         if let digest { request.source = cacheKey?.uri ?? CameoURI.blob(digest).text }
         let new = try CheckedRequest(request)
         let first = key.map { FirstReceipt($0, of: new, data: digest) }
+        guard rights.accepts else {
+            return try await leave(request, data: data, digest: digest, cacheKey: cacheKey, first: first)
+        }
         // Before the bytes are written.
         if let first, let known = try await read({ db in try first.known(db) }) { return try known.get() }
         var blob: PreparedBlob?

@@ -9,6 +9,7 @@ enum Schema {
     private static let scripts = [
         [
             functions, producerTables, queueTables, history, changes, pictures, totals, hooks, upkeep, views, claims,
+            ownersFunctions,
         ]
         .joined(separator: "\n")
     ]

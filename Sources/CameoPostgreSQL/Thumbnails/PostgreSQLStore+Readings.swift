@@ -6,8 +6,8 @@ internal import Synchronization
 // DESIGN. Retention must know which thumbnails are still read, without slowing readers or wearing out the disk. A
 // reader only adds the URI to a set in memory. A second later, one task selects the thumbnails whose last recorded use
 // is more than an hour old (like `relatime` in file systems) and records them in one transaction: a page of a thousand
-// thumbnails costs one transaction, and none for the rest of the hour. If the store is read-only, busy or full, nothing
-// is recorded; the read itself still succeeds, and the next one is recorded.
+// thumbnails costs one transaction, and none for the rest of the hour. If the store is read-only, busy or full, or
+// the role may not write, nothing is recorded; the read itself still succeeds, and the next one is recorded.
 extension PostgreSQLStore {
     /// How long names are collected before they are recorded.
     private static let gathering = Duration.seconds(1)
@@ -15,7 +15,7 @@ extension PostgreSQLStore {
 
     package func noteReading(of uri: CameoURI) {
         if case .source = uri { return }
-        guard writes != nil, case .recordSoon = readings.withLock({ $0.add(uri) }) else { return }
+        guard rights.works, case .recordSoon = readings.withLock({ $0.add(uri) }) else { return }
         // The task keeps the store open until then.
         Task(priority: .utility) {
             // Nothing cancels this task; cancellation would only record the names sooner.

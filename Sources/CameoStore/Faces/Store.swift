@@ -1,10 +1,10 @@
-// DESIGN. A store has seven kinds of user, and each has its own small protocol of value types. An engine implements these
+// DESIGN. A store has eight kinds of user, and each has its own small protocol of value types. An engine implements these
 // calls and nothing else. They expose no SQL, path or transaction; each call preserves the invariants of its
 // transition, and what it returns is durable.
 
 /// A store with all its protocols, as programs open it.
 package typealias Store = ProducerStore & WorkerStore & ReaderStore & OperatorStore & SourceStore & BlobStore
-    & HookStore & MetricsStore
+    & HookStore & MetricsStore & CheckedStore
 
 /// The base of all store protocols.
 package protocol AnyStore: Sendable {

@@ -1,5 +1,3 @@
-internal import CameoStore
-
 /// The result of one check.
 public struct CheckFinding: Hashable, Codable, Sendable {
     /// The severity of a finding.
@@ -16,14 +14,14 @@ public struct CheckFinding: Hashable, Codable, Sendable {
     /// What was found and, for a problem, how to fix it.
     public let message: String
 
-    init(_ subject: String, _ severity: Severity, _ message: String) {
+    package init(_ subject: String, _ severity: Severity, _ message: String) {
         self.subject = subject
         self.severity = severity
         self.message = message
     }
 
     /// Names the first problems and counts the rest, or reports that there are none.
-    init(
+    package init(
         _ subject: String,
         _ problems: [String],
         naming named: Int = 1,

@@ -1,0 +1,115 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+
+// DESIGN. A check compares Cameo's rows with one another and with the bytes that they name. Whether the server's own files
+// are sound is its own programs' business, which the finding names. All rows are compared in one snapshot, in which every
+// transaction is whole, so that nothing has to stop meanwhile.
+extension PostgreSQLStore {
+    static let repairCommand = "`cameo-admin check --repair`"
+    private static let byAnother = "Another program changed the tables"
+    /// How long a comparison of all rows may take, in milliseconds: less than a silent server's connection lasts.
+    private static let patience = 85_000
+
+    package func check(
+        report: @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> [CheckFinding] {
+        let rows = try await read { db in
+            try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
+            return [
+                try Self.server(db), try Self.references(db), try Self.counters(db), try Self.limits(db),
+                try Self.places(db), try Self.attempts(db), try Self.hooks(db),
+            ]
+        }
+        return rows + (try await checkBlobs(report)) + [try await deadWorkers()]
+    }
+
+    private static func server(_ db: Database) throws -> CheckFinding {
+        let row = try db.row(
+            "SELECT current_setting('server_version'), current_setting('data_checksums'), current_database()"
+        )
+        guard let row else { throw StoreError.failed("the server does not say its version") }
+        let (version, checksums, database): (String, String, String) = try (row[0], row[1], row[2])
+        return CheckFinding(
+            "database",
+            .ok,
+            "PostgreSQL \(version), data checksums \(checksums); its pages and indexes are checked by `pg_amcheck "
+                + "--schema=\(db.schema) --heapallindexed \(database)`"
+        )
+    }
+
+    private static func references(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "references",
+            try RowFaults.dangling(db).map { "\($0.count) rows of \($0.table) refer to missing jobs" },
+            ok: "every row of the queue and of the history has its job",
+            advice: "\(byAnother); \(repairCommand) removes such rows"
+        )
+    }
+
+    private static func counters(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "counters",
+            try db.query(RowFaults.wrongCounts).map { row in
+                try "\(row[0] as String) is \(row[1] as Int) and should be \(row[2] as Int)"
+            },
+            ok: "all counters agree with the rows",
+            advice: "\(byAnother); \(repairCommand) recounts"
+        )
+    }
+
+    private static func limits(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "limits",
+            try db.column(RowFaults.hidden).map { (id: Int64) in "a claim would not find job \(id)" },
+            ok: "claims can find every waiting job",
+            advice: "\(byAnother); \(repairCommand) enters such jobs again"
+        )
+    }
+
+    private static func places(_ db: Database) throws -> CheckFinding {
+        let lost: [Int64] = try db.column(RowFaults.lost)
+        let doubled: [Int64] = try db.column(RowFaults.doubled)
+        return CheckFinding(
+            "jobs",
+            lost.map { "job \($0) is neither in the queue nor in the history" }
+                + doubled.map { "job \($0) is in the queue and in the history" },
+            ok: "every job is in the queue, in the history, or waits to be accepted",
+            advice:
+                "\(byAnother), or a producer set cameo.accepts; \(repairCommand) queues jobs that are nowhere. Jobs in both "
+                + "places can be cancelled"
+        )
+    }
+
+    private static func attempts(_ db: Database) throws -> CheckFinding {
+        CheckFinding(
+            "attempts",
+            try db.column(RowFaults.withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
+            ok: "every running job has a worker",
+            advice: "\(byAnother); \(repairCommand) makes such jobs available again, as the next worker does"
+        )
+    }
+
+    private static func hooks(_ db: Database) throws -> CheckFinding {
+        let deliveries: [Int64] = try db.column(RowFaults.deliveriesWithoutWorker)
+        let jobs: [Int64] = try db.column(RowFaults.wronglyMarked) + db.column(RowFaults.untold)
+        return CheckFinding(
+            "hooks",
+            deliveries.map { "delivery \($0) runs for an unknown worker" }
+                + jobs.map { "the end of job \($0) would not reach its hooks" },
+            ok: "every end of a job reaches its hooks",
+            advice: "\(byAnother); \(repairCommand) corrects the rows"
+        )
+    }
+
+    private func deadWorkers() async throws(StoreError) -> CheckFinding {
+        let dead = try await status().workers.filter { !$0.isAlive }
+        return CheckFinding(
+            "workers",
+            dead.map { "worker \($0.id) is silent beyond its lease and has \($0.running) running jobs" },
+            ok: "no silent worker holds jobs",
+            advice: "The next worker rescues them",
+            severity: .warning
+        )
+    }
+}

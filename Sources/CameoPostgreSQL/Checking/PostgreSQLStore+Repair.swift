@@ -1,0 +1,185 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import Synchronization
+
+// DESIGN. A repair fixes only what the rows and bytes themselves prove to be wrong, without guessing, while workers go on.
+// A thumbnail whose bytes are gone is removed, so that the next request makes it again; a row that names missing bytes
+// would prevent that. What it removes outside of the database it removes under the lock of the bytes' row, as collection
+// does; where there is no row, an uncommitted one stands in, so that a put of the same bytes waits.
+extension PostgreSQLStore {
+    /// The age in seconds from which no process can still be about to name bytes.
+    private static let settledAge = 3_600.0
+
+    package func repair(
+        in turn: MaintenanceTurn,
+        report: @Sendable (ByteProgress) -> Void = { _ in }
+    ) async throws(StoreError) -> [CheckFinding] {
+        guard let lease = turn.lock as? MaintenanceLease else {
+            throw .failed("the maintenance lock is not one of this store")
+        }
+        defer { withExtendedLifetime(turn) {} }
+        var fixed: [CheckFinding] = []
+        func note(_ subject: String, _ count: Int, _ text: String) {
+            if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
+        }
+        func take(_ body: @escaping @Sendable (Database) throws -> Int) async throws(StoreError) -> Int {
+            try await commit { db in
+                try lease.renew(db)
+                return try body(db)
+            }
+        }
+        note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
+        note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
+        note("attempts", try await take(Self.releaseUnknown), "jobs of unknown workers made available again")
+        note("hooks", try await take(RowFaults.repairHooks), "jobs and deliveries of hooks corrected")
+        note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
+        let keepTurn = { () async throws(StoreError) in
+            _ = try await self.commit(.begun) { db in try lease.renew(db) }
+        }
+        var (thumbnails, blobs) = (0, 0)
+        for digest in try await survey(report, before: keepTurn).damaged {
+            try await keepTurn()
+            let removed = try await remove(damaged: digest)
+            thumbnails += removed.thumbnails
+            blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
+        }
+        note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made again on request")
+        note("blobs", blobs, "damaged blobs removed that nothing references")
+        note("files", try await removeOrphans(before: keepTurn), "bytes removed that no row named")
+        note("counters", try await recount(under: lease), "counters corrected")
+        return fixed
+    }
+
+    /// In a transaction of its own: others append their changes of counts at their end.
+    private func recount(under lease: MaintenanceLease) async throws(StoreError) -> Int {
+        do {
+            return try await collector.hold { db -> Int? in
+                try lease.renew(db)
+                return try RowFaults.recount(db)
+            } while: {
+            } finally: { _, _ in
+            } ?? 0
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+
+    /// Enters jobs without a place as arrivals, so that they are accepted.
+    private static func requeue(_ db: Database) throws -> Int {
+        let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
+        if count > 0 { db.ledger.wakesWorkers = true }
+        return count
+    }
+
+    private static func releaseUnknown(_ db: Database) throws -> Int {
+        let ids: [Int64] = try db.column(RowFaults.withoutWorker)
+        guard !ids.isEmpty else { return 0 }
+        let tasks = try TaskRow.all("WHERE id = ANY($1::bigint[]) AND state = 2 ORDER BY id", [SQLArray(ids)], db)
+        for task in tasks {
+            try db.close(task, as: .interrupted)
+            _ = try db.giveBack(task, deaths: 0)
+        }
+        return tasks.count
+    }
+
+    /// Puts tasks into the lanes of their queues and keys, and lowers the heads of lanes.
+    private static func enterAgain(_ db: Database) throws -> Int {
+        let places = try db.query("SELECT DISTINCT queue, key \(RowFaults.misplaced)")
+        var count = 0
+        for place in places {
+            let (queue, key): (Int64, Int64) = try (place[0], place[1])
+            count += try db.execute(
+                "UPDATE task SET lane = $1 WHERE queue = $2 AND key = $3 AND lane <> $1",
+                [try db.lane(queue: queue, key: key), queue, key]
+            )
+        }
+        let heads = try db.execute(
+            """
+            UPDATE lane SET head = least(lane.head, high.rank) FROM (\(RowFaults.highHeads)) AS high
+            WHERE high.id = lane.id
+            """
+        )
+        if count + heads > 0 { db.ledger.wakesWorkers = true }
+        return count + heads
+    }
+
+    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that a
+    /// program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
+    func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
+        let verdict = Verdict()
+        do {
+            _ = try await collector.hold { db in
+                try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
+            } while: {
+                // The bytes may have been stored again since the survey.
+                let isWhole = try await self.isWhole(digest)
+                verdict.state.withLock { $0.isDamaged = !isWhole }
+            } finally: { db, _ in
+                guard verdict.state.withLock({ $0.isDamaged }) else { return }
+                let counts = try db.execute([
+                    .init("DELETE FROM source WHERE blob = $1 AND NOT pinned", [digest.hex]),
+                    .init("DELETE FROM thumbnail WHERE blob = $1", [digest.hex]),
+                    .init(
+                        """
+                        DELETE FROM blob WHERE digest = $1 AND NOT pinned
+                          AND NOT EXISTS (SELECT 1 FROM source WHERE blob = $1)
+                          AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = $1)
+                        """,
+                        [digest.hex]
+                    ),
+                ])
+                verdict.state.withLock { $0 = State(isDamaged: true, thumbnails: counts[1], isGone: counts[2] == 1) }
+            }
+        } catch {
+            throw StoreError(error, location: location)
+        }
+        return verdict.state.withLock { ($0.thumbnails, $0.isGone) }
+    }
+
+    /// What the parts of a held transaction tell one another.
+    private final class Verdict: Sendable {
+        let state = Mutex(State())
+    }
+
+    private struct State {
+        var isDamaged = false
+        var thumbnails = 0
+        var isGone = false
+    }
+
+    private func removeOrphans(before next: () async throws(StoreError) -> Void) async throws(StoreError) -> Int {
+        guard let storage else { return 0 }
+        let limit = clock.now().addingTimeInterval(-Self.settledAge)
+        var count = try await storage.removeUnfinished(before: limit)
+        for object in try await survey(storage, before: next).orphaned where object.storedAt < limit {
+            try await next()
+            count += try await remove(orphan: object, from: storage) ? 1 : 0
+        }
+        return count
+    }
+
+    /// Removes bytes that no row names.
+    func remove(orphan object: StoredObject, from storage: any ByteStorage) async throws(StoreError) -> Bool {
+        let hex = object.digest.hex
+        do {
+            let removed = try await collector.hold { db -> Bool? in
+                if let row = try db.row("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex]) {
+                    return try row[0] ? nil : false
+                }
+                let count = try db.execute(
+                    "INSERT INTO blob(digest, size, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                    [hex, object.size, db.now]
+                )
+                return count == 1 ? true : nil
+            } while: {
+                try await storage.remove(object.digest)
+            } finally: { db, isStandIn in
+                if isStandIn { try db.execute("DELETE FROM blob WHERE digest = $1", [hex]) }
+            }
+            return removed != nil
+        } catch {
+            throw StoreError(error, location: location)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+internal import CameoModel
+internal import CameoStore
+
+/// Selects rows that disagree with one another, which no transaction of Cameo leaves.
+enum RowFaults {
+    /// The tables whose rows have no foreign key to their job, and the column that names it.
+    private static let parts = [
+        ("task", "id"), ("outcome", "id"), ("accepted", "id"), ("arrival", "id"), ("attempt", "job_id"),
+    ]
+
+    private static func isDangling(_ table: String, _ column: String) -> String {
+        "FROM \(table) WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = \(table).\(column))"
+    }
+
+    static func dangling(_ db: Database) throws -> [(table: String, count: Int)] {
+        try parts.compactMap { table, column in
+            let count: Int = try db.value("SELECT count(*) \(isDangling(table, column))") ?? 0
+            return count > 0 ? (table, count) : nil
+        }
+    }
+
+    static func removeDangling(_ db: Database) throws -> Int {
+        try parts.reduce(0) { count, part in try count + db.execute("DELETE \(isDangling(part.0, part.1))") }
+    }
+
+    // MARK: - Places of jobs
+
+    /// Jobs that nobody would ever run: without a row that says what became of them.
+    static let lost = """
+        SELECT id FROM job WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = job.id)
+          AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+          AND NOT EXISTS (SELECT 1 FROM arrival WHERE arrival.id = job.id)
+        ORDER BY id
+        """
+    /// Jobs that have ended and are still in the queue.
+    static let doubled = """
+        SELECT outcome.id FROM outcome WHERE EXISTS (SELECT 1 FROM task WHERE task.id = outcome.id)
+          OR EXISTS (SELECT 1 FROM arrival WHERE arrival.id = outcome.id)
+        ORDER BY id
+        """
+    static let withoutWorker = """
+        SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker)
+        ORDER BY id
+        """
+    /// Tasks in a lane that is not that of their queue and key.
+    static let misplaced = """
+        FROM task WHERE NOT EXISTS (
+          SELECT 1 FROM lane WHERE lane.id = task.lane AND lane.queue = task.queue AND lane.key = task.key)
+        """
+    /// Lanes whose head is above the rank of their first job, with that rank.
+    static let highHeads = """
+        SELECT lane.id, lane.head, first.id AS job, first.rank FROM lane CROSS JOIN LATERAL (
+          SELECT task.id, task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
+          ORDER BY task.rank LIMIT 1) AS first
+        WHERE lane.key <> 0 AND (lane.head IS NULL OR lane.head > first.rank)
+        """
+    /// Waiting jobs that no claim would find.
+    static let hidden = "SELECT id \(misplaced) UNION SELECT job FROM (\(highHeads)) AS high ORDER BY 1"
+
+    // MARK: - Hooks
+
+    static let deliveriesWithoutWorker = """
+        SELECT seq FROM delivery WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = delivery.worker)
+        """
+    /// Unfinished jobs whose mark disagrees with their hooks.
+    static let wronglyMarked = """
+        SELECT id FROM task WHERE hooked <> EXISTS (SELECT 1 FROM job_hook WHERE job_hook.job_id = task.id)
+        """
+    private static let isUntold = """
+        FROM job_hook JOIN outcome ON outcome.id = job_hook.job_id
+        WHERE superseded_by IS NULL AND NOT EXISTS (
+          SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
+        """
+    /// Ended jobs with a hook to which no end was ever entered.
+    static let untold = "SELECT DISTINCT job_hook.job_id \(isUntold)"
+
+    /// - Returns: the number of rows corrected.
+    static func repairHooks(_ db: Database) throws -> Int {
+        try db.execute([
+            .init("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))"),
+            .init("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))"),
+            .init(
+                """
+                INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
+                SELECT ended.job_id, ended.hook, state, finalized_at, failure, $1, $1
+                FROM (SELECT DISTINCT job_hook.job_id, job_hook.hook \(isUntold)) AS ended
+                  JOIN outcome ON outcome.id = ended.job_id
+                """,
+                [db.now]
+            ),
+        ])
+        .reduce(0, +)
+    }
+
+    // MARK: - Counts
+
+    private static let states = JobState.allCases.map(\.rawValue)
+
+    /// The actual counts of each queue's jobs, a column per state.
+    private static let actualJobs = """
+        SELECT queue.id AS queue, queue.name, \(
+            JobState.allCases.map { "count(*) FILTER (WHERE place.state = \($0.code)) AS \($0.rawValue)" }
+                .joined(separator: ", "))
+        FROM queue LEFT JOIN (
+          SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS place ON place.queue = queue.id
+        GROUP BY queue.id, queue.name
+        """
+    private static let actualTotals = """
+        SELECT 'blobs' AS name, count(*) AS value FROM blob
+        UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0)::bigint FROM blob
+        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
+        UNION ALL SELECT 'sources', count(*) FROM source WHERE NOT pinned
+        UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0)::bigint FROM source WHERE NOT pinned
+        """
+
+    /// What ever ended is at least what has ended.
+    private static let wrongCountsOfQueues =
+        states.map { state in
+            """
+            SELECT 'the count of ' || name || '''s \(state) jobs' AS what, queue_total.\(state) AS counted,
+              actual.\(state) AS found
+            FROM actual JOIN queue_total ON queue_total.queue = actual.queue WHERE queue_total.\(state) <> actual.\(state)
+            """
+        }
+        + JobState.ends.map { state in
+            """
+            SELECT 'the count of \(state.rawValue) jobs that ' || name || ' ever had', queue_total.ever_\(state.rawValue),
+              actual.\(state.rawValue)
+            FROM actual JOIN queue_total ON queue_total.queue = actual.queue
+            WHERE queue_total.ever_\(state.rawValue) < actual.\(state.rawValue)
+            """
+        }
+    private static let wrongTotals = """
+        SELECT 'the total of ' || name, total_now.value, real.value
+        FROM total_now JOIN (\(actualTotals)) AS real USING (name) WHERE total_now.value <> real.value
+        """
+    /// The counters that are wrong: what they count, what they say, and what it is.
+    static let wrongCounts = """
+        WITH actual AS (\(actualJobs))
+        \((wrongCountsOfQueues + [wrongTotals]).joined(separator: "\nUNION ALL "))
+        """
+
+    /// Appends what the counters lack, in a transaction that changes nothing else. Each statement sees every other
+    /// transaction as a whole or not at all.
+    ///
+    /// - Returns: the number of counters corrected.
+    static func recount(_ db: Database) throws -> Int {
+        let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts)) AS wrong") ?? 0
+        guard wrong > 0 else { return 0 }
+        let ends = JobState.ends.map(\.rawValue)
+        let columns = states + ends.map { "ever_\($0)" }
+        let differences =
+            states.map { "actual.\($0) - queue_total.\($0)" }
+            + ends.map { "greatest(0, actual.\($0) - queue_total.ever_\($0))" }
+        try db.execute([
+            .init("INSERT INTO queue_count(queue) SELECT id FROM queue ON CONFLICT DO NOTHING"),
+            .init(
+                """
+                INSERT INTO queue_delta(queue, \(columns.joined(separator: ", ")))
+                SELECT actual.queue, \(differences.joined(separator: ", "))
+                FROM (\(actualJobs)) AS actual JOIN queue_total ON queue_total.queue = actual.queue
+                """
+            ),
+            .init(
+                """
+                INSERT INTO total_delta
+                SELECT name, real.value - total_now.value
+                FROM total_now JOIN (\(actualTotals)) AS real USING (name) WHERE total_now.value <> real.value
+                """
+            ),
+        ])
+        return wrong
+    }
+}

@@ -1,0 +1,108 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+
+// DESIGN. A role that may only produce (``Rights``) enqueues as a producer's SQL does: it inserts the request, and the
+// next worker accepts it. It needs no right to a task, a thumbnail or another's request, and can forge none of them. What
+// acceptance finds out comes after the receipt: a request for the thumbnails of a waiting job gets a job of its own, which
+// is superseded, and fresh thumbnails are found by the worker.
+extension PostgreSQLStore {
+    /// Enqueues requests that others accept.
+    func leave(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        // Notifies by itself.
+        try await commit(.claim) { db in try db.leave(new) }
+    }
+
+    func leave(
+        _ request: ThumbnailRequest,
+        data: Data?,
+        digest: BlobDigest?,
+        cacheKey: CacheKey?,
+        first: FirstReceipt?
+    ) async throws -> EnqueueReceipt {
+        guard cacheKey == nil else {
+            let reason = "this role may only enqueue, and bytes under a cache key change what others see"
+            throw StoreError.denied(location: location, reason: reason)
+        }
+        let new = try CheckedRequest(request)
+        return try await commit(.claim) { db -> Result<EnqueueReceipt, InvalidRequest> in
+            if let first {
+                try first.lock(db)
+                if let known = try first.knownToOwner(db) { return known }
+            }
+            let receipt =
+                if let data { try db.leave(data, for: new) } else { try db.leave([new]).first }
+            guard let receipt else { throw StoreError.failed("no receipt") }
+            try first?.noteAsOwner(receipt, db)
+            return .success(receipt)
+        }.get()
+    }
+}
+
+extension Database {
+    fileprivate func leave(_ new: [CheckedRequest]) throws -> [EnqueueReceipt] {
+        let rows = try asProducer {
+            try query(
+                """
+                INSERT INTO job(request)
+                SELECT request::json FROM unnest($1::text[]) WITH ORDINALITY AS new(request, place) ORDER BY place
+                RETURNING id, created_at
+                """,
+                [SQLArray(new.map(\.text))]
+            )
+        }
+        return try zip(new, rows).map { new, row in try receipt(new, id: row[0], createdAt: row[1]) }
+    }
+
+    /// The bytes are the picture; the request's source is their name.
+    fileprivate func leave(_ data: Data, for new: CheckedRequest) throws -> EnqueueReceipt {
+        guard case .object(var fields) = new.job.request.json else { throw StoreError.failed("a request is no object") }
+        fields["source"] = nil
+        let text = JSONValue.object(fields).canonicalText
+        let row = try asProducer {
+            try self.row("INSERT INTO upload(data, request) VALUES ($1, $2::json) RETURNING job_id", [data, text])
+        }
+        guard let row else { throw StoreError.failed("an upload was not inserted") }
+        return try receipt(new, id: row[0], createdAt: now)
+    }
+
+    /// Runs a statement whose jobs others are to accept.
+    private func asProducer<Value>(_ body: () throws -> Value) throws -> Value {
+        try execute("SELECT set_config('cameo.accepts', 'off', true)")
+        let value = try body()
+        try execute("SELECT set_config('cameo.accepts', 'on', true)")
+        return value
+    }
+
+    private func receipt(_ new: CheckedRequest, id: Int64, createdAt: Int64) -> EnqueueReceipt {
+        let request = new.job.request
+        let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
+        return EnqueueReceipt(
+            outcome: .accepted,
+            id: id,
+            state: due > createdAt ? .scheduled : .available,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: createdAt),
+            availableAt: Date(milliseconds: due),
+            thumbnails: new.job.wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+}
+
+extension FirstReceipt {
+    /// The same as ``known(_:)``, by functions that run with the rights of the tables' owner and the server's clock. They
+    /// show a receipt to whoever has its key and its request.
+    fileprivate func knownToOwner(_ db: Database) throws -> Result<EnqueueReceipt, InvalidRequest>? {
+        let row = try db.row("SELECT same, receipt FROM known_receipt($1, $2)", [key.text, request])
+        return try row.map { try known(isSame: $0[0], receipt: $0[1] ?? "") }
+    }
+
+    /// The same as ``note(_:_:)``.
+    fileprivate func noteAsOwner(_ receipt: EnqueueReceipt, _ db: Database) throws {
+        let text = String(decoding: try WireFormat.encode(receipt), as: UTF8.self)
+        try db.execute("SELECT keep_receipt($1, $2, $3::json)", [key.text, request, text])
+    }
+}

@@ -1,0 +1,184 @@
+import CameoModel
+import CameoObjectStorage
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+@Suite(.timeLimit(.minutes(10)))
+struct CheckTests {
+    private let folder: TemporaryFolder
+    private let storage: SharedFolder
+    private let fixture: StoreFixture
+    private let store: PostgreSQLStore
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        storage = try SharedFolder(at: folder.path, creating: true)
+        fixture = try await StoreFixture()
+        let storage = storage
+        let place = BytesPlace(chosen: folder.path) { _ in storage }
+        store = try PostgreSQLStore(fixture.store.url, bytes: place, clock: fixture.clock.storeClock)
+    }
+
+    private func problems() async throws -> [String: String] {
+        let findings = try await store.check().filter { $0.severity != .ok }
+        return Dictionary(uniqueKeysWithValues: findings.map { ($0.subject, $0.message) })
+    }
+
+    private func repair() async throws -> [String: String] {
+        let fixed = try await store.repair(in: try await store.freeTurn())
+        #expect(fixed.allSatisfy { $0.severity == .mended })
+        return Dictionary(uniqueKeysWithValues: fixed.map { ($0.subject, $0.message) })
+    }
+
+    /// Completes a job with a large thumbnail.
+    private func makeLarge(_ source: String = "file:///large") async throws -> (id: Int64, digest: BlobDigest) {
+        let receipt = try await store.enqueue([StoreFixture.request(source)])[0]
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        let bytes = Data("\(source)\(String(repeating: "x", count: 200_000))".utf8)
+        let rendered = try StoreFixture.rendered(job, bytes: bytes)
+        let product = JobProduct.rendered(rendered, try StoreFixture.provenance(of: source))
+        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        return (try receipt.jobID, SHA256.digest(of: bytes))
+    }
+
+    private func file(of digest: BlobDigest) throws -> URL {
+        let files = FileManager.default.enumerator(at: URL(filePath: folder.path), includingPropertiesForKeys: nil)
+        let names = (files?.allObjects as? [URL] ?? []).filter { url in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && !isFolder.boolValue
+                && digest.hex.hasSuffix(url.lastPathComponent)
+        }
+        return try #require(names.first)
+    }
+
+    @Test func aStoreInUseIsSound() async throws {
+        try await fixture.register(in: store)
+        _ = try await makeLarge()
+        _ = try await store.store(Data("small".utf8), mediaType: nil)
+        try await fixture.enqueue(20) { $0.concurrencyKey = "k" }
+        _ = try await store.claim(limit: 3, for: "w1")
+        let findings = try await store.check()
+        #expect(findings.map(\.subject).prefix(4) == ["database", "references", "counters", "limits"])
+        #expect(findings.allSatisfy { $0.severity == .ok }, "\(findings)")
+        #expect(findings[0].message.contains("pg_amcheck --schema=\(fixture.schema)"))
+        #expect(try await repair().isEmpty)
+    }
+
+    @Test(arguments: ["gone", "damaged", "cut"])
+    func aThumbnailWithoutItsBytesIsRemovedAndMadeAgain(damage: String) async throws {
+        try await fixture.register(in: store)
+        let (id, digest) = try await makeLarge()
+        let path = try file(of: digest)
+        switch damage {
+        case "gone": try FileManager.default.removeItem(at: path)
+        case "cut": try Data("x".utf8).write(to: path)
+        default: try Data(repeating: 7, count: try Data(contentsOf: path).count).write(to: path)
+        }
+        #expect(try await problems().keys.sorted() == ["blobs"])
+        #expect(try await problems()["blobs"]?.contains(digest.description) == true)
+        let fixed = try await repair()
+        #expect(fixed["blobs"] == "1 thumbnails with damaged bytes removed, to be made again on request")
+        let left = try await problems()
+        #expect(left["blobs"] == nil)
+        #expect(try await fixture.sql("SELECT count(*) FROM thumbnail") == "0")
+        #expect(try await store.enqueue([StoreFixture.request("file:///large")])[0].outcome == .accepted)
+        #expect(try await store.job(id).state == .completed)
+    }
+
+    @Test func damagedBytesInARowAreFoundAndTheirPinnedBlobStays() async throws {
+        let digest = try await store.store(Data("small".utf8), mediaType: nil)
+        try await fixture.sql("UPDATE blob SET data = 'SMALL'")
+        #expect(try await problems()["blobs"]?.contains(digest.description) == true)
+        #expect(try await repair().isEmpty)
+        #expect(try await problems()["blobs"]?.contains(digest.description) == true)
+    }
+
+    @Test func bytesThatNoRowNamesAreRemovedWhenTheyAreOld() async throws {
+        let bytes = Data(repeating: 1, count: 1_000)
+        let digest = SHA256.digest(of: bytes)
+        _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
+        // The storage's clock is real, the store's stands in the year 2030.
+        #expect(try await problems()["files"]?.contains(digest.description) == true)
+        #expect(try await repair() == ["files": "1 bytes removed that no row named"])
+        #expect(try await problems().isEmpty)
+        #expect(try await fixture.sql("SELECT count(*) FROM blob") == "0")
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
+    @Test func youngBytesThatNoRowNamesStay() async throws {
+        let server = try await PostgreSQLServer.shared()
+        let store = try PostgreSQLStore(
+            DatabaseURL(server.newURL()),
+            bytes: BytesPlace(chosen: folder.path) { [storage] _ in storage }
+        )
+        let bytes = Data(repeating: 1, count: 1_000)
+        _ = try await storage.put(bytes, as: SHA256.digest(of: bytes), mediaType: nil, existing: .replaced)
+        #expect(try await store.repair(in: try await store.freeTurn()).isEmpty)
+        #expect(try await store.check().filter { $0.severity == .warning }.map(\.subject) == ["files"])
+    }
+
+    @Test func bytesThatAreNowInTheirRowAreNotNeededOutside() async throws {
+        let digest = try await store.store(Data("small".utf8), mediaType: nil)
+        _ = try await storage.put(Data("small".utf8), as: digest, mediaType: nil, existing: .replaced)
+        #expect(try await repair() == ["files": "1 bytes removed that no row named"])
+        #expect(try await store.data(of: digest) == Data("small".utf8))
+    }
+
+    @Test func namesThatAreNotCameosAreLeftAlone() async throws {
+        try Data("mine".utf8).write(to: URL(filePath: "\(folder.path)/notes.txt"))
+        #expect(try await problems().keys.sorted() == ["unexpected"])
+        #expect(try await repair().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: "\(folder.path)/notes.txt"))
+    }
+
+    @Test func jobsThatAreNowhereAreQueuedAgain() async throws {
+        try await fixture.sql(
+            """
+            BEGIN; SET LOCAL cameo.accepts = 'on';
+            INSERT INTO job(request) VALUES ('{"source":"file:///row","renditions":[{"width":9}]}'); COMMIT
+            """
+        )
+        #expect(try await problems()["jobs"]?.contains("job 1 is neither") == true)
+        #expect(try await repair() == ["jobs": "1 jobs queued that were nowhere"])
+        try await fixture.register(in: store)
+        try await store.acceptArrivals()
+        #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await problems().isEmpty)
+    }
+
+    @Test func rowsThatDisagreeAreFoundAndMended() async throws {
+        try await fixture.register(in: store)
+        try await fixture.enqueue(4) { $0.concurrencyKey = "k" }
+        try await fixture.enqueue(2)
+        _ = try await store.claim(limit: 1, for: "w1")
+        try await fixture.sql(
+            """
+            UPDATE lane SET head = NULL;
+            UPDATE task SET lane = 999 WHERE id = 6;
+            INSERT INTO accepted(id, queue, thumbnails) VALUES (77, 1, '[]');
+            UPDATE task SET worker = 'nobody' WHERE state = 2;
+            UPDATE queue_count SET available = 40;
+            UPDATE total SET value = 9 WHERE name = 'blobs';
+            UPDATE task SET hooked = true WHERE id = 5;
+            """
+        )
+        let found = try await problems()
+        #expect(found.keys.sorted() == ["attempts", "counters", "hooks", "limits", "references"], "\(found)")
+        let fixed = try await repair()
+        #expect(fixed.keys.sorted() == ["attempts", "counters", "hooks", "limits", "references"], "\(fixed)")
+        #expect(try await problems().isEmpty)
+        #expect(try await fixture.wrongCounts() == "")
+        #expect(try await store.claim(limit: 9, for: "w1").count == 3, "two without a key and one with it")
+    }
+
+    @Test func anotherMaintenanceKeepsARepairAway() async throws {
+        let turn = try await store.freeTurn()
+        try await fixture.sql("UPDATE maintenance SET holder = 'another'")
+        await #expect(throws: StoreError.busy(path: store.location)) { try await store.repair(in: turn) }
+    }
+}

@@ -1,0 +1,138 @@
+import CameoModel
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// PgBouncer in transaction mode, with fewer connections to the server than there are clients.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct PoolerTests {
+    private static let size = 2
+
+    private let server: PostgreSQLServer
+    private let pooler: PgBouncer
+    private let url: DatabaseURL
+
+    init() async throws {
+        // Its own, because its connections are counted and it restarts.
+        server = try await PostgreSQLServer()
+        pooler = try await PgBouncer(before: server, size: Self.size)
+        url = try DatabaseURL(pooler.url(ofSchema: "pooled"))
+    }
+
+    private func sql(_ statements: String) async throws -> String { try await server.sql(statements, schema: "pooled") }
+
+    @Test func manyClientsShareFewConnections() async throws {
+        let stores = try (0..<12).map { _ in try PostgreSQLStore(url) }
+        for (index, store) in stores.enumerated() {
+            try await store.register(
+                WorkerDescription(id: "w\(index)", host: "h", pid: 1, version: "1", concurrency: 4)
+            )
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, store) in stores.enumerated() {
+                group.addTask {
+                    for number in 0..<20 {
+                        _ = try await store.enqueue([StoreFixture.request("file:///\(index)/\(number)")])
+                        for job in try await store.claim(limit: 2, for: "w\(index)") { try await store.complete(job) }
+                        _ = try await store.status()
+                        try await store.extendLease(of: "w\(index)")
+                    }
+                    while case let jobs = try await store.claim(limit: 8, for: "w\(index)"), !jobs.isEmpty {
+                        for job in jobs { try await store.complete(job) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await sql("SELECT state, count(*), max(attempt) FROM outcome GROUP BY state") == "4|240|1")
+        #expect(try await sql("SELECT count(*) FROM task") == "0")
+        let connections = """
+            SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+            """
+        #expect(try #require(Int(await sql(connections))) <= Self.size)
+    }
+
+    @Test func jobsAreFoundWithoutListening() async throws {
+        let store = try PostgreSQLStore(url)
+        let direct = try Connection(DatabaseURL(server.url(ofSchema: "pooled")))
+        #expect(try direct.hasOwnProcess())
+        var wakeUps = store.wakeUps { .milliseconds(1) }.makeAsyncIterator()
+        await wakeUps.next()
+        while !store.listener.isPooled {
+            try Task.checkCancellation()
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(try await sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == "0")
+        // The first look of the stream has a version to compare with.
+        try await Task.sleep(for: .milliseconds(600))
+        for number in 0..<3 {
+            let began = ContinuousClock.now
+            _ = try await sql(
+                "INSERT INTO job(request) VALUES ('{\"source\":\"file:///\(number)\",\"renditions\":[{\"width\":9}]}')"
+            )
+            await wakeUps.next()
+            #expect(began.duration(to: .now) < .seconds(5))
+        }
+    }
+
+    @Test func aPoolersRestartLosesAndDoublesNothing() async throws {
+        _ = try PostgreSQLStore(url)
+        try await Workload(server: server, store: url).run(200) {
+            for _ in 0..<3 {
+                try await Task.sleep(for: .milliseconds(200))
+                try await pooler.stop()
+                try await Task.sleep(for: .milliseconds(200))
+                try await pooler.start()
+            }
+        }
+    }
+
+    @Test(arguments: [PostgreSQLServer.Stop.fast, .immediate])
+    func aServersRestartBehindItLosesAndDoublesNothing(how: PostgreSQLServer.Stop) async throws {
+        _ = try PostgreSQLStore(url)
+        try await Workload(server: server, store: url).run(100) {
+            try await Task.sleep(for: .milliseconds(200))
+            try await server.stop(how)
+            try await Task.sleep(for: .milliseconds(200))
+            try await server.start()
+        }
+    }
+}
+
+/// Every promise of a store, kept through PgBouncer.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct PoolerConformanceTests {
+    private static let started = Task {
+        let server = try await PostgreSQLServer.shared()
+        return (server: server, pooler: try await PgBouncer(before: server, size: 3))
+    }
+
+    @Test(arguments: ConformanceCase.all)
+    func keeps(_ promise: ConformanceCase) async throws {
+        let (server, pooler) = try await Self.started.value
+        try await promise.run(try await Fixture(PooledEngine(server: server, pooler: pooler)))
+    }
+}
+
+private struct PooledEngine: StoreEngine {
+    let server: PostgreSQLServer
+    let pooler: PgBouncer
+
+    func makeStore(clock: ConformanceClock) async throws -> any Store {
+        let schema = try DatabaseURL(server.newURL()).schema
+        return try PostgreSQLStore(DatabaseURL(pooler.url(ofSchema: schema)), clock: clock.storeClock)
+    }
+
+    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
+        try PostgreSQLStore(#require(store as? PostgreSQLStore).url, clock: clock.storeClock)
+    }
+
+    func kill(_ worker: String, in store: any Store) async throws {
+        let schema = try #require(store as? PostgreSQLStore).url.schema
+        _ = try await server.sql("UPDATE worker SET lease_until = 0 WHERE id = '\(worker)'", schema: schema)
+    }
+}

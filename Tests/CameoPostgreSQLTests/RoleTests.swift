@@ -1,0 +1,293 @@
+import CameoModel
+import CameoStore
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+@testable import CameoPostgreSQL
+
+/// What each role may do, and what the server refuses it.
+@Suite(.timeLimit(.minutes(10)))
+struct RoleTests {
+    private static let worker = WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 4)
+    private static let row = """
+        INSERT INTO job(request) VALUES ('{"source":"file:///row","renditions":[{"width":9}]}')
+        """
+
+    // MARK: - Producers
+
+    @Test(arguments: [false, true])
+    func whatAProducerEnqueuesIsAcceptedAndDone(mayRead: Bool) async throws {
+        let roles = try await RoleServer(producersRead: mayRead)
+        let (producer, worker) = (try roles.open(.producer), try roles.open(.worker))
+        let receipts = try await producer.enqueue([
+            StoreFixture.request("file:///1") { $0.batch = "b" }, StoreFixture.request("file:///2"),
+        ])
+        #expect(receipts.map(\.outcome) == [.accepted, .accepted])
+        #expect(receipts.map(\.source) == ["file:///1", "file:///2"])
+        #expect(try await roles.sql("\(Self.row) RETURNING id", as: .producer) == "3")
+        let upload = try await producer.enqueue(
+            StoreFixture.request(),
+            data: Data("picture".utf8),
+            cacheKey: nil,
+            once: nil
+        )
+        #expect(upload.source == CameoURI.blob(SHA256.digest(of: Data("picture".utf8))).text)
+        await producer.finish()
+
+        try await worker.register(Self.worker)
+        try await worker.acceptArrivals()
+        let jobs = try await worker.claim(limit: 9, for: "w1")
+        #expect(Set(jobs.map(\.claim.jobID)) == Set((receipts + [upload]).compactMap(\.id) + [3]))
+        for job in jobs {
+            if job.claim.jobID == upload.id { _ = try await worker.absorbUpload(job) }
+            try await worker.complete(job)
+        }
+        for receipt in receipts + [upload] {
+            let job = try await roles.owner.job(receipt.jobID)
+            #expect(job.state == .completed)
+            #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri), "the receipt named its thumbnails")
+        }
+        #expect(try await roles.owner.batch("b").jobs[.completed] == 1)
+        if mayRead {
+            #expect(try await producer.job(receipts[0].jobID).state == .completed)
+            let last = try await roles.owner.lastChange()
+            #expect(try await producer.lastChange() == last)
+        }
+    }
+
+    @Test func aProducersIdempotencyKeyHolds() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let producer = try roles.open(.producer)
+        let key = try IdempotencyKey("k", of: "client")
+        let first = try await producer.enqueue(StoreFixture.request(), data: nil, cacheKey: nil, once: key)
+        let again = try await producer.enqueue(StoreFixture.request(), data: nil, cacheKey: nil, once: key)
+        #expect(first == again)
+        #expect(try await roles.server.sql("SELECT count(*) FROM job", schema: roles.schema) == "1")
+        await #expect(throws: InvalidRequest.self) {
+            try await producer.enqueue(StoreFixture.request("file:///other"), data: nil, cacheKey: nil, once: key)
+        }
+    }
+
+    @Test func aProducerThatMayNotReadSeesOnlyIDs() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        _ = try await roles.owner.enqueue([StoreFixture.request()])
+        #expect(try await roles.sql("SELECT count(id) FROM job", as: .producer) == "1")
+        try await roles.refuses(
+            [
+                "SELECT * FROM job", "SELECT request FROM job", "SELECT * FROM job_status",
+                "SELECT * FROM batch_status",
+                "SELECT * FROM task", "SELECT * FROM blob", "SELECT data FROM upload", "SELECT * FROM first_receipt",
+                "\(Self.row) RETURNING request",
+            ],
+            to: .producer
+        )
+        let producer = try roles.open(.producer)
+        await roles.denies { try await producer.status() }
+        await roles.denies { try await producer.job(1) }
+    }
+
+    @Test func aProducerChangesNothing() async throws {
+        let roles = try await RoleServer()
+        _ = try await roles.owner.enqueue([StoreFixture.request()])
+        #expect(try await roles.sql("SELECT state FROM job_status", as: .producer) == "available")
+        try await roles.refuses(
+            [
+                "DELETE FROM job", "UPDATE job SET created_at = 1",
+                "INSERT INTO job(request, created_at) VALUES ('{}', 1)",
+                "INSERT INTO task SELECT * FROM task", "DELETE FROM task", "UPDATE task SET state = 1",
+                "INSERT INTO arrival VALUES (1)", "UPDATE queue SET paused = true", "DELETE FROM upload",
+                "INSERT INTO upload(data, request, job_id) VALUES ('x', '{}', 1)", "SELECT * FROM first_receipt",
+                "SELECT make_partition('outcome', 1)", "UPDATE schema_version SET version = 9",
+                "CREATE TABLE mine(a int)",
+            ],
+            to: .producer
+        )
+        let producer = try roles.open(.producer)
+        await roles.denies { try await producer.cancel(1) }
+        await roles.denies { try await producer.pause("default", unknown: .refused) }
+        await roles.denies { try await producer.register(Self.worker) }
+        await roles.denies { try await producer.claim(limit: 1, for: "w1") }
+        await roles.denies { try await producer.store(Data([1]), mediaType: nil) }
+        await roles.denies {
+            try await producer.enqueue(StoreFixture.request(), data: Data([1]), cacheKey: CacheKey("k"), once: nil)
+        }
+    }
+
+    // MARK: - Readers
+
+    @Test func aReaderReadsAllAndWritesNothing() async throws {
+        let roles = try await RoleServer()
+        try await roles.owner.register(Self.worker)
+        let receipt = try await roles.owner.enqueue([StoreFixture.request { $0.batch = "b" }])[0]
+        for job in try await roles.owner.claim(limit: 1, for: "w1") { try await roles.owner.complete(job) }
+        let reader = try roles.open(.reader, .readOnly)
+        #expect(try await reader.status().workers.count == 1)
+        let job = try await reader.job(receipt.jobID)
+        #expect(job.state == .completed)
+        #expect(try await reader.jobs(JobFilter()).count == 1)
+        #expect(try await reader.places(of: [receipt.jobID]).count == 1)
+        #expect(try await reader.batch("b").jobs[.completed] == 1)
+        #expect(try await reader.batches(before: nil, limit: 9).batches.count == 1)
+        #expect(try await reader.concurrencyLimits().isEmpty)
+        #expect(try await reader.hooks(failures: 1).isEmpty)
+        #expect(try await reader.version() > 0)
+        _ = try await (reader.metrics(), reader.queues(), reader.changes(since: 0, limit: 9), reader.lastChange())
+        let uri = try #require(job.thumbnails.first).uri
+        #expect(try await reader.data(of: uri) == Data("thumbnail".utf8))
+        _ = try await reader.check()
+        reader.noteReading(of: uri)
+        await reader.finish()
+        #expect(try await roles.sql("SELECT state FROM job_status", as: .reader) == "completed")
+
+        try await roles.refuses(
+            [
+                Self.row, "DELETE FROM job", "UPDATE task SET state = 1", "UPDATE queue SET paused = true",
+                "SELECT data FROM upload", "SELECT * FROM first_receipt", "SELECT * FROM partial_piece",
+                "SELECT known_receipt('a', 'b')", "SELECT nextval('source_seen')",
+            ],
+            to: .reader
+        )
+        let writing = try roles.open(.reader)
+        await roles.denies { try await writing.enqueue([StoreFixture.request()]) }
+        await roles.denies { try await writing.retry(receipt.jobID) }
+    }
+
+    // MARK: - Workers and operators
+
+    @Test func aWorkerDoesNotOperate() async throws {
+        let roles = try await RoleServer()
+        _ = try await roles.owner.enqueue([StoreFixture.request()])
+        let worker = try roles.open(.worker)
+        await roles.denies { try await worker.pause("default", unknown: .refused) }
+        await roles.denies { try await worker.limit(queue: "default", to: 1, unknown: .refused) }
+        await roles.denies { try await worker.limit(key: "k", to: 1) }
+        await roles.denies { try await worker.setHook("h", ofQueue: "default", unknown: .refused) }
+        await roles.denies { try await worker.enqueue([StoreFixture.request()]) }
+        try await roles.refuses(
+            [
+                Self.row, "UPDATE job SET created_at = 1", "UPDATE schema_version SET version = 9",
+                "UPDATE queue SET hook = 'h'", "DROP TABLE task", "TRUNCATE task", "CREATE TABLE mine(a int)",
+                "ALTER TABLE outcome ADD mine int",
+            ],
+            to: .worker
+        )
+    }
+
+    @Test func anOperatorDoesNotChangeTables() async throws {
+        let roles = try await RoleServer()
+        try await roles.refuses(
+            [
+                "DROP TABLE task", "TRUNCATE task", "CREATE TABLE mine(a int)", "UPDATE schema_version SET version = 9",
+                "UPDATE job SET created_at = 1", "ALTER TABLE outcome ADD mine int",
+            ],
+            to: .operate
+        )
+    }
+
+    /// Limits, rates, batches, hooks, caching, retries, rescue and retention, with a worker's rights.
+    @Test func aWorkerDoesAllThatJobsNeed() async throws {
+        let roles = try await RoleServer()
+        let (producer, worker, boss) = (try roles.open(.producer), try roles.open(.worker), try roles.open(.operate))
+        _ = try await boss.pause("limited", unknown: .created)
+        _ = try await boss.resume("limited")
+        try await boss.limit(queue: "limited", to: 3, unknown: .refused)
+        try await boss.limit(queue: "limited", toRate: StartRate("100/s"), unknown: .refused)
+        try await boss.limit(key: "k", toRate: StartRate("100/s"))
+        var requests = (0..<4).map { number in
+            StoreFixture.request("file:///\(number)") { request in
+                (request.queue, request.batch, request.hook) = ("limited", "b\(number % 2)", "site")
+            }
+        }
+        requests += ["k", "k", "new"].enumerated().map { index, key in
+            StoreFixture.request("file:///key/\(index)") { ($0.concurrencyKey, $0.concurrencyLimit) = (key, 5 + index) }
+        }
+        _ = try await producer.enqueue(requests + requests)
+        try await worker.register(Self.worker)
+        try await worker.note(hooks: ["site"], of: "w1")
+        try await worker.acceptArrivals()
+        let limited = try await worker.claim(limit: 9, queues: ["limited"], for: "w1")
+        #expect(limited.count == 3)
+        let keyed = try await worker.claim(limit: 9, queues: ["default"], for: "w1")
+        #expect(keyed.count == 3)
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+        _ = try await worker.beginFetch(keyed[0].claim, of: try keyed[0].parsedRequest())
+        try await worker.fail(keyed[0].claim, with: failure, retryAt: .distantFuture)
+        try await worker.fail(keyed[1].claim, with: failure)
+        try await worker.release(keyed[2].claim)
+        for job in limited { try await worker.complete(job) }
+        let deliveries = try await worker.claimDeliveries(["site": 9], for: "w1")
+        #expect(deliveries.count == 3)
+        for delivery in deliveries { try await worker.settle(delivery, as: .delivered) }
+
+        let bytes = StoreFixture.bytes("a")
+        let source = StoreFixture.original(bytes)
+        _ = try await worker.keep(source, data: bytes, budget: 1_000)
+        try await worker.touch(source)
+        _ = try await worker.evictSources(over: 0, atMost: 9)
+        let key = SourceKey(uri: StoreFixture.uri, scope: nil)
+        try await worker.remember(failure, of: key, until: .distantFuture, seen: 9, peers: [])
+        try await worker.extendLease(of: "w1")
+        _ = try await worker.claim(limit: 1, for: "w1")
+        _ = try await roles.server.sql("UPDATE worker SET lease_until = 0", schema: roles.schema)
+        _ = try await worker.rescueExpired(except: nil)
+        _ = try await worker.sweep(for: "w1")
+        try await worker.deregister("w1")
+        var retention = Retention()
+        (retention.completed, retention.discarded, retention.cancelled) = (.zero, .zero, .zero)
+        #expect(try await worker.prune(retention, in: try await worker.freeTurn()).jobs > 0)
+        #expect(try await worker.repair(in: try await worker.freeTurn()).isEmpty)
+        await worker.finish()
+    }
+
+    /// Weeks of history come and go by the owner's functions.
+    @Test func aWorkerMaintainsTheHistorysPartitions() async throws {
+        let clock = ConformanceClock()
+        let roles = try await RoleServer(clock: clock.storeClock)
+        let worker = try roles.open(.worker, clock: clock.storeClock)
+        _ = try await worker.prune(Retention(), in: try await worker.freeTurn())
+        let list = """
+            SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+            WHERE inhparent = 'outcome'::regclass
+            """
+        let week = clock.now.milliseconds / 604_800_000
+        let wanted = (0...4).map { "outcome_w\(week + Int64($0))" }
+        #expect(
+            try await roles.server.sql(list, schema: roles.schema)
+                == (["outcome_other"] + wanted).joined(separator: " "),
+            "those of the past are dropped"
+        )
+        for statement in ["SELECT make_partition('job', 1)", "SELECT drop_partition('task; DROP TABLE task', 1)"] {
+            await #expect(throws: PostgreSQLServer.Failure.self) { try await roles.sql(statement, as: .worker) }
+        }
+    }
+
+    // MARK: - The script
+
+    @Test func theScriptMayBeRepeatedAndTakesRightsBack() async throws {
+        let roles = try await RoleServer(producersRead: true)
+        _ = try await roles.sql("SELECT * FROM job", as: .producer)
+        try await roles.grant(producersRead: false)
+        try await roles.refuses(["SELECT * FROM job"], to: .producer)
+        try await roles.grant(producersRead: nil)
+        _ = try await roles.sql("SELECT * FROM job", as: .producer)
+        for variables in [["schema=nowhere"], ["schema=\(roles.schema)", "producers_read=maybe"]] {
+            let result = try await roles.server.psql(variables.flatMap { ["-v", $0] } + ["-f", RoleServer.script])
+            #expect(result.exitStatus == 3, "\(result)")
+        }
+    }
+
+    @Test func aRoleWithoutRightsIsDeniedByName() async throws {
+        let roles = try await RoleServer()
+        _ = try await roles.server.sql("CREATE ROLE \(roles.schema)_nobody LOGIN", schema: roles.schema)
+        let url = try DatabaseURL(roles.server.url(ofSchema: roles.schema, user: "\(roles.schema)_nobody"))
+        for access in [PostgreSQLStore.Access.readOnly, .readWrite, .creating] {
+            await roles.denies { try PostgreSQLStore(url, access) }
+        }
+        let elsewhere = try DatabaseURL(
+            roles.server.url(ofSchema: "\(roles.schema)_new", user: "\(roles.schema)_nobody")
+        )
+        await roles.denies { try PostgreSQLStore(elsewhere) }
+    }
+}

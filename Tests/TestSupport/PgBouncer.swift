@@ -1,0 +1,33 @@
+internal import Foundation
+
+/// A PgBouncer in transaction mode before a test's server. It ends with its last reference, or with the test process.
+package final class PgBouncer: Sendable {
+    private let channel: OriginChannel
+    /// The folder of its socket.
+    package let folder: String
+
+    /// - Parameters:
+    ///   - server: the server that it pools connections to.
+    ///   - size: the most connections.
+    /// - Throws: what starting a process throws; ``OriginError`` if it ends.
+    package init(before server: PostgreSQLServer, size: Int) async throws {
+        let script = Repository.file("Tests/TestSupport/pgbouncer.py").path
+        channel = try await .open(running: "/usr/bin/python3", [script, server.folder, String(size)])
+        folder = try await channel.announcement()
+    }
+
+    /// The name of a store, through the pooler.
+    package func url(ofSchema schema: String) -> String {
+        "postgres://cameo@/postgres?host=\(folder)&port=6432&schema=\(schema)"
+    }
+
+    /// Ends it at once, with all its connections.
+    package func stop() async throws { try await ask("stop") }
+
+    package func start() async throws { try await ask("start") }
+
+    private func ask(_ command: String) async throws {
+        let answer = try await channel.ask(command)
+        guard answer == "ok" else { throw PostgreSQLServer.Failure(description: answer) }
+    }
+}

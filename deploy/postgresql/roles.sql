@@ -1,0 +1,84 @@
+-- Roles with the least rights for each of Cameo's programs. Run it as the owner of the tables with CREATEROLE, or as a
+-- superuser, once the first program has made the tables, and again after each upgrade; nothing is lost by repeating it.
+--
+--   psql -d pictures -f deploy/postgresql/roles.sql
+--   psql -d pictures -v schema=shop -v producers_read=off -f deploy/postgresql/roles.sql
+--
+-- Variables:
+--   schema           the schema of Cameo's tables (default: cameo)
+--   producers_read   whether producers may read what readers may: states, requests of others, pictures (default: on)
+--
+-- Makes four roles without a login, named after the schema; grant them to those of your programs:
+--   cameo_producer   cameo-enqueue and INSERT INTO cameo.job(request), cameo.upload(data, request)
+--   cameo_reader     cameo-status
+--   cameo_worker     cameo-worker
+--   cameo_operator   cameo-admin and cameo-web: what a worker may, enqueueing, and settings of queues and keys
+-- They belong to the whole server: databases with schemas of one name share them, each with rights of its own.
+--
+--   CREATE ROLE uploads LOGIN PASSWORD '…' IN ROLE cameo_producer;
+\set ON_ERROR_STOP on
+\set QUIET on
+\if :{?schema} \else \set schema cameo \endif
+\if :{?producers_read} \else \set producers_read on \endif
+-- Fails here, and not as an incomplete script, if it is neither on nor off.
+SELECT :'producers_read'::boolean AS producers_read \gset
+\set producer :schema _producer
+\set reader :schema _reader
+\set worker :schema _worker
+\set operator :schema _operator
+
+BEGIN;
+SET LOCAL client_min_messages TO warning; -- not what was granted already
+SET LOCAL search_path TO :"schema", pg_temp;
+-- Fails if there are no tables here.
+SELECT version FROM schema_version \g /dev/null
+SELECT format('CREATE ROLE %I NOLOGIN', role)
+FROM (VALUES (:'producer'), (:'reader'), (:'worker'), (:'operator')) AS wanted(role)
+WHERE NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = role) \gexec
+
+-- Whatever an earlier version granted.
+REVOKE ALL ON ALL TABLES IN SCHEMA :"schema" FROM :"producer", :"reader", :"worker", :"operator";
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA :"schema" FROM :"producer", :"reader", :"worker", :"operator";
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA :"schema" FROM :"producer", :"reader", :"worker", :"operator";
+SELECT format('REVOKE %I FROM %I', :'reader', :'producer') FROM pg_auth_members
+WHERE roleid = :'reader'::regrole AND member = :'producer'::regrole \gexec
+GRANT USAGE ON SCHEMA :"schema" TO :"producer", :"reader", :"worker", :"operator";
+GRANT SELECT ON schema_version TO :"producer", :"reader", :"worker", :"operator";
+
+-- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
+GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
+GRANT INSERT (data, request), SELECT (id, job_id) ON upload TO :"producer";
+GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, json) TO :"producer";
+\if :producers_read
+GRANT :"reader" TO :"producer";
+\endif
+
+-- Readers read all but bytes that are on their way and the receipts of idempotency keys.
+GRANT SELECT ON
+  job, task, accepted, arrival, outcome, attempt, queue, queue_count, queue_delta, queue_total, key, lane, worker,
+  batch, batch_job, job_hook, delivery, worker_hook, change, new_change, feed, sequence, counter, total, total_delta,
+  total_now, thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status, batch_status
+  TO :"reader";
+GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
+
+-- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of
+-- queues and keys they change only what starts use up, and the limits that requests name.
+GRANT SELECT ON ALL TABLES IN SCHEMA :"schema" TO :"worker";
+GRANT DELETE ON job TO :"worker";
+GRANT INSERT, UPDATE, DELETE ON
+  task, accepted, arrival, outcome, attempt, queue_count, queue_delta, lane, worker, batch, batch_job, job_hook,
+  delivery, worker_hook, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
+  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece
+  TO :"worker";
+GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
+GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";
+GRANT INSERT (name, max_running), UPDATE (max_running, rate_spent, opens_at), DELETE ON key TO :"worker";
+GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA :"schema" TO :"worker";
+GRANT EXECUTE ON FUNCTION make_partition(text, bigint), empty_partitions(text, bigint), drop_partition(text, bigint)
+  TO :"worker";
+
+-- Operators may do what workers may, enqueue, and change the settings of queues and keys.
+GRANT :"worker" TO :"operator";
+GRANT INSERT ON job, upload TO :"operator";
+GRANT UPDATE ON queue, key TO :"operator";
+COMMIT;
