@@ -61,12 +61,15 @@ package final class ObjectStorage: ByteStorage {
 
     package func temporaryURL(
         of digest: BlobDigest,
-        mediaType: String?,
-        validFor lifetime: Duration
-    ) async throws(StoreError) -> String? {
-        let query = mediaType.map { [("response-content-type", Self.contentType($0))] } ?? []
-        return try await client.temporaryURL(of: key(of: digest), query: query, validFor: lifetime)
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL? {
+        // The bytes of a name never change.
+        var query = [(name: "response-cache-control", value: "public, max-age=31536000, immutable")]
+        if let mediaType = terms.mediaType { query.append(("response-content-type", Self.contentType(mediaType))) }
+        return try await client.temporaryURL(of: key(of: digest), query: query, on: terms)
     }
+
+    package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { client.origin(at: endpoint) }
 
     package func close() { client.threads.shutdown() }
 

@@ -35,6 +35,8 @@ package struct WebConfiguration: Sendable {
     package var bodyPatience = Duration.seconds(300)
     /// The maximum size in bytes of recently read thumbnails that are held in memory; 0 holds none.
     package var memoryCapacity = BlobMemory.standardCapacity
+    /// Where large blobs are read from; nil: from this server.
+    package var redirects: BlobRedirects?
     /// The longest silence on an event stream.
     package var keepAlive = Duration.seconds(15)
     /// The time between two entries of `/history`.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 package import CameoModel
+package import CameoStore
 internal import CameoWeb
 internal import CommandSupport
 
@@ -40,6 +41,27 @@ struct ServerOptions: ParsableArguments {
     )
     var memoryCapacity = ByteCount(WebConfiguration().memoryCapacity)
 
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Redirect loads of pictures that are in a bucket (--blobs s3://…) to URLs that are signed for an hour, so that \
+            their bytes do not pass through this server.
+            """
+        )
+    )
+    var redirectBlobs = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The bucket's server in these URLs, https://host, if clients reach it by another name than --blobs has. \
+            (default: the endpoint in --blobs)
+            """,
+            valueName: "url"
+        )
+    )
+    var publicEndpoint: Endpoint?
+
     @Option(
         help: ArgumentHelp(
             "Fail /health/ready when a job has waited longer than this. (default: no limit)",
@@ -56,7 +78,29 @@ struct ServerOptions: ParsableArguments {
         guard (1...104_857_600).contains(maxUpload.bytes) else {
             throw ValidationError("--max-upload \(maxUpload): must be 1 byte to 100M")
         }
+        guard publicEndpoint == nil || redirectBlobs else {
+            throw ValidationError("--public-endpoint: has no effect without --redirect-blobs")
+        }
     }
+
+    /// - Throws: ``CommandFailure`` if blobs are to be redirected and the store has nothing to redirect to.
+    func redirects(of store: some Store) throws -> BlobRedirects? {
+        guard redirectBlobs else { return nil }
+        guard let redirects = BlobRedirects(of: store, at: publicEndpoint) else {
+            throw CommandFailure(
+                """
+                --redirect-blobs: the store \(store.location) keeps no pictures in a bucket. Only a database does, in a build \
+                for fleets, with --blobs s3://…
+                """,
+                .usage
+            )
+        }
+        return redirects
+    }
+}
+
+extension Endpoint: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
 }
 
 extension ListenAddress: ExpressibleByArgument {

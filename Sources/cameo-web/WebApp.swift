@@ -23,8 +23,9 @@ struct WebApp {
         signal(SIGPIPE, SIG_IGN)
         Self.allowManyFiles()
         let logger = command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-web")
-        let configuration = try configuration
+        var configuration = try configuration
         let store = try command.storeOptions.open()
+        configuration.redirects = try command.server.redirects(of: store)
         let server = WebServer(
             store: store,
             address: command.server.listen,

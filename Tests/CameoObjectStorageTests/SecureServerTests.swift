@@ -47,7 +47,9 @@ struct SecureServerTests {
         #expect(try await storage.put(Self.data) == .stored)
         #expect(try await storage.list(after: nil, limit: 10).objects.map(\.size) == [Self.data.count])
         let digest = SHA256.digest(of: Self.data)
-        let url = try #require(try await storage.temporaryURL(of: digest, mediaType: nil, validFor: .seconds(60)))
+        let terms = TemporaryURLTerms(lifetime: .seconds(60))
+        let url = try #require(try await storage.temporaryURL(of: digest, on: terms)).text
+        #expect(storage.temporaryURLOrigin(at: nil) == "https://cameo.localhost:\(server.port)")
         #expect(url.hasPrefix("https://cameo.localhost:\(server.port)/x/"))
         let read = try await run("curl", ["-sf", "--cacert", authorities, url])
         #expect(read.standardOutput == Self.data)

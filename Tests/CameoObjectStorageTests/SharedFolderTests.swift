@@ -27,6 +27,14 @@ struct SharedFolderTests {
         #expect(named.location == again.location)
     }
 
+    @Test func nobodyReadsItByAURL() async throws {
+        let storage = try SharedFolder(at: folder.path, creating: true)
+        _ = try await storage.put(Data("x".utf8))
+        let terms = TemporaryURLTerms(lifetime: .seconds(60), endpoint: Endpoint("https://pictures.example"))
+        #expect(try await storage.temporaryURL(of: SHA256.digest(of: Data("x".utf8)), on: terms) == nil)
+        #expect(storage.temporaryURLOrigin(at: terms.endpoint) == nil)
+    }
+
     @Test func aFolderOfSomethingElseIsLeftAlone() throws {
         try folder.write(Data(), to: "holiday.jpg")
         let error = #expect(throws: StoreError.self) { try SharedFolder(at: folder.path, creating: true) }

@@ -168,6 +168,23 @@ struct StorageTests {
         #expect(error?.description.contains("it keeps its bytes in \(storage.location)") == true)
     }
 
+    /// Small blobs are in the database, and nobody reads a folder by a URL.
+    @Test func aURLIsOfABlobInABucket() async throws {
+        let (small, large) = (Self.bytes(100), Self.large)
+        let terms = TemporaryURLTerms(lifetime: .seconds(60))
+        for store in [fixture.store, store] {
+            let digest = try await store.store(small, mediaType: nil)
+            #expect(try await store.temporaryURL(of: digest, on: terms) == nil)
+            #expect(store.temporaryURLOrigin(at: nil) == nil)
+        }
+        let digest = try await store.store(large, mediaType: nil)
+        #expect(try await store.temporaryURL(of: digest, on: terms) == nil)
+        let none = SHA256.digest(of: Data("none".utf8))
+        await #expect(throws: StoreError.notFound(uri: CameoURI.blob(none).text)) {
+            try await store.temporaryURL(of: none, on: terms)
+        }
+    }
+
     @Test func aJobIsNotCompletedIfItsBytesCannotBeStored() async throws {
         let job = try await claimOne()
         try FileManager.default.removeItem(atPath: folder.path)

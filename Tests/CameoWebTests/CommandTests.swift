@@ -148,6 +148,9 @@ struct CommandTests {
             (["--tokens", tokens], "unknown scope \"fly\""), (["--tokens", "/nothing"], "--tokens /nothing"),
             (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "mutually exclusive"),
             (["--presets", key], "--presets"),
+            (["--redirect-blobs"], "keeps no pictures in a bucket"),
+            (["--public-endpoint", "https://pictures.example"], "without --redirect-blobs"),
+            (["--redirect-blobs", "--public-endpoint", "pictures.example"], "--public-endpoint"),
         ] {
             let result = try await run(
                 try WebProcess.executable("cameo-web"),

@@ -9,7 +9,7 @@ struct Fleet {
 
     let deployment: Deployment
     let database: PostgreSQLServer
-    private let objects: ObjectServer
+    let objects: ObjectServer
     private let variables: [String: String?]
 
     init() async throws {
@@ -31,7 +31,16 @@ struct Fleet {
         _ arguments: String...,
         environment: [String: String?] = [:]
     ) async throws -> ProcessResult {
-        try await deployment.command(name, arguments, environment: variables.merging(environment) { $1 })
+        try await command(name, arguments, environment: environment)
+    }
+
+    func command(
+        _ name: String,
+        _ arguments: [String],
+        input: Data? = nil,
+        environment: [String: String?] = [:]
+    ) async throws -> ProcessResult {
+        try await deployment.command(name, arguments, input: input, environment: variables.merging(environment) { $1 })
     }
 
     func startWorker() throws -> ChildProcess {
@@ -49,6 +58,20 @@ struct Fleet {
     }
 
     var store: String { database.url(ofSchema: "cameo") }
+
+    /// Starts `cameo-web`, and returns when it has printed its URL. It is to be killed.
+    func startWeb(_ arguments: String...) async throws -> (process: ChildProcess, url: String) {
+        let process = try ChildProcess(
+            try Deployment.executable("cameo-web", environment: variables),
+            ["--listen", "127.0.0.1:0"] + arguments,
+            environment: variables
+        )
+        while true {
+            let printed = String(decoding: process.standardOutput, as: UTF8.self)
+            if printed.hasSuffix("\n") { return (process, String(printed.dropLast())) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
 
     func sql(_ statements: String) async throws -> String { try await database.sql(statements, schema: "cameo") }
 

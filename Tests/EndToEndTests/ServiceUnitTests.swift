@@ -92,6 +92,21 @@ extension EndToEnd {
             }
         }
 
+        /// Where a store of several machines is, before the settings of each program, which may override it.
+        @Test(arguments: ["cameo-worker", "cameo-web"])
+        func theNameOfAStoreMayBeInAFileOfItsOwn(command: String) throws {
+            let files = try settings(command).filter { $0.name == "EnvironmentFile" }.map(\.value)
+            let own = command == "cameo-web" ? "-/etc/cameo/%i-web.conf" : "-/etc/cameo/%i.conf"
+            #expect(files == ["-/etc/cameo/%i.store", own])
+            let text = try String(contentsOfFile: Self.file("cameo.store"), encoding: .utf8)
+            let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+            let names = lines.compactMap { $0.firstMatch(of: #/^([A-Z_]+)=('[^' ]+'|[^' &]*)$/#)?.output.1 }
+            #expect(
+                names == ["CAMEO_STORE", "PGPASSFILE", "CAMEO_BLOBS", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+                    && names.count == lines.count
+            )
+        }
+
         @Test func itEndsAWorkerNoSoonerThanTheWorkerItself() async throws {
             let help = try await run(try Deployment.executable("cameo-worker"), ["--help"]).outputText
             let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -115,6 +115,8 @@ extension ConformanceCase {
                 }
                 #expect(try await fixture.store.store(data, mediaType: "text/plain") == digest)
                 #expect(try await fixture.store.mediaType(of: digest) == "image/png", "the first one stays")
+                let terms = TemporaryURLTerms(lifetime: .seconds(60))
+                #expect(try await fixture.store.temporaryURL(of: digest, on: terms) == nil, "it is in the store itself")
             }
             let unknown = SHA256.digest(of: Data("nobody's".utf8))
             await #expect(throws: StoreError.notFound(uri: CameoURI.blob(unknown).text)) {

@@ -1,6 +1,7 @@
 # Takes the package through its life cycle in a bare Debian; deploy/packaging/check runs it inside: sh -eu life.sh.
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 CAMEO_STORE=/var/lib/cameo/pictures
 unit=cameo-worker@pictures
+package=$(dpkg-deb -f /shared/cameo.deb Package)
 step() { echo "- $*"; }
 fail() {
     echo "FAILED: $*"
@@ -91,6 +92,8 @@ as shop curl -sS --unix-socket /run/cameo-web-pictures.socket "http://localhost/
     fail "it serves other bytes"
 systemctl is-active --quiet "$web" || fail "it was not started"
 
+[ "$package" = cameo ] || . /shared/life-fleet.sh
+
 step "the worker stops, starts, and an update replaces it"
 systemctl stop "$unit"
 same "$(systemctl show --property Result,ExecMainStatus --value "$unit" | paste -s -d' ')" "success 0" "the end"
@@ -103,22 +106,22 @@ systemctl is-active --quiet "$web" || fail "the web server does not run after an
 
 step "the package contains the manual, completions and examples"
 for file in man/man1/cameo-enqueue.1.gz bash-completion/completions/cameo-enqueue \
-    zsh/vendor-completions/_cameo-enqueue fish/vendor_completions.d/cameo-enqueue.fish doc/cameo/copyright; do
+    zsh/vendor-completions/_cameo-enqueue fish/vendor_completions.d/cameo-enqueue.fish "doc/$package/copyright"; do
     # A minimal Debian does not unpack manuals and documentation (dpkg's path-exclude), but the package lists them.
-    dpkg -L cameo | grep -q "/usr/share/$file" || fail "$file is missing"
+    dpkg -L "$package" | grep -q "/usr/share/$file" || fail "$file is missing"
 done
 bash -c '. /usr/share/bash-completion/completions/cameo-enqueue; complete -p cameo-enqueue' >/dev/null ||
     fail "bash cannot read the completions"
 
 step "removal keeps the store; reinstallation resumes it"
 jobs=$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")
-apt-get -qq remove -y cameo >/dev/null 2>&1
+apt-get -qq remove -y "$package" >/dev/null 2>&1
 ! systemctl is-active --quiet "$unit" "$web" || fail "it runs after its removal"
 apt-get -qq install -y --no-install-recommends /shared/cameo.deb >/dev/null 2>&1
 systemctl is-active --quiet "$unit" || fail "it does not run"
 same "$(as shop sqlite3 $CAMEO_STORE/cameo.sqlite "SELECT count(*) FROM job")" "$jobs" "jobs"
 
 step "purging leaves nothing but the user"
-apt-get -qq purge -y cameo >/dev/null 2>&1
+apt-get -qq purge -y "$package" >/dev/null 2>&1
 left=$(find / -xdev -name '*cameo*' ! -path '/proc/*' ! -path '/shared/*' ! -path '/var/log/*' ! -path '/tmp/*')
 [ -z "$left" ] || fail "$left"

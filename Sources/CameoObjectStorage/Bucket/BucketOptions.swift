@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoStore
 internal import Foundation
 
 /// The options in a bucket's name.

@@ -12,6 +12,7 @@ final class BucketClient: Sendable {
     private let credentials: CredentialCache
     /// How far the server's clock is ahead of this machine's, in seconds, if signatures have shown that.
     private let offset = Mutex<TimeInterval>(0)
+    private let serverTime = ServerTime()
 
     init(_ name: BucketName, _ configuration: ObjectStorageConfiguration) throws(StoreError) {
         try CurlLibrary.start()
@@ -73,29 +74,49 @@ final class BucketClient: Sendable {
     }
 
     /// A URL of an object that is valid for everyone until it expires.
+    ///
+    /// - Parameters:
+    ///   - key: of the object.
+    ///   - query: what the URL asks for.
+    ///   - terms: how long it is valid, and where.
+    /// - Returns: the URL.
+    /// - Throws: ``StoreError``
     func temporaryURL(
         of key: String,
         query: [(name: String, value: String)],
-        validFor lifetime: Duration
-    ) async throws(StoreError) -> String {
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL {
+        let now = try await timeOfServer(asking: key)
         let credentials: Credentials
         do throws(CredentialsUnavailable) {
             credentials = try await self.credentials.credentials()
         } catch {
             throw unavailable(error)
         }
-        let left = credentials.expiresAt.map { Int($0.timeIntervalSince(now)) } ?? RequestSigner.longestLifetime
-        let seconds = min(max(1, lifetime.milliseconds / 1_000), RequestSigner.longestLifetime, max(1, left))
-        let place = place(of: key)
+        let window = SigningWindow(lifetime: terms.lifetime, now: now, credentialsEnd: credentials.expiresAt)
+        let place = place(of: key, at: terms.endpoint)
         let request = CanonicalRequest(
-            method: .get,
+            method: terms.method == .head ? .head : .get,
             path: place.path,
             query: query,
             headers: [("host", place.host)],
             payload: RequestSigner.unsignedPayload
         )
-        let signed = signer.query(presigning: request, with: credentials, at: now, validFor: seconds)
-        return "\(name.endpoint.scheme)://\(place.host)\(place.path)?\(signed)"
+        let signed = signer.query(presigning: request, with: credentials, at: window.start, validFor: window.seconds)
+        let origin = origin(at: terms.endpoint)
+        return TemporaryURL(text: "\(origin)\(place.path)?\(signed)", remaining: window.remaining(at: now))
+    }
+
+    /// The scheme, host and port of what is at an endpoint; nil: at the one of the bucket's name.
+    func origin(at endpoint: Endpoint? = nil) -> String {
+        "\((endpoint ?? name.endpoint).scheme)://\(place(of: nil, at: endpoint).host)"
+    }
+
+    /// A program that only signs URLs sends no request whose refusal would correct its time, so one is sent first.
+    private func timeOfServer(asking key: String) async throws(StoreError) -> Date {
+        if let time = serverTime.now { return time }
+        _ = try await send(BucketRequest(method: .head, key: key, accepted: [404]))
+        return serverTime.now ?? now
     }
 
     /// One attempt, with the credentials that it was signed with.
@@ -110,6 +131,7 @@ final class BucketClient: Sendable {
         switch await threads.perform(signed(request, with: credentials, at: signedAt)) {
         case .success(let response):
             let local = configuration.now()
+            serverTime.note(response, localTime: local)
             return (BucketAnswer(response, to: request, signedAt: signedAt, name: name, now: local), credentials)
         case .failure(let failure): return (BucketAnswer(failure, of: request, name: name), credentials)
         }
@@ -137,7 +159,7 @@ final class BucketClient: Sendable {
         }
         return HTTPRequest(
             method: request.method,
-            url: "\(name.endpoint.scheme)://\(place.host)\(place.path)\(query.isEmpty ? "" : "?\(query)")",
+            url: "\(origin())\(place.path)\(query.isEmpty ? "" : "?\(query)")",
             headers: signer.headers(signing: canonical, with: credentials, at: date).filter { $0.name != "host" },
             body: request.body,
             destination: request.destination,
@@ -145,11 +167,13 @@ final class BucketClient: Sendable {
         )
     }
 
-    /// Host and path of an object, or of the bucket. Keys have no character that a path would encode.
-    private func place(of key: String?) -> (host: String, path: String) {
-        switch name.addressing {
-        case .path: (name.endpoint.authority, "/\(name.bucket)\(key.map { "/\($0)" } ?? "")")
-        case .virtual: ("\(name.bucket).\(name.endpoint.authority)", "/\(key ?? "")")
+    /// Host and path of an object, or of the bucket, at an endpoint; nil: at the one of the bucket's name. Keys have no
+    /// character that a path would encode.
+    private func place(of key: String?, at endpoint: Endpoint? = nil) -> (host: String, path: String) {
+        let authority = (endpoint ?? name.endpoint).authority
+        return switch name.addressing {
+        case .path: (authority, "/\(name.bucket)\(key.map { "/\($0)" } ?? "")")
+        case .virtual: ("\(name.bucket).\(authority)", "/\(key ?? "")")
         }
     }
 }

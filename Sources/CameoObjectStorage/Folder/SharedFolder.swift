@@ -96,9 +96,10 @@ package final class SharedFolder: ByteStorage {
 
     package func temporaryURL(
         of digest: BlobDigest,
-        mediaType: String?,
-        validFor lifetime: Duration
-    ) async throws(StoreError) -> String? { nil }
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL? { nil }
+
+    package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { nil }
 
     private static func open(_ digest: BlobDigest, _ size: Int, _ files: DigestFiles) throws -> OpenFile {
         let opened: OpenFile?

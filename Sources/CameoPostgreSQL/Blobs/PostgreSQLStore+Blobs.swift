@@ -90,6 +90,22 @@ extension PostgreSQLStore {
         }
     }
 
+    package func temporaryURL(
+        of digest: BlobDigest,
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL? {
+        guard let storage else { return nil }
+        let isOutside = try await read { db in
+            guard let isOutside: Bool = try db.value("SELECT data IS NULL FROM blob WHERE digest = $1", [digest.hex])
+            else { throw StoreError.notFound(uri: CameoURI.blob(digest).text) }
+            return isOutside
+        }
+        guard isOutside else { return nil }
+        return try await storage.temporaryURL(of: digest, on: terms)
+    }
+
+    package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { storage?.temporaryURLOrigin(at: endpoint) }
+
     /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.
     func isWhole(_ digest: BlobDigest) async throws(StoreError) -> Bool {
         do throws(StoreError) {

@@ -30,4 +30,12 @@ extension SQLiteStore {
             return row["media_type"]
         }
     }
+
+    // The bytes are in the store's folder, which nobody else reads.
+    package func temporaryURL(
+        of digest: BlobDigest,
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL? { nil }
+
+    package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { nil }
 }

@@ -27,6 +27,14 @@ package protocol BlobStore: AnyStore {
     ///
     /// - Throws: ``StoreError/notFound(uri:)``
     func mediaType(of digest: BlobDigest) async throws(StoreError) -> String?
+    /// A URL from which anyone can read a blob's bytes without the store, unverified, until it expires
+    /// (``ByteStorage/temporaryURL(of:on:)``).
+    ///
+    /// - Returns: the URL; nil if the bytes are in the store itself, where small ones always are.
+    /// - Throws: ``StoreError/notFound(uri:)``, except for a store that has no such URLs.
+    func temporaryURL(of digest: BlobDigest, on terms: TemporaryURLTerms) async throws(StoreError) -> TemporaryURL?
+    /// The scheme, host and port of all temporary URLs at an endpoint, or at the storage's own; nil if the store has none.
+    func temporaryURLOrigin(at endpoint: Endpoint?) -> String?
     /// Records that a URI was read, to the hour (``Retention/readingStep``). Returns at once and never fails.
     func noteReading(of uri: CameoURI)
 }

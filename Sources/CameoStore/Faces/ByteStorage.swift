@@ -22,8 +22,7 @@ package protocol ByteStorage: Sendable {
     /// - Parameters:
     ///   - data: the bytes; empty is valid.
     ///   - digest: the SHA-256 of exactly these bytes.
-    ///   - mediaType: describes the bytes to readers of a ``temporaryURL(of:mediaType:validFor:)``; nil is
-    ///     `application/octet-stream`.
+    ///   - mediaType: describes the bytes to readers of a ``temporaryURL(of:on:)``; nil is `application/octet-stream`.
     ///   - existing: what becomes of bytes that are already there.
     /// - Returns: whether the bytes were written.
     /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
@@ -66,17 +65,17 @@ package protocol ByteStorage: Sendable {
     func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage
     /// Removes what puts left that were broken off before a time, and returns its number. No reader ever sees it.
     func removeUnfinished(before time: Date) async throws(StoreError) -> Int
-    /// A URL from which anyone can read the bytes, unverified, until it expires. It is a secret like a password. Whether the
-    /// bytes exist is not checked.
+    /// A URL from which anyone can read the bytes, unverified, until it expires. Calls on the same terms return the same URL
+    /// for a while, so that caches have its answer. Whether the bytes exist is not checked.
     ///
     /// - Parameters:
     ///   - digest: the bytes' name.
-    ///   - mediaType: the `Content-Type` of the answer; nil for the one that the bytes were stored with.
-    ///   - lifetime: how long the URL is valid, a second to seven days; less if the storage's own credentials expire before.
+    ///   - terms: what the URL is for.
     /// - Returns: the URL; nil if the storage has none.
     /// - Throws: ``StoreError``
-    func temporaryURL(of digest: BlobDigest, mediaType: String?, validFor lifetime: Duration)
-        async throws(StoreError) -> String?
+    func temporaryURL(of digest: BlobDigest, on terms: TemporaryURLTerms) async throws(StoreError) -> TemporaryURL?
+    /// The scheme, host and port of all temporary URLs at an endpoint, or at the storage's own; nil if the storage has none.
+    func temporaryURLOrigin(at endpoint: Endpoint?) -> String?
     /// Ends all transfers and releases connections and threads. Nothing may be called afterwards.
     func close()
 }

@@ -24,6 +24,9 @@ package final class BlobMemory: Sendable {
     /// The bytes, if they are in memory. Counts a hit or a miss.
     package func bytes(of digest: BlobDigest) -> Data? { state.withLock { $0.bytes(of: digest) } }
 
+    /// Whether the bytes are in memory. Counts nothing.
+    package func holds(_ digest: BlobDigest) -> Bool { state.withLock { $0.holds(digest) } }
+
     /// Holds bytes that have been verified against their digest.
     package func hold(_ data: Data, as digest: BlobDigest) {
         state.withLock { state in
@@ -85,6 +88,8 @@ struct BlobMemoryState {
         (state.use.hits, state.use.misses) = (use.hits, use.misses)
         return state
     }
+
+    func holds(_ digest: BlobDigest) -> Bool { entries[digest] != nil }
 
     mutating func bytes(of digest: BlobDigest) -> Data? {
         guard let entry = entries[digest] else {

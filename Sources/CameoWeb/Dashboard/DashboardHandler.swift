@@ -4,15 +4,18 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts and
-/// never interprets data as markup.
+/// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts, except
+/// pictures from where blobs are redirected to, and never interprets data as markup.
 struct DashboardHandler {
+    let site: Site
     let request: Request
     let target: RequestTarget
 
-    private static let policy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    private var policy: String {
+        let pictures = site.configuration.redirects.map { " \($0.origin)" } ?? ""
+        return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:\(pictures); "
+            + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
 
     private struct Page: Sendable {
         let mediaType: String
@@ -56,7 +59,7 @@ struct DashboardHandler {
         }
         let headers: HTTPFields = [
             .contentType: page.mediaType, .eTag: page.tag, .cacheControl: "no-cache",
-            .contentSecurityPolicy: Self.policy,
+            .contentSecurityPolicy: policy,
         ]
         guard !RequestConditions(request).isNotModified(entityTag: page.tag, lastModified: nil) else {
             return Response(status: .notModified, headers: headers)

@@ -113,7 +113,7 @@ struct ContentHandler {
     /// executes.
     static let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
     /// The types that no browser treats as a document.
-    private static let harmless: Set = [
+    static let harmless: Set = [
         "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heif", "image/tiff", "image/jxl",
     ]
 
@@ -129,6 +129,7 @@ struct ContentHandler {
         guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: modified) else {
             return Response(status: .notModified, headers: headers)
         }
+        if let redirect = try await redirect(to: content) { return redirect }
         let bytes = try await site.store.bytes(of: content.digest, through: site.memory)
         if case .file(let file, let count) = bytes {
             try await site.files.verify(file, count: count, as: content.digest)

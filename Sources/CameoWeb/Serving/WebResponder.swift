@@ -85,7 +85,7 @@ struct WebResponder: HTTPResponder {
             return try await ImgproxyHandler(site: site, request: request, target: target).answer(context)
         case .page:
             try Self.check(request, allows: .get, .head)
-            return try DashboardHandler(request: request, target: target).answer()
+            return try DashboardHandler(site: site, request: request, target: target).answer()
         case .unknown: throw Problem(.notFound, "there is nothing at this path")
         }
     }

@@ -1,12 +1,12 @@
 /// The server of a storage: scheme, host and port.
-struct Endpoint: Hashable, Sendable {
+package struct Endpoint: Hashable, Sendable {
     /// `http` or `https`.
-    let scheme: String
+    package let scheme: String
     /// In lower case; with the port if it is not the scheme's own, as in the `Host` header.
-    let authority: String
+    package let authority: String
 
     /// Returns nil for anything but `https://host`, `http://host`, or these with a port or a slash at the end.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let scheme = ["https", "http"].first(where: { text.lowercased().hasPrefix("\($0)://") }) else {
             return nil
         }
@@ -18,16 +18,12 @@ struct Endpoint: Hashable, Sendable {
         (self.scheme, self.authority) = (scheme, String(authority))
     }
 
-    private init(authority: String) {
-        (scheme, self.authority) = ("https", authority)
+    /// - Parameter host: a name in lower case, which answers HTTPS at its usual port.
+    package init(secureHost host: String) {
+        (scheme, authority) = ("https", host)
     }
 
-    /// The endpoint of S3 itself in a region.
-    static func aws(region: String) -> Endpoint {
-        Endpoint(authority: "s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")")
-    }
-
-    var text: String { "\(scheme)://\(authority)" }
+    package var text: String { "\(scheme)://\(authority)" }
 
     /// A name or an address of version 4, or one of version 6 in brackets; perhaps with a port.
     private static func isAuthority(_ text: Substring) -> Bool {
