@@ -60,7 +60,9 @@ struct OpeningTests {
                     defer { isMade = isMade || "\(event)".contains("sqlite_schema") }
                     return !isMade && "\(event)".contains("sqlite_schema")
                 }
-                if isFirst { try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path, for: .writing) } }
+                if isFirst {
+                    try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path, for: .writing) }
+                }
             }
             let seen = try Schema.version(of: db, at: path, for: .writing)
             #expect([0, Schema.currentVersion].contains(seen))
