@@ -44,6 +44,7 @@ step "others have no password, and redirects need a bucket"
 runuser -u stranger -- env "CAMEO_STORE=$database" cameo-status >/tmp/refused 2>&1 && fail "a stranger may read it"
 ! grep -q 'cut glass' /tmp/refused || fail "the password is told"
 ! journalctl --no-pager -u "$unit" -u "$web" | grep -q 'cut glass' || fail "the password is in the journal"
+! journalctl --no-pager -u "$unit" | grep 'denies access' || fail "the service may not write to the folder"
 ! fleet cameo-web --listen 127.0.0.1:0 --redirect-blobs >/tmp/refused 2>&1 || fail "it redirects to a folder"
 grep -q 'keeps no pictures in a bucket' /tmp/refused || fail "$(cat /tmp/refused)"
 
@@ -54,3 +55,5 @@ systemctl daemon-reload
 systemctl restart "$unit" "$web"
 as shop curl -sS --unix-socket /run/cameo-web-pictures.socket "http://localhost/thumb/${uri##*/}" |
     cmp - /tmp/thumbnail || fail "it serves other bytes"
+# Also that the worker is up again, before it is stopped.
+as shop cameo-enqueue --size 64x64 --wait 'initials:Grace' >/tmp/receipt 2>&1 || fail "$(cat /tmp/receipt)"

@@ -64,6 +64,10 @@ final class DigestFiles: Sendable {
             if errno == EEXIST { return }
             throw Errno()
         }
+        // A service may be forbidden to set the set-group-ID bit (systemd's RestrictSUIDSGID), which is inherited anyway.
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Errno() }
+        guard status.st_mode & 0o7777 != mode else { return }
         guard chmod(path, mode) == 0 else { throw Errno() }
     }
 
