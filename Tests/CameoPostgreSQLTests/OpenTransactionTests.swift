@@ -1,5 +1,6 @@
 import CameoModel
 import CameoStore
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -103,7 +103,7 @@ struct PoolerTests {
     }
 }
 
-/// Every promise of a store, kept through PgBouncer.
+/// The main promises of a store, kept through PgBouncer.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct PoolerConformanceTests {
     private static let started = Task {
@@ -111,28 +111,13 @@ struct PoolerConformanceTests {
         return (server: server, pooler: try await PgBouncer(before: server, size: 3))
     }
 
-    @Test(arguments: ConformanceCase.all)
+    @Test(arguments: ConformanceCase.main)
     func keeps(_ promise: ConformanceCase) async throws {
         let (server, pooler) = try await Self.started.value
-        try await promise.run(try await Fixture(PooledEngine(server: server, pooler: pooler)))
-    }
-}
-
-private struct PooledEngine: StoreEngine {
-    let server: PostgreSQLServer
-    let pooler: PgBouncer
-
-    func makeStore(clock: ConformanceClock) async throws -> any Store {
-        let schema = try DatabaseURL(server.newURL()).schema
-        return try PostgreSQLStore(DatabaseURL(pooler.url(ofSchema: schema)), clock: clock.storeClock)
-    }
-
-    func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
-        try PostgreSQLStore(#require(store as? PostgreSQLStore).url, clock: clock.storeClock)
-    }
-
-    func kill(_ worker: String, in store: any Store) async throws {
-        let schema = try #require(store as? PostgreSQLStore).url.schema
-        _ = try await server.sql("UPDATE worker SET lease_until = 0 WHERE id = '\(worker)'", schema: schema)
+        let engine = PostgreSQLEngine(server: server) { clock in
+            let schema = try DatabaseURL(server.newURL()).schema
+            return try PostgreSQLStore(DatabaseURL(pooler.url(ofSchema: schema)), clock: clock)
+        }
+        try await promise.run(try await Fixture(engine))
     }
 }

@@ -10,10 +10,17 @@ import Testing
 /// The engine for fleets, whose stores are schemas of one server.
 struct PostgreSQLEngine: StoreEngine {
     let server: PostgreSQLServer
+    private let make: @Sendable (StoreClock) async throws -> PostgreSQLStore
 
-    func makeStore(clock: ConformanceClock) async throws -> any Store {
-        try PostgreSQLStore(DatabaseURL(server.newURL()), clock: clock.storeClock)
+    /// - Parameters:
+    ///   - server: the server of the stores.
+    ///   - make: another way to a new store of the server, such as through a pooler.
+    init(server: PostgreSQLServer, make: (@Sendable (StoreClock) async throws -> PostgreSQLStore)? = nil) {
+        self.server = server
+        self.make = make ?? { try PostgreSQLStore(DatabaseURL(server.newURL()), clock: $0) }
     }
+
+    func makeStore(clock: ConformanceClock) async throws -> any Store { try await make(clock.storeClock) }
 
     func another(_ store: any Store, clock: ConformanceClock) async throws -> any Store {
         try PostgreSQLStore(open(store).url, clock: clock.storeClock)

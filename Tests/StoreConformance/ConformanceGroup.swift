@@ -27,3 +27,10 @@ package enum ConformanceGroup: String, CaseIterable {
         }
     }
 }
+
+extension ConformanceCase {
+    /// The main promises, for another way to stores whose engine keeps them all: through a pooler, or as another role.
+    package static let main =
+        claiming + givingWay + settling + joining + fetches + limiting + losing + operating + keeping + backfilling
+        + caching + following + reporting + telling + counting
+}
