@@ -72,20 +72,20 @@ def failover_that_loses_the_tail(run):
     run.database.follow()
 
 
-def link_to_the_server_cut(run):
+def change_a_link(run, state):
     host = run.rng.choice(run.hosts)
-    host.link.become("cut")
+    host.link.become(state)
     time.sleep(run.rng.uniform(1, LEASE + 5))
     host.link.become("open")
-    run.jobs_end_again("jobs end after a link was cut")
+    run.jobs_end_again(f"jobs end after a link was {state}")
+
+
+def link_to_the_server_cut(run):
+    change_a_link(run, "cut")
 
 
 def link_to_the_server_stalled(run):
-    host = run.rng.choice(run.hosts)
-    host.link.become("stalled")
-    time.sleep(run.rng.uniform(1, LEASE + 5))
-    host.link.become("open")
-    run.jobs_end_again("jobs end after a link was stalled")
+    change_a_link(run, "stalled")
 
 
 def link_to_the_server_slow(run):
