@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The engine for fleets and the model of the queue.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct ModelTests {
     @Test func storeAndModelAgreeAfterEveryStep() async {
         await ModelSequences.agree { try await PostgreSQLEngine(server: .shared()) }
