@@ -262,10 +262,9 @@ def drawings(report):
 
 
 def relative(job, figure):
-    """The speed relative to vipsthumbnail's, else to Cameo's."""
-    makers = job["makers"]
-    base = makers.get("vipsthumbnail") or makers.get("cameo")
-    value = figure["picturesPerSecond"] / base["picturesPerSecond"]
+    """The speed relative to vipsthumbnail's, else to Cameo's, by the ratios of the table."""
+    base = job["makers"].get("vipsthumbnail") or job["makers"]["cameo"]
+    value = base["ratio"] / figure["ratio"]
     return value, f"{value:.2f}"
 
 
