@@ -263,8 +263,10 @@ def drawings(report):
 
 def relative(job, figure):
     """The speed relative to vipsthumbnail's, else to Cameo's, by the ratios of the table."""
-    base = job["makers"].get("vipsthumbnail") or job["makers"]["cameo"]
-    value = base["ratio"] / figure["ratio"]
+    makers = job["makers"]
+    base = makers.get("vipsthumbnail") or makers.get("cameo")
+    # Without Cameo, there is no ratio.
+    value = base["ratio"] / figure["ratio"] if base["ratio"] else figure["picturesPerSecond"] / base["picturesPerSecond"]
     return value, f"{value:.2f}"
 
 
