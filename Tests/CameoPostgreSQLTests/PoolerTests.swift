@@ -56,6 +56,13 @@ struct PoolerTests {
         #expect(try #require(Int(await sql(connections))) <= Self.size)
     }
 
+    @Test func nothingIsPreparedBehindAPooler() throws {
+        _ = try PostgreSQLStore(url)
+        let connection = try Connection(url)
+        for number in 1...4 { #expect(try connection.run("SELECT $1::integer", [number]).rows[0][0] == number) }
+        #expect(try connection.run("SELECT count(*) FROM pg_prepared_statements").rows[0][0] == 0)
+    }
+
     @Test func jobsAreFoundWithoutListening() async throws {
         let store = try PostgreSQLStore(url)
         let direct = try Connection(DatabaseURL(server.url(ofSchema: "pooled")))

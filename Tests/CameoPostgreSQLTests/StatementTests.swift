@@ -76,4 +76,50 @@ struct StatementTests {
         }
         #expect(try await fixture.enqueue()[0].id == 1)
     }
+
+    // MARK: - Prepared statements
+
+    private static let sum = "SELECT 41 + $1::integer"
+    private static let prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement = $1"
+
+    @Test func aStatementThatComesAgainIsPreparedOnce() async throws {
+        let connection = try await Connection(StoreFixture().store.url)
+        for number in 1...4 {
+            #expect(try connection.run(Self.sum, [number]).rows[0][0] == 41 + number)
+            #expect(try connection.run(Self.prepared, [Self.sum]).rows[0][0] == min(number - 1, 1))
+        }
+        // Several times in one round trip, one of which may be the first.
+        let pairs = try (0..<3).flatMap { _ in
+            try connection.run([.init("SELECT $1::text", ["a"]), .init("SELECT $1::text", ["b"])])
+        }
+        #expect(try pairs.map { try $0.rows[0][0] as String } == ["a", "b", "a", "b", "a", "b"])
+    }
+
+    @Test func whatCannotBePreparedFailsAsText() async throws {
+        let connection = try await Connection(StoreFixture().store.url)
+        for _ in 1...4 {
+            let error = #expect(throws: DatabaseError.self) { try connection.run("SELECT nowhere") }
+            #expect(error?.state == "42703")
+            let both = #expect(throws: DatabaseError.self) {
+                try connection.run([.init("SELECT 1"), .init("SELECT nowhere"), .init(Self.sum, [1])])
+            }
+            #expect(both?.state == "42703")
+            #expect(try connection.run(Self.sum, [1]).rows[0][0] == 42)
+        }
+    }
+
+    @Test func aPreparedStatementThatIsNoLongerSoRunsOnAnotherConnection() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql("CREATE TABLE shelf(book text); INSERT INTO shelf VALUES ('first')")
+        let statement = "SELECT * FROM shelf"
+        for _ in 1...3 { try await fixture.store.commit { db in _ = try db.query(statement) } }
+        try await fixture.sql("ALTER TABLE shelf ADD COLUMN place integer DEFAULT 7")
+        #expect(try await fixture.store.commit { db in try db.query(statement)[0][1] } == 7)
+        for _ in 1...3 { try await fixture.store.commit { db in _ = try db.query(statement) } }
+        let book: String = try await fixture.store.commit { db in
+            try db.execute("DEALLOCATE ALL")
+            return try db.query(statement)[0][0]
+        }
+        #expect(book == "first")
+    }
 }

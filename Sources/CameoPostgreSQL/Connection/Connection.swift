@@ -9,8 +9,14 @@ private struct Handle: ~Copyable {
     deinit { PQfinish(pointer) }
 }
 
-/// One connection to the server. It keeps no state in its session between transactions, so that a pooler may give each
-/// transaction another one. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
+// DESIGN. A statement that comes again is prepared, so that the server need not parse and plan it each time, which took
+// longer than most statements run. What was prepared belongs to the server's process. A pooler gives each transaction
+// another one, so nothing is prepared behind one, and the session has no other state between transactions.
+//
+// If the tables were changed so that a prepared statement has other columns, or somebody else discarded it, the connection
+// counts as lost: on another one the same transaction runs.
+
+/// One connection to the server. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
 final class Connection {
     /// A statement with its parameters.
     struct Statement {
@@ -37,6 +43,9 @@ final class Connection {
     private static let byteaType: Oid = 17
 
     private let handle: Handle
+    private var prepared = PreparedStatements()
+    /// Whether statements are prepared; nil until one comes again.
+    private var prepares: Bool?
 
     /// - Throws: ``DatabaseError``
     init(_ url: DatabaseURL) throws {
@@ -66,18 +75,8 @@ final class Connection {
     /// Runs one statement.
     @discardableResult
     func run(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> QueryResult {
-        let statement = Statement(sql, values)
-        try statement.check()
-        try send(statement)
-        do {
-            let result = try receive()
-            try finishStatement()
-            return result
-        } catch {
-            // Until its end has been read, the next statement would be refused.
-            if isUsable { try finishStatement() }
-            throw error
-        }
+        guard let result = try run([Statement(sql, values)]).first else { throw lost() }
+        return result
     }
 
     /// Runs a script of statements without parameters.
@@ -94,12 +93,16 @@ final class Connection {
     @discardableResult
     func run(_ statements: [Statement]) throws -> [QueryResult] {
         for statement in statements { try statement.check() }
+        if prepares == nil, statements.contains(where: { prepared.hasSeen($0.sql) }) {
+            prepares = false
+            prepares = try hasOwnProcess()
+        }
         guard PQenterPipelineMode(handle.pointer) == 1 else { throw lost() }
-        for statement in statements { try send(statement) }
+        let uses = try statements.map(send)
         guard PQpipelineSync(handle.pointer) == 1 else { throw lost() }
         var (results, failure) = ([QueryResult](), (any Error)?.none)
-        for _ in statements {
-            do { results.append(try receive()) } catch {
+        for (statement, use) in zip(statements, uses) {
+            do { results.append(try receive(statement, use)) } catch {
                 guard isUsable else { throw error }
                 failure = failure ?? error
             }
@@ -133,21 +136,47 @@ final class Connection {
 
     // MARK: - Protocol
 
-    private func send(_ statement: Statement) throws {
+    private func send(_ statement: Statement) throws -> PreparedStatements.Use {
         let values = statement.values.map { $0?.parameter }
         let buffers = values.map { $0?.buffer }
         defer { for buffer in buffers { buffer?.deallocate() } }
-        let isSent = PQsendQueryParams(
-            handle.pointer,
-            statement.sql,
-            CInt(values.count),
-            values.map { if case .bytes? = $0 { Self.byteaType } else { 0 } },
-            buffers.map { buffer in buffer?.baseAddress.map { UnsafePointer($0) } },
-            buffers.map { CInt($0?.count ?? 0) },
-            values.map { if case .bytes? = $0 { 1 } else { 0 } },
-            0
-        )
+        let types: [Oid] = values.map { if case .bytes? = $0 { Self.byteaType } else { 0 } }
+        let pointers = buffers.map { buffer in buffer?.baseAddress.map { UnsafePointer($0) } }
+        let lengths = buffers.map { CInt($0?.count ?? 0) }
+        let formats: [CInt] = values.map { if case .bytes? = $0 { 1 } else { 0 } }
+        let count = CInt(values.count)
+        let use = prepared.use(of: statement.sql, prepares: prepares == true)
+        if case .preparing(let name) = use {
+            guard PQsendPrepare(handle.pointer, name, statement.sql, count, types) == 1 else { throw lost() }
+        }
+        let isSent =
+            switch use {
+            case .text:
+                PQsendQueryParams(handle.pointer, statement.sql, count, types, pointers, lengths, formats, 0)
+            case .preparing(let name), .prepared(let name):
+                PQsendQueryPrepared(handle.pointer, name, count, pointers, lengths, formats, 0)
+            }
         guard isSent == 1 else { throw lost() }
+        return use
+    }
+
+    private func receive(_ statement: Statement, _ use: PreparedStatements.Use) throws -> QueryResult {
+        if case .preparing = use {
+            do { _ = try receive() } catch {
+                prepared.forget(statement.sql)
+                if isUsable {
+                    // That of the statement itself, which was skipped.
+                    try finishStatement()
+                    if let skipped = try next() { PQclear(skipped) }
+                }
+                throw error
+            }
+            try finishStatement()
+        }
+        do { return try receive() } catch let error as DatabaseError {
+            guard case .prepared = use, PreparedStatements.isStale(error) else { throw error }
+            throw DatabaseError(error.message, state: error.state, isConnectionLost: true)
+        }
     }
 
     private func finishStatement() throws {

@@ -1,0 +1,39 @@
+/// The statements that one connection has sent, and the names under which its server's process has prepared them.
+struct PreparedStatements {
+    /// How a statement is sent.
+    enum Use {
+        case text
+        /// To be prepared first, under a name.
+        case preparing(String)
+        case prepared(String)
+    }
+
+    /// The maximum number of statements that are remembered. There are fewer, but some are put together as needed.
+    private static let limit = 500
+
+    /// The names of statements by their text; nil: not prepared.
+    private var names: [String: String?] = [:]
+    private var last = 0
+
+    func hasSeen(_ sql: String) -> Bool { names[sql] != nil }
+
+    /// How to send a statement: as text the first time, and if none are prepared.
+    mutating func use(of sql: String, prepares: Bool) -> Use {
+        guard let known = names[sql] else {
+            if names.count < Self.limit { names.updateValue(nil, forKey: sql) }
+            return .text
+        }
+        if let known { return .prepared(known) }
+        guard prepares else { return .text }
+        last += 1
+        let name = "cameo\(last)"
+        names.updateValue(name, forKey: sql)
+        return .preparing(name)
+    }
+
+    /// Forgets a statement that could not be prepared.
+    mutating func forget(_ sql: String) { names.removeValue(forKey: sql) }
+
+    /// Whether an error says that a prepared statement is no longer what it was (its columns changed) or where it was.
+    static func isStale(_ error: DatabaseError) -> Bool { ["0A000", "26000"].contains(error.state) }
+}
