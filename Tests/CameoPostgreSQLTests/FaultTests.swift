@@ -95,6 +95,37 @@ struct FaultTests {
         #expect(try await sql("SELECT last_value FROM fault") == "2")
     }
 
+    /// Nothing of the transaction had reached the disk, so that after the crash its id is another's, which is committed.
+    @Test func aCommitThatTheServersCrashUndidIsRepeated() async throws {
+        _ = try await sql(
+            """
+            ALTER SYSTEM SET wal_writer_delay = '10s';
+            ALTER SYSTEM SET wal_writer_flush_after = '1GB';
+            SELECT pg_reload_conf();
+            CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$
+              BEGIN PERFORM pg_sleep(30); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER lingers AFTER INSERT ON accepted DEFERRABLE INITIALLY DEFERRED
+              FOR EACH ROW EXECUTE FUNCTION linger();
+            CREATE TABLE written(id integer);
+            INSERT INTO written VALUES (0)
+            """
+        )
+        let id = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+        let before = try #require(Int(await sql(id)))
+        let enqueueing = Task { try await store.enqueue([StoreFixture.request()])[0] }
+        while try await sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") != "1" {
+            try Task.checkCancellation()
+        }
+        try await server.stop(.immediate)
+        try await server.start()
+        _ = try await sql("DROP TRIGGER lingers ON accepted")
+        for number in 1...20 { _ = try await sql("INSERT INTO written VALUES (\(number))") }
+        #expect(try await sql("SELECT pg_xact_status('\(before)')") == "committed")
+        let receipt = try await enqueueing.value
+        #expect(receipt.outcome == .accepted)
+        #expect(try await sql("SELECT id FROM job") == String(#require(receipt.id)))
+    }
+
     @Test func whoeverListensIsWokenAfterItsConnectionWasLost() async throws {
         var wakeUps = store.wakeUps { .milliseconds(1) }.makeAsyncIterator()
         await wakeUps.next()

@@ -9,17 +9,24 @@ internal import Synchronization
 // as a whole fails then, one by one.
 //
 // Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
-// at the end, in the same round trip as COMMIT. Claims that are settled are looked up together at the start.
+// at the end, in the same round trip as COMMIT. Claims that are settled are looked up together at the start, in that of
+// BEGIN.
+//
+// Operations that end together are submitted one after the other, and the first would be alone in its group. So where the
+// last group had several, the next waits a moment for its own.
 //
 // Transactions of several processes may collide (the same unique key, a deadlock): such a group runs again. If the
 // connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
-// after, the server tells by the transaction's id whether it was committed. It cannot after a failover to a standby that
-// may have lost the tail: then the group runs again. Settlements are fenced by their claims, and a repeated request joins
-// the job that waits for the same thumbnails, or has them made again.
+// after, the server tells by the transaction's id whether it was committed. It cannot after a crash, nor after a failover
+// to a standby that may have lost the tail, because the id may since be another's: then the group runs again. Settlements
+// are fenced by their claims, and a repeated request joins the job that waits for the same thumbnails, or has them made
+// again.
 final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long its locks are held.
     private static let largestGroup = 256
     private static let collisions = 8
+    /// How long a group is gathered, in microseconds: a fraction of a sync.
+    private static let gathering: UInt32 = 200
 
     private struct Operation: Sendable {
         let phase: WritePhase
@@ -33,6 +40,8 @@ final class CommitQueue: Sendable {
     private struct State {
         var waiting: [Operation] = []
         var isDraining = false
+        /// Whether the last group had several operations.
+        var gathers = false
     }
 
     private let state = Mutex(State())
@@ -84,11 +93,12 @@ final class CommitQueue: Sendable {
     }
 
     private func commitWaiting() {
+        if state.withLock({ $0.gathers }) { usleep(Self.gathering) }
         while true {
             let group = state.withLock { state in
                 let group = Array(state.waiting.prefix(Self.largestGroup))
                 state.waiting.removeFirst(group.count)
-                if group.isEmpty { state.isDraining = false }
+                if group.isEmpty { state.isDraining = false } else { state.gathers = group.count > 1 }
                 return group
             }
             if group.isEmpty { return }
@@ -143,13 +153,26 @@ final class CommitQueue: Sendable {
         inSavepoints: Bool,
         _ connection: Connection
     ) throws -> [@Sendable () -> Void]? {
-        let opening = try Opening(connection, connections.url, isWriting: true, clock: clock)
+        let locking = Database.locking(group.compactMap(\.claim))
+        let (opening, locked): (Opening, [QueryResult])
+        do {
+            (opening, locked) = try Opening.begin(
+                connection,
+                connections.url,
+                isWriting: true,
+                clock: clock,
+                then: locking
+            )
+        } catch {
+            rollBack(connection)
+            throw error
+        }
         let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
         let answers: [@Sendable () -> Void]
         let closing: [Connection.Statement]
         do {
             let refusal = try Schema.named(watch.note(opening, connections.url), connections.url, db)
-            try db.lockTasks(of: group.compactMap(\.claim))
+            for tasks in locked { try db.note(claimed: tasks) }
             answers = try group.map { operation in
                 if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
                 if operation.phase == .new {
@@ -157,8 +180,7 @@ final class CommitQueue: Sendable {
                 }
                 return try inSavepoints ? runInSavepoint(operation, db) : operation.run(db)
             }
-            try db.flush()
-            closing = try db.closing()
+            closing = db.takeUnwritten() + db.closing()
         } catch {
             rollBack(connection)
             throw error
@@ -170,7 +192,11 @@ final class CommitQueue: Sendable {
         } catch let error as DatabaseError where error.isConnectionLost {
             connections.disconnect()
             guard let transaction = opening.transaction else { throw error }
-            do { return try wasCommitted(transaction) ? answers : nil } catch { throw UnknownOutcome() }
+            do {
+                return try wasCommitted(transaction) ? answers : nil
+            } catch {
+                throw UnknownOutcome(reason: String(describing: error))
+            }
         } catch {
             rollBack(connection)
             throw error
@@ -183,16 +209,16 @@ final class CommitQueue: Sendable {
             let status: String? = try connections.withConnection { connection in
                 let rows = try connection.run(
                     """
-                    SELECT CASE WHEN left(pg_walfile_name(pg_current_wal_lsn()), 8) = $2
-                      THEN pg_xact_status($1::text::xid8) ELSE 'failed over' END
+                    SELECT CASE WHEN \(Opening.Transaction.eraNow) = $2
+                      THEN pg_xact_status($1::text::xid8) ELSE 'another era' END
                     """,
-                    [transaction.id, transaction.timeline]
+                    [transaction.id, transaction.era]
                 ).rows
                 return try rows.first?[0]
             }
             switch status {
             case "committed": return true
-            case "aborted", "failed over": return false
+            case "aborted", "another era": return false
             // The server has not noticed the loss, or is still at the commit.
             case "in progress": usleep(10_000)
             default:
@@ -229,7 +255,8 @@ final class CommitQueue: Sendable {
 
 /// The connection was lost during a commit, and nobody could tell within the patience whether it was done.
 struct UnknownOutcome: Error, CustomStringConvertible {
-    var description: String {
-        "the connection was lost during a commit, and the server could not be asked whether it was done"
-    }
+    /// Why not.
+    let reason: String
+
+    var description: String { "the connection was lost during a commit that may have been done: \(reason)" }
 }

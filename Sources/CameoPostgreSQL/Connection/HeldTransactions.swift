@@ -26,7 +26,7 @@ final class HeldTransactions: Sendable {
         let (clock, watch) = (clock, watch)
         let found: (opening: Opening, value: Value)? = try await connections.perform {
             try connections.withConnection { connection in
-                let opening = try Opening(connection, connections.url, isWriting: true, clock: clock)
+                let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
                 if let refusal = watch.note(opening, connections.url) { throw refusal.error }
                 let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
                 do {

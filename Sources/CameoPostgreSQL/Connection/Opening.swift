@@ -13,8 +13,14 @@ struct Opening: Sendable {
 
     struct Transaction: Hashable, Sendable {
         let id: String
-        /// The server's timeline. On another one, after a failover, the id may be another transaction's.
-        let timeline: String
+        /// What changes when the server may give the id again, to another transaction.
+        let era: String
+
+        /// The era, as SQL: the server's timeline, which a failover changes, and when its statistics began, which are
+        /// discarded after a crash. An id whose transaction wrote nothing that had reached the disk is then given again.
+        static let eraNow = """
+            left(pg_walfile_name(pg_current_wal_lsn()), 8) || ' ' || (SELECT stats_reset::text FROM pg_stat_wal)
+            """
     }
 
     /// How long a statement may take and wait for locks, and how long a transaction may wait for its client, in
@@ -28,52 +34,49 @@ struct Opening: Sendable {
     /// The server's clock and not its time of the transaction's start, which may have waited.
     private static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-    /// - Throws: ``StoreError/missing(path:)`` if the tables were removed.
-    private static func run(
+    /// Begins a transaction, and runs more statements in the same round trip.
+    ///
+    /// - Returns: what the transaction is told, and the results of those statements.
+    /// - Throws: ``DatabaseError``; ``StoreError/missing(path:)`` if the tables were removed. The transaction may have begun.
+    static func begin(
         _ connection: Connection,
         _ url: DatabaseURL,
-        _ statements: [Connection.Statement]
-    ) throws -> [QueryResult] {
-        do {
-            return try connection.run(statements)
-        } catch let error as DatabaseError where error.isMissingTable {
-            try connection.run("ROLLBACK")
-            throw StoreError.missing(path: url.location)
-        }
-    }
-
-    /// Begins a transaction.
-    ///
-    /// - Throws: ``DatabaseError``
-    init(_ connection: Connection, _ url: DatabaseURL, isWriting: Bool, clock: ServerClock) throws {
+        isWriting: Bool,
+        clock: ServerClock,
+        then more: [Connection.Statement] = []
+    ) throws -> (Opening, [QueryResult]) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
         let own =
             isWriting
-            ? "pg_current_xact_id()::text, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+            ? "pg_current_xact_id()::text, \(Transaction.eraNow)"
             : "NULL, NULL"
+        let first: [Connection.Statement] = [
+            .init("BEGIN ISOLATION LEVEL \(mode)"),
+            .init(
+                """
+                SELECT \(serverTime), version, identity, \(own), \(limits),
+                  set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
+                FROM \(url.schema).schema_version
+                """
+            ),
+        ]
         let started = ContinuousClock.now
-        let results = try Self.run(
-            connection,
-            url,
-            [
-                .init("BEGIN ISOLATION LEVEL \(mode)"),
-                .init(
-                    """
-                    SELECT \(Self.serverTime), version, identity, \(own), \(Self.limits),
-                      set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
-                    FROM \(url.schema).schema_version
-                    """
-                ),
-            ]
-        )
+        let results: [QueryResult]
+        do {
+            results = try connection.run(first + more)
+        } catch let error as DatabaseError where error.isMissingTable {
+            throw StoreError.missing(path: url.location)
+        }
         guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
-        let server: Int64 = try row[0]
-        clock.note(server: server, tookSince: started)
-        now = clock.isSupplied ? clock.storeClock.now().milliseconds : server
+        clock.note(server: try row[0], tookSince: started)
+        return (try Opening(row, clock), Array(results.dropFirst(first.count)))
+    }
+
+    private init(_ row: Row, _ clock: ServerClock) throws {
+        now = clock.isSupplied ? clock.storeClock.now().milliseconds : try row[0]
         version = try row[1]
         identity = try row[2]
-        let id: String? = try row[3]
-        let timeline: String? = try row[4]
-        transaction = id.flatMap { id in timeline.map { Transaction(id: id, timeline: $0) } }
+        let (id, era): (String?, String?) = (try row[3], try row[4])
+        transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0) } }
     }
 }

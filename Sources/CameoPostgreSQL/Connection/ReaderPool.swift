@@ -28,7 +28,7 @@ final class ReaderPool: Sendable {
             try connections.withConnection { connection in
                 let opening: Opening
                 do {
-                    opening = try Opening(connection, connections.url, isWriting: false, clock: clock)
+                    (opening, _) = try Opening.begin(connection, connections.url, isWriting: false, clock: clock)
                     watch.note(opening, connections.url)
                 } catch {
                     connections.disconnect()

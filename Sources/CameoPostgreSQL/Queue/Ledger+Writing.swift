@@ -3,14 +3,17 @@ internal import CameoStore
 
 extension Database {
     /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts.
-    func flush() throws {
+    func flush() throws { try execute(takeUnwritten()) }
+
+    /// The statements of a flush, after which they count as run.
+    func takeUnwritten() -> [Connection.Statement] {
         let statements = [deletion, history, attempts, heads].compactMap { $0 }
         (ledger.ended, ledger.outcomes, ledger.attempts, ledger.heads) = ([], [], [], [:])
-        try execute(statements)
+        return statements
     }
 
     /// The statements that come before COMMIT, after a flush.
-    func closing() throws -> [Connection.Statement] {
+    func closing() -> [Connection.Statement] {
         var statements = counts + failures
         if ledger.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
@@ -106,10 +109,15 @@ extension Database {
     private var counts: [Connection.Statement] {
         let queues = ledger.queues.filter { $0.value.changes.contains { $0 != 0 } }
         guard !queues.isEmpty else { return [] }
-        let rows = queues.map { queue, counts in
-            "(\(([Int(queue)] + counts.changes + counts.ends).map(String.init).joined(separator: ", ")))"
-        }
-        return [.init("INSERT INTO queue_delta VALUES \(rows.joined(separator: ", "))")]
+        // One text for every transaction, so that it is prepared.
+        let columns = queues.map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
+        let lists = (0..<11).map { column in "$\(column + 1)::bigint[]" }.joined(separator: ", ")
+        return [
+            .init(
+                "INSERT INTO queue_delta SELECT * FROM unnest(\(lists))",
+                (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
+            )
+        ]
     }
 
     private var failures: [Connection.Statement] {

@@ -122,19 +122,25 @@ extension Database {
 
     // MARK: - Claims
 
-    /// Locks and looks up the tasks of claims, in the order of their ids.
-    func lockTasks(of claims: [Claim]) throws {
-        guard !claims.isEmpty else { return }
-        let rows = try query(
-            """
-            SELECT \(TaskRow.columns), (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = task.queue)
-            FROM task JOIN unnest($1::bigint[], $2::text[]) AS claim(id, token)
-              ON claim.id = task.id AND claim.token = task.token
-            WHERE task.state = 2 ORDER BY task.id FOR UPDATE OF task
-            """,
-            [SQLArray(claims.map(\.jobID)), SQLArray(claims.map(\.token))]
-        )
-        for row in rows {
+    /// The statement that locks and looks up the tasks of claims, in the order of their ids; none if there are no claims.
+    static func locking(_ claims: [Claim]) -> [Connection.Statement] {
+        guard !claims.isEmpty else { return [] }
+        return [
+            .init(
+                """
+                SELECT \(TaskRow.columns), (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = task.queue)
+                FROM task JOIN unnest($1::bigint[], $2::text[]) AS claim(id, token)
+                  ON claim.id = task.id AND claim.token = task.token
+                WHERE task.state = 2 ORDER BY task.id FOR UPDATE OF task
+                """,
+                [SQLArray(claims.map(\.jobID)), SQLArray(claims.map(\.token))]
+            )
+        ]
+    }
+
+    /// Keeps what ``locking(_:)`` has found.
+    func note(claimed tasks: QueryResult) throws {
+        for row in tasks.rows {
             let task = try TaskRow(row)
             if let token = task.token { ledger.claimed[token] = task }
             if try row[20] == true { ledger.limitedQueues.insert(task.queue) }
