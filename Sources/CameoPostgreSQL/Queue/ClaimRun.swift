@@ -10,6 +10,11 @@ internal import Foundation
 struct ClaimRun {
     /// The most lanes of keys of each queue that are looked at together.
     private static let lanesOfKeys = 64
+
+    /// How many lanes of keys of each queue a claim looks at first. One more than can be needed: what comes after the
+    /// others is bounded by it.
+    static func lanesOfKeys(for limit: Int) -> Int { min(limit, lanesOfKeys) + 1 }
+
     /// The maximum number of scheduled and retryable jobs made available by one claim.
     private static let promotions = 1_000
 
@@ -30,12 +35,14 @@ struct ClaimRun {
         (left, leftOfBackground) = (limit, background)
     }
 
-    /// Claims jobs that are not poison jobs.
-    mutating func usual() throws -> [ClaimedJob] {
-        var (hasTurn, keys) = (false, min(left, Self.lanesOfKeys))
+    /// Claims jobs that are not poison jobs. `found` are the lanes that an outlook has found.
+    mutating func usual(startingWith found: [OpenLane]? = nil) throws -> [ClaimedJob] {
+        var (hasTurn, keys, found) = (false, min(left, Self.lanesOfKeys), found)
         while left > 0 {
-            // One more than can be needed: what comes after the others is bounded by it.
-            var lanes = try OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys + 1, db)
+            var lanes =
+                try found
+                ?? OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys + 1, db)
+            found = nil
             if !hasTurn, lanes.contains(where: \.isLimited) {
                 try db.lock(.limitedClaim)
                 hasTurn = true

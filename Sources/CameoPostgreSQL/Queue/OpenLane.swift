@@ -22,6 +22,21 @@ struct OpenLane {
         return (first.head, first.lane) < (second.head, second.lane)
     }
 
+    /// The columns of `open_lanes` in the order of ``init(_:from:)``.
+    static let columns = "lane, key, queue, name, background, room, rated, place"
+
+    /// Reads ``columns``, the first of which is at an index.
+    init(_ row: Row, from first: Int) throws {
+        lane = try row[first]
+        key = try row[first + 1]
+        queue = try row[first + 2]
+        queueName = try row[first + 3]
+        isBackground = try row[first + 4]
+        room = try row[first + 5]
+        hasRate = try row[first + 6]
+        head = try row[first + 7]
+    }
+
     /// Finds the lanes, without those of more than a number of keys in each queue.
     static func all(
         among queues: [String]?,
@@ -30,23 +45,9 @@ struct OpenLane {
         _ db: Database
     ) throws -> [OpenLane] {
         try db.query(
-            """
-            SELECT lane, key, queue, name, background, room, rated, place
-            FROM open_lanes($1::text[], $2::boolean, $3::integer)
-            """,
+            "SELECT \(columns) FROM open_lanes($1::text[], $2::boolean, $3::integer)",
             [queues.map { SQLArray($0) }, withBackground, keys]
         )
-        .map { row in
-            OpenLane(
-                lane: try row[0],
-                key: try row[1],
-                queue: try row[2],
-                queueName: try row[3],
-                isBackground: try row[4],
-                room: try row[5],
-                hasRate: try row[6],
-                head: try row[7]
-            )
-        }
+        .map { try OpenLane($0, from: 0) }
     }
 }

@@ -17,8 +17,9 @@ extension PostgreSQLStore {
             let looks = !claimHistory.isPromising
             if looks {
                 let looked = try await read { db in
-                    let page = try Arrival.page(db)
-                    return (page, try page.isEmpty && !Self.mayClaim(kind, queues, background, db))
+                    let outlook = try ClaimOutlook(for: worker, limit, background, queues, db)
+                    let page = try outlook.hasArrivals ? Arrival.page(db) : []
+                    return (page, try page.isEmpty && !Self.mayClaim(outlook, kind, queues, background, db))
                 }
                 page = looked.0
                 if looked.1 { return [] }
@@ -27,10 +28,13 @@ extension PostgreSQLStore {
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let claimed = try await submit(to: claims, .claim, nil) {
                 db -> (accepted: Acceptance, jobs: [ClaimedJob])? in
-                // Rows that SQL inserted may come before those that wait.
-                if !looks, try Arrival.exist(db) { return nil }
                 let accepted = try db.accept(arrivals)
-                return (accepted, try db.claim(limit, background, kind, queues, for: worker))
+                // What was accepted is in its lane.
+                try db.flush()
+                let outlook = try ClaimOutlook(for: worker, limit, background, queues, db)
+                // Rows that SQL inserted may come before those that wait.
+                if !looks, outlook.hasArrivals { return nil }
+                return (accepted, try db.claim(limit, background, kind, queues, for: worker, outlook))
             }
             claimHistory.note(found: claimed.map { !$0.jobs.isEmpty } ?? false)
             guard let (accepted, jobs) = claimed else { continue }
@@ -51,16 +55,17 @@ extension PostgreSQLStore {
     }
 
     /// Whether a claim could find anything or enable a later one to.
-    private static func mayClaim(_ kind: ClaimKind, _ queues: [String]?, _ background: Int, _ db: Database) throws
-        -> Bool
-    {
-        if let due = try db.nextDueTime(), due <= db.now { return true }
-        if try Rates.mayOpen(db) { return true }
+    private static func mayClaim(
+        _ outlook: ClaimOutlook,
+        _ kind: ClaimKind,
+        _ queues: [String]?,
+        _ background: Int,
+        _ db: Database
+    ) throws -> Bool {
+        if outlook.hasDue { return true }
+        guard kind == .poison else { return !outlook.lanes.isEmpty }
         let background = BackgroundJobs(room: background)
-        if kind == .poison {
-            return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).isEmpty
-        }
-        return try !OpenLane.all(among: queues, withBackground: background == .included, keys: 1, db).isEmpty
+        return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).isEmpty
     }
 }
 
@@ -69,18 +74,24 @@ extension Database {
     /// nil if there is none.
     func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }
 
-    fileprivate func claim(_ limit: Int, _ background: Int, _ kind: ClaimKind, _ queues: [String]?, for worker: String)
-        throws -> [ClaimedJob]
-    {
-        // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
-        guard try stopRequest(for: worker) == nil else { return [] }
-        if let due = try nextDueTime(), try due <= now || Rates.mayOpen(self) {
+    fileprivate func claim(
+        _ limit: Int,
+        _ background: Int,
+        _ kind: ClaimKind,
+        _ queues: [String]?,
+        for worker: String,
+        _ outlook: ClaimOutlook
+    ) throws -> [ClaimedJob] {
+        guard !outlook.isStopping else { return [] }
+        var lanes: [OpenLane]? = outlook.lanes
+        if outlook.hasDue {
             try ClaimRun.promoteDueJobs(self)
             try Rates.open(self)
+            // What was promoted is in its lane.
+            try flush()
+            lanes = nil
         }
-        // What was promoted or accepted is in its lane.
-        try flush()
         var run = try ClaimRun(self, limit: limit, background: background, queues: queues, worker: worker)
-        return kind == .poison ? try run.poison() : try run.usual()
+        return kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
     }
 }

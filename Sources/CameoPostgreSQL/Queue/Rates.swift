@@ -29,16 +29,13 @@ enum Rates {
     }
 
     /// Selects rows to reopen, including those that a clock set back would keep closed for long.
-    private static let isDue = "opens_at <> 0 AND (opens_at <= $1 OR opens_at > $1 + rate_period + 1)"
+    private static func isDue(at time: String) -> String {
+        "opens_at <> 0 AND (opens_at <= \(time) OR opens_at > \(time) + rate_period + 1)"
+    }
 
-    /// Whether ``open(_:)`` would open anything.
-    static func mayOpen(_ db: Database) throws -> Bool {
-        try db.value(
-            """
-            SELECT EXISTS (SELECT 1 FROM queue WHERE \(isDue)) OR EXISTS (SELECT 1 FROM key WHERE \(isDue))
-            """,
-            [db.now]
-        ) ?? false
+    /// Whether ``open(_:)`` would open anything, as SQL.
+    static func mayOpen(at time: String) -> String {
+        "EXISTS (SELECT 1 FROM queue WHERE \(isDue(at: time))) OR EXISTS (SELECT 1 FROM key WHERE \(isDue(at: time)))"
     }
 
     /// Opens what is due. Rows that another transaction has locked are left to it.
@@ -47,7 +44,7 @@ enum Rates {
             try db.execute(
                 """
                 UPDATE \(table) SET opens_at = 0
-                WHERE id IN (SELECT id FROM \(table) WHERE \(isDue) ORDER BY id FOR UPDATE SKIP LOCKED)
+                WHERE id IN (SELECT id FROM \(table) WHERE \(isDue(at: "$1")) ORDER BY id FOR UPDATE SKIP LOCKED)
                 """,
                 [db.now]
             )

@@ -3,13 +3,14 @@ extension Schema {
     // those of a statement that arrives as text each time: planning took longer than claiming. A pooler is no obstacle.
     // It would still plan a statement anew for each list of ids, because it takes a list of unknown length for a long one;
     // so generic plans are forced. Sequential scans are off in them: a plan that was made while the tables were empty must
-    // be right for a million rows.
+    // be right for a million rows. No search path is set, which would cost as much as a small statement: whoever calls them
+    // has set it for the transaction.
 
     /// What a claim calls.
     static let claims = """
         -- The next time at which a job becomes due, or a rate allows one to start; NULL: none.
         CREATE FUNCTION next_due() RETURNS bigint
-          LANGUAGE plpgsql STABLE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+          LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off
         AS $$
           BEGIN
             RETURN least(
@@ -23,7 +24,7 @@ extension Schema {
         CREATE FUNCTION open_lanes(queues text[], with_background boolean, lanes_of_keys integer)
           RETURNS TABLE (lane bigint, key bigint, queue bigint, name text, background boolean, room bigint,
             rated boolean, place bigint)
-          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off
             SET plan_cache_mode = force_generic_plan
         AS $$
           BEGIN
@@ -60,35 +61,21 @@ extension Schema {
         -- Claims jobs that the transaction has locked. Each gets a token and the number of a fetch that begins now.
         CREATE FUNCTION take_jobs(ids bigint[], by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
-          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off
-            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+            SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           BEGIN
             RETURN QUERY
-            UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
-              token = replace(gen_random_uuid()::text, '-', ''), worker = by
-            FROM unnest(ids) AS wanted(id) JOIN job ON job.id = wanted.id
-            WHERE task.id = wanted.id
-            RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
-              task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
-              task.unique_key, task.upload, task.token, task.worker, task.hooked, task.fetch_after,
-              job.request::text, job.created_at, nextval('source_seen'),
-              CASE WHEN task.failed IS NOT NULL THEN (
-                SELECT attempt.failure::text FROM attempt
-                WHERE attempt.job_id = task.id AND attempt.number = task.failed) END,
-              CASE WHEN task.upload IS NOT NULL THEN (
-                SELECT octet_length(upload.data)::bigint FROM upload WHERE upload.id = task.upload) END,
-              CASE WHEN task.upload IS NOT NULL THEN (
-                SELECT upload.digest FROM upload WHERE upload.id = task.upload) END;
+            \(taking);
           END $$;
 
         -- Claims a lane's first jobs of the ranks above `beyond` and up to `bound`, except those that another transaction
         -- is claiming.
         CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
-          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
-            SET plan_cache_mode = force_generic_plan
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           DECLARE ids bigint[] := ARRAY(
@@ -96,13 +83,16 @@ extension Schema {
             WHERE task.lane = of AND task.state = 1 AND task.crash_count < 3 AND task.rank > beyond AND task.rank <= bound
             ORDER BY task.rank LIMIT many FOR UPDATE SKIP LOCKED);
           BEGIN
-            IF cardinality(ids) > 0 THEN RETURN QUERY SELECT * FROM take_jobs(ids, by, at); END IF;
+            IF cardinality(ids) > 0 THEN
+              RETURN QUERY
+              \(taking);
+            END IF;
           END $$;
 
         -- Makes jobs available whose time has come, the earliest first.
         CREATE FUNCTION promote_due(at bigint, many bigint)
           RETURNS TABLE (before smallint, \(taskColumns))
-          LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off
             SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
@@ -117,6 +107,26 @@ extension Schema {
               task.refresh, task.unique_key, task.upload, task.token, task.worker, task.hooked,
               task.fetch_after;
           END $$;
+        """
+
+    /// What `take_jobs` and `claim_lane` do with the jobs of `ids`. It stands in both: a call from one to the other would
+    /// copy each row once more.
+    private static let taking = """
+        UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
+                token = replace(gen_random_uuid()::text, '-', ''), worker = by
+              FROM unnest(ids) AS wanted(id) JOIN job ON job.id = wanted.id
+              WHERE task.id = wanted.id
+              RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
+                task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
+                task.unique_key, task.upload, task.token, task.worker, task.hooked, task.fetch_after,
+                job.request::text, job.created_at, nextval('source_seen'),
+                CASE WHEN task.failed IS NOT NULL THEN (
+                  SELECT attempt.failure::text FROM attempt
+                  WHERE attempt.job_id = task.id AND attempt.number = task.failed) END,
+                CASE WHEN task.upload IS NOT NULL THEN (
+                  SELECT octet_length(upload.data)::bigint FROM upload WHERE upload.id = task.upload) END,
+                CASE WHEN task.upload IS NOT NULL THEN (
+                  SELECT upload.digest FROM upload WHERE upload.id = task.upload) END
         """
 
     private static let taskColumns = """
