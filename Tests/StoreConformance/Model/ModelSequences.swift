@@ -9,22 +9,27 @@ import Testing
 package enum ModelSequences {
     private static let steps = 500
     /// The number of sequences in which the rarest pair occurs about five times.
-    private static let enough = 40
+    package static let enough = 40
     /// The number of concurrent sequences.
     private static let width = 2
 
-    private static var seeds: [UInt64] {
+    private static func seeds(_ few: Int) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["CAMEO_MODEL_SEED"].flatMap(UInt64.init) { return [seed] }
-        let count = environment["CAMEO_MODEL_SEEDS"].flatMap(Int.init) ?? TestLength.rounds(enough, full: 200)
+        let count = environment["CAMEO_MODEL_SEEDS"].flatMap(Int.init) ?? TestLength.rounds(few, full: 200)
         return (1...count).map(UInt64.init)
     }
 
     /// Expects store and model to agree after every step.
     ///
-    /// - Parameter engine: makes the engine of one sequence.
-    package static func agree(on engine: @escaping @Sendable () async throws -> any ModelEngine) async {
-        let seeds = seeds
+    /// - Parameters:
+    ///   - few: the number of sequences in a run that is not long.
+    ///   - engine: makes the engine of one sequence.
+    package static func agree(
+        sequences few: Int = enough,
+        on engine: @escaping @Sendable () async throws -> any ModelEngine
+    ) async {
+        let seeds = seeds(few)
         let pairs = await withTaskGroup(of: [ModelRun.Pair: Int].self) { group in
             var pairs: [ModelRun.Pair: Int] = [:]
             for (index, seed) in seeds.enumerated() {
