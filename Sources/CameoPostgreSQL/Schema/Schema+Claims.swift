@@ -1,10 +1,10 @@
 extension Schema {
-    // DESIGN. The statements of a claim are functions, because the server keeps the plans of their statements, and makes
-    // those of a statement that arrives as text each time: planning took longer than claiming. A pooler is no obstacle.
-    // It would still plan a statement anew for each list of ids, because it takes a list of unknown length for a long one;
-    // so generic plans are forced. Sequential scans are off in them: a plan that was made while the tables were empty must
-    // be right for a million rows. No search path is set, which would cost as much as a small statement: whoever calls them
-    // has set it for the transaction.
+    // DESIGN. The statements of a claim are functions, because the server keeps the plans of a function's statements also
+    // behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
+    // statement anew for each list of ids, because it takes a list of unknown length for a long one; so generic plans are
+    // forced. Sequential scans are off in them: a plan that was made while the tables were empty must be right for a
+    // million rows. No search path is set, which would cost as much as a small statement: whoever calls them has set it
+    // for the transaction.
 
     /// What a claim calls.
     static let claims = """
