@@ -27,7 +27,7 @@ struct ArticleTests {
             environment: ["DATABASE_URL": "postgres://cameo@/postgres?host=\(server.folder)"]
         )
         #expect(ran.exitStatus == 0, "\(ran.errorText)")
-        #expect(ran.outputText.hasPrefix("('accepted'"), "\(ran.outputText)")
+        #expect(ran.outputText.hasPrefix("('available'"), "\(ran.outputText)")
         let changed = try await server.sql("SELECT picture FROM users ORDER BY id", schema: "public")
         try await store.register(
             WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 4)

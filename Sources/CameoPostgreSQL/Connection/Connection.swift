@@ -13,8 +13,9 @@ private struct Handle: ~Copyable {
 // longer than most statements run. What was prepared belongs to the server's process. A pooler gives each transaction
 // another one, so nothing is prepared behind one, and the session has no other state between transactions.
 //
-// If the tables were changed so that a prepared statement has other columns, or somebody else discarded it, the connection
-// counts as lost: on another one the same transaction runs.
+// If the tables were changed so that a prepared statement has other columns, or it is not there, because somebody else
+// discarded it or a pooler was taken for the server, the connection counts as lost: on another one the same transaction
+// runs.
 
 /// One connection to the server. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
 final class Connection {
@@ -48,7 +49,8 @@ final class Connection {
     private var prepares: Bool?
 
     /// - Throws: ``DatabaseError``
-    init(_ url: DatabaseURL) throws {
+    init(_ url: DatabaseURL, mayPrepare: Bool = true) throws {
+        prepares = mayPrepare ? nil : false
         // Keywords before the URL give way to it.
         let settings: KeyValuePairs = [
             "connect_timeout": "10", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
@@ -174,7 +176,7 @@ final class Connection {
             try finishStatement()
         }
         do { return try receive() } catch let error as DatabaseError {
-            guard case .prepared = use, PreparedStatements.isStale(error) else { throw error }
+            guard case .prepared = use, error.isUnknownStatement || error.isChangedStatement else { throw error }
             throw DatabaseError(error.message, state: error.state, isConnectionLost: true)
         }
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 // and vary, so that the workers of a fleet do not come back all at once; whoever waits for it gives up after its
 // patience. So a server that restarts or fails over costs time, and no job.
 //
-// @unchecked: `connection` is used on `queue` only.
+// @unchecked: `connection` and `mayPrepare` are used on `queue` only.
 final class ConnectionQueue: @unchecked Sendable {
     /// How long a call waits for a server that cannot be reached.
     static let patience = Duration.seconds(15)
@@ -16,6 +16,8 @@ final class ConnectionQueue: @unchecked Sendable {
     let url: DatabaseURL
     private let queue: DispatchQueue
     private var connection: Connection?
+    /// False after a prepared statement was not there.
+    private var mayPrepare = true
     private let waiting = Atomic(0)
 
     /// `connection` is one that nobody else uses.
@@ -57,6 +59,7 @@ final class ConnectionQueue: @unchecked Sendable {
                 return try body(try connect())
             } catch let error as DatabaseError where error.isConnectionLost {
                 disconnect()
+                if error.isUnknownStatement { mayPrepare = false }
                 guard ContinuousClock.now < deadline else { throw error }
                 usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
                 pause = min(pause * 2, Self.pauses.longest)
@@ -68,7 +71,7 @@ final class ConnectionQueue: @unchecked Sendable {
     func connect() throws -> Connection {
         if let connection, connection.isUsable { return connection }
         connection = nil
-        let made = try Connection(url)
+        let made = try Connection(url, mayPrepare: mayPrepare)
         connection = made
         return made
     }

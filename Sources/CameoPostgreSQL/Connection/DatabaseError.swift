@@ -34,6 +34,12 @@ struct DatabaseError: Error, CustomStringConvertible {
 
     var isMissingTable: Bool { state == "42P01" || state == "3F000" }
 
+    /// Whether a prepared statement is not there.
+    var isUnknownStatement: Bool { state == "26000" }
+
+    /// Whether a prepared statement is no longer what it was, because its columns changed.
+    var isChangedStatement: Bool { state == "0A000" }
+
     /// Whether a lock was not granted in time.
     var isUnavailableLock: Bool { state == "55P03" }
 

@@ -33,7 +33,4 @@ struct PreparedStatements {
 
     /// Forgets a statement that could not be prepared.
     mutating func forget(_ sql: String) { names.removeValue(forKey: sql) }
-
-    /// Whether an error says that a prepared statement is no longer what it was (its columns changed) or where it was.
-    static func isStale(_ error: DatabaseError) -> Bool { ["0A000", "26000"].contains(error.state) }
 }
