@@ -85,26 +85,29 @@ struct StatementTests {
     @Test func aStatementThatComesAgainIsPreparedOnce() async throws {
         let connection = try await Connection(StoreFixture().store.url)
         for number in 1...4 {
-            #expect(try connection.run(Self.sum, [number]).rows[0][0] == 41 + number)
+            #expect(try connection.run(Self.sum, [number], prepared: true).rows[0][0] == 41 + number)
             #expect(try connection.run(Self.prepared, [Self.sum]).rows[0][0] == min(number - 1, 1))
         }
+        #expect(try connection.run(Self.prepared, [Self.prepared]).rows[0][0] == 0)
         // Several times in one round trip, one of which may be the first.
         let pairs = try (0..<3).flatMap { _ in
-            try connection.run([.init("SELECT $1::text", ["a"]), .init("SELECT $1::text", ["b"])])
+            try connection.run(["a", "b"].map { .init("SELECT $1::text", [$0], prepared: true) })
         }
         #expect(try pairs.map { try $0.rows[0][0] as String } == ["a", "b", "a", "b", "a", "b"])
     }
 
     @Test func whatCannotBePreparedFailsAsText() async throws {
         let connection = try await Connection(StoreFixture().store.url)
+        let wrong = "SELECT nowhere"
         for _ in 1...4 {
-            let error = #expect(throws: DatabaseError.self) { try connection.run("SELECT nowhere") }
+            let error = #expect(throws: DatabaseError.self) { try connection.run(wrong, prepared: true) }
             #expect(error?.state == "42703")
+            let all = [("SELECT 1", []), (wrong, []), (Self.sum, [1])]
             let both = #expect(throws: DatabaseError.self) {
-                try connection.run([.init("SELECT 1"), .init("SELECT nowhere"), .init(Self.sum, [1])])
+                try connection.run(all.map { .init($0, $1, prepared: true) })
             }
             #expect(both?.state == "42703")
-            #expect(try connection.run(Self.sum, [1]).rows[0][0] == 42)
+            #expect(try connection.run(Self.sum, [1], prepared: true).rows[0][0] == 42)
         }
     }
 
@@ -112,14 +115,38 @@ struct StatementTests {
         let fixture = try await StoreFixture()
         try await fixture.sql("CREATE TABLE shelf(book text); INSERT INTO shelf VALUES ('first')")
         let statement = "SELECT * FROM shelf"
-        for _ in 1...3 { try await fixture.store.commit { db in _ = try db.query(statement) } }
+        let look: @Sendable (Database) throws -> Void = { db in _ = try db.query(statement, prepared: true) }
+        for _ in 1...3 { try await fixture.store.commit { db in try look(db) } }
         try await fixture.sql("ALTER TABLE shelf ADD COLUMN place integer DEFAULT 7")
-        #expect(try await fixture.store.commit { db in try db.query(statement)[0][1] } == 7)
-        for _ in 1...3 { try await fixture.store.commit { db in _ = try db.query(statement) } }
+        #expect(try await fixture.store.commit { db in try db.query(statement, prepared: true)[0][1] } == 7)
+        for _ in 1...3 { try await fixture.store.commit { db in try look(db) } }
         let book: String = try await fixture.store.commit { db in
             try db.execute("DEALLOCATE ALL")
-            return try db.query(statement)[0][0]
+            return try db.query(statement, prepared: true)[0][0]
         }
         #expect(book == "first")
+    }
+
+    /// The server keeps plans from when the tables were empty.
+    @Test func plansThatAreKeptFindEachRowByItsKey() async throws {
+        let fixture = try await StoreFixture()
+        // One row and statistics that say so, which is when the worst plans are the cheapest.
+        let job = try await fixture.enqueue()[0]
+        try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker")
+        let claim = try Claim(jobID: #require(job.id), token: "t")
+        let locking = try #require(Database.locking([claim]).first)
+        for (statement, count) in [(locking.sql, locking.values.count), (SameThumbnails.look, 4)] {
+            let plan: [String] = try await fixture.store.commit { db in
+                try db.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+                let (types, values) = (repeatElement("unknown", count: count), repeatElement("NULL", count: count))
+                try db.execute("PREPARE kept(\(types.joined(separator: ", "))) AS \(statement)")
+                let plan: [String] = try db.column("EXPLAIN EXECUTE kept(\(values.joined(separator: ", ")))")
+                try db.execute("DEALLOCATE kept")
+                return plan
+            }
+            let scans = plan.enumerated().filter { $1.contains("Scan using") }
+            #expect(!scans.isEmpty && !plan.contains { $0.contains("Seq Scan") }, "\(plan)")
+            for (index, _) in scans { #expect(plan[index + 1].contains("Index Cond"), "\(plan)") }
+        }
     }
 }

@@ -31,7 +31,8 @@ struct PreparedBlob: Sendable {
             INSERT INTO blob(digest, size, data, media_type, created_at) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
             """,
-            [digest.hex, size, data, mediaType, now]
+            [digest.hex, size, data, mediaType, now],
+            prepared: true
         )
     }
 

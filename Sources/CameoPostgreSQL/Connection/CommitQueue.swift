@@ -186,7 +186,7 @@ final class CommitQueue: Sendable {
             throw error
         }
         do {
-            let end = try connection.run(closing + [.init("COMMIT")]).last
+            let end = try connection.run(closing + [.init("COMMIT", prepared: true)]).last
             guard end?.command == "COMMIT" else { throw DatabaseError("the transaction was rolled back") }
             return answers
         } catch let error as DatabaseError where error.isConnectionLost {

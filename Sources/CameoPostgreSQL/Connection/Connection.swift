@@ -9,9 +9,13 @@ private struct Handle: ~Copyable {
     deinit { PQfinish(pointer) }
 }
 
-// DESIGN. A statement that comes again is prepared, so that the server need not parse and plan it each time, which took
-// longer than most statements run. What was prepared belongs to the server's process. A pooler gives each transaction
-// another one, so nothing is prepared behind one, and the session has no other state between transactions.
+// DESIGN. The statements of a claim and of a settlement are prepared when they come again, so that the server need not
+// parse and plan them each time, which took longer than running them. It may keep a plan from when the tables were empty
+// until the next ANALYZE. So only statements are prepared whose plan does not depend on that: those that insert, call a
+// function, or find each row by its key, with sequential scans off (``Opening``).
+//
+// What was prepared belongs to the server's process. A pooler gives each transaction another one, so nothing is prepared
+// behind one, and the session has no other state between transactions.
 //
 // If the tables were changed so that a prepared statement has other columns, or it is not there, because somebody else
 // discarded it or a pooler was taken for the server, the connection counts as lost: on another one the same transaction
@@ -23,10 +27,13 @@ final class Connection {
     struct Statement {
         let sql: String
         let values: [(any SQLConvertible)?]
+        /// Whether its plan may be kept.
+        let isPrepared: Bool
 
-        init(_ sql: String, _ values: [(any SQLConvertible)?] = []) {
+        init(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) {
             self.sql = sql
             self.values = values
+            isPrepared = prepared
         }
 
         /// - Throws: ``StoreError/refused(reason:)`` for a text that would be cut at its NUL.
@@ -76,8 +83,8 @@ final class Connection {
 
     /// Runs one statement.
     @discardableResult
-    func run(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> QueryResult {
-        guard let result = try run([Statement(sql, values)]).first else { throw lost() }
+    func run(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) throws -> QueryResult {
+        guard let result = try run([Statement(sql, values, prepared: prepared)]).first else { throw lost() }
         return result
     }
 
@@ -95,7 +102,7 @@ final class Connection {
     @discardableResult
     func run(_ statements: [Statement]) throws -> [QueryResult] {
         for statement in statements { try statement.check() }
-        if prepares == nil, statements.contains(where: { prepared.hasSeen($0.sql) }) {
+        if prepares == nil, statements.contains(where: { $0.isPrepared && prepared.hasSeen($0.sql) }) {
             prepares = false
             prepares = try hasOwnProcess()
         }
@@ -147,7 +154,7 @@ final class Connection {
         let lengths = buffers.map { CInt($0?.count ?? 0) }
         let formats: [CInt] = values.map { if case .bytes? = $0 { 1 } else { 0 } }
         let count = CInt(values.count)
-        let use = prepared.use(of: statement.sql, prepares: prepares == true)
+        let use = statement.isPrepared ? prepared.use(of: statement.sql, prepares: prepares == true) : .text
         if case .preparing(let name) = use {
             guard PQsendPrepare(handle.pointer, name, statement.sql, count, types) == 1 else { throw lost() }
         }

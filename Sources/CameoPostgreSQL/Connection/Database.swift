@@ -26,8 +26,8 @@ final class Database {
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, ….
-    func query(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> [Row] {
-        try connection.run(sql, values).rows
+    func query(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) throws -> [Row] {
+        try connection.run(sql, values, prepared: prepared).rows
     }
 
     /// Runs a statement that returns at most one row of interest.

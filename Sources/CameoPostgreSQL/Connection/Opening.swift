@@ -25,8 +25,8 @@ struct Opening: Sendable {
 
     /// How long a statement may take and wait for locks, and how long a transaction may wait for its client, in
     /// milliseconds: a client that hangs blocks others no longer, and a frozen worker does not keep its jobs locked beyond
-    /// its lease. And statements are not compiled: each compilation took
-    /// a second, and saves nothing where a statement takes a millisecond.
+    /// its lease. And statements are not compiled: each compilation took a second, and saves nothing where a statement takes a
+    /// millisecond.
     private static let limits = """
         set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
           set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true)
@@ -48,16 +48,17 @@ struct Opening: Sendable {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
         let own =
             isWriting
-            ? "pg_current_xact_id()::text, \(Transaction.eraNow)"
-            : "NULL, NULL"
+            ? "pg_current_xact_id()::text, \(Transaction.eraNow), set_config('enable_seqscan', 'off', true)"
+            : "NULL, NULL, NULL"
         let first: [Connection.Statement] = [
-            .init("BEGIN ISOLATION LEVEL \(mode)"),
+            .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
                 """
                 SELECT \(serverTime), version, identity, \(own), \(limits),
                   set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
                 FROM \(url.schema).schema_version
-                """
+                """,
+                prepared: true
             ),
         ]
         let started = ContinuousClock.now

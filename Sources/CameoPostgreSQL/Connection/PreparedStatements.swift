@@ -1,4 +1,4 @@
-/// The statements that one connection has sent, and the names under which its server's process has prepared them.
+/// The statements that one connection has sent and may prepare, and the names under which its server's process has prepared them.
 struct PreparedStatements {
     /// How a statement is sent.
     enum Use {
@@ -7,9 +7,6 @@ struct PreparedStatements {
         case preparing(String)
         case prepared(String)
     }
-
-    /// The maximum number of statements that are remembered. There are fewer, but some are put together as needed.
-    private static let limit = 500
 
     /// The names of statements by their text; nil: not prepared.
     private var names: [String: String?] = [:]
@@ -20,7 +17,7 @@ struct PreparedStatements {
     /// How to send a statement: as text the first time, and if none are prepared.
     mutating func use(of sql: String, prepares: Bool) -> Use {
         guard let known = names[sql] else {
-            if names.count < Self.limit { names.updateValue(nil, forKey: sql) }
+            names.updateValue(nil, forKey: sql)
             return .text
         }
         if let known { return .prepared(known) }

@@ -38,7 +38,7 @@ final class ReaderPool: Sendable {
                 let result = Result { try body(db) }
                 if connection.isUsable {
                     // The end of a read can fail only with its connection, and the rows have been read.
-                    do { try connection.run("ROLLBACK") } catch { connections.disconnect() }
+                    do { try connection.run("ROLLBACK", prepared: true) } catch { connections.disconnect() }
                 }
                 return try result.get()
             }

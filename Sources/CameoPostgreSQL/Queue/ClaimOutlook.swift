@@ -19,7 +19,8 @@ struct ClaimOutlook {
               coalesce(next_due() <= $5, false) OR \(Rates.mayOpen(at: "$5")), \(OpenLane.columns)
             FROM (VALUES (1)) AS one LEFT JOIN open_lanes($1::text[], $2::boolean, $3::integer) ON true
             """,
-            [queues.map { SQLArray($0) }, background > 0, ClaimRun.lanesOfKeys(for: limit), worker, db.now]
+            [queues.map { SQLArray($0) }, background > 0, ClaimRun.lanesOfKeys(for: limit), worker, db.now],
+            prepared: db.isWriting
         )
         guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
         (hasArrivals, isStopping, hasDue) = (try first[0], try first[1], try first[2])

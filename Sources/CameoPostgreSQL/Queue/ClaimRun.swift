@@ -128,7 +128,8 @@ struct ClaimRun {
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
         let rows = try db.query(
             "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6)",
-            [lane.lane, lane.beyond, bound, many, worker, db.now]
+            [lane.lane, lane.beyond, bound, many, worker, db.now],
+            prepared: true
         )
         try add(rows, from: (lane.queueName, lane.isBackground))
         return rows.count

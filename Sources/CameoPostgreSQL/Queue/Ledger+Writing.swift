@@ -25,19 +25,20 @@ extension Database {
                     INSERT INTO new_change(job_id, state, at) SELECT job, state, $3
                     FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS moved(job, state, place) ORDER BY place
                     """,
-                    [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code)), now]
+                    [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code)), now],
+                    prepared: true
                 )
             )
         }
         if ledger.wakesWorkers {
-            statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')"))
+            statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
         }
         return statements
     }
 
     private var deletion: Connection.Statement? {
         guard !ledger.ended.isEmpty else { return nil }
-        return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(ledger.ended)])
+        return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(ledger.ended)], prepared: true)
     }
 
     private var history: Connection.Statement? {
@@ -61,7 +62,8 @@ extension Database {
                 SQLArray(outcomes.map(\.task.maxAttempts)), SQLArray(outcomes.map(\.task.crashCount)),
                 SQLArray(outcomes.map(\.task.attemptedAt)), SQLArray(outcomes.map(\.failure)),
                 SQLArray(outcomes.map(\.code)), SQLArray(outcomes.map(\.supersededBy)), now,
-            ]
+            ],
+            prepared: true
         )
     }
 
@@ -87,7 +89,8 @@ extension Database {
                 times(\.waitMilliseconds), times(\.fetchMilliseconds), times(\.queueMilliseconds),
                 times(\.renderMilliseconds), times(\.storeMilliseconds), times(\.sourceBytes), times(\.outputBytes),
                 now,
-            ]
+            ],
+            prepared: true
         )
     }
 
@@ -115,7 +118,8 @@ extension Database {
         return [
             .init(
                 "INSERT INTO queue_delta SELECT * FROM unnest(\(lists))",
-                (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
+                (0..<11).map { column in SQLArray(columns.map { $0[column] }) },
+                prepared: true
             )
         ]
     }

@@ -123,17 +123,19 @@ extension Database {
     // MARK: - Claims
 
     /// The statement that locks and looks up the tasks of claims, in the order of their ids; none if there are no claims.
+    /// Only a running job has a token.
     static func locking(_ claims: [Claim]) -> [Connection.Statement] {
         guard !claims.isEmpty else { return [] }
+        let sorted = claims.sorted { $0.jobID < $1.jobID }
         return [
             .init(
                 """
                 SELECT \(TaskRow.columns), (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = task.queue)
-                FROM task JOIN unnest($1::bigint[], $2::text[]) AS claim(id, token)
-                  ON claim.id = task.id AND claim.token = task.token
-                WHERE task.state = 2 ORDER BY task.id FOR UPDATE OF task
+                FROM unnest($1::bigint[], $2::text[]) AS claim(id, token) CROSS JOIN LATERAL (
+                  SELECT * FROM task WHERE task.id = claim.id AND task.token = claim.token FOR UPDATE) AS task
                 """,
-                [SQLArray(claims.map(\.jobID)), SQLArray(claims.map(\.token))]
+                [SQLArray(sorted.map(\.jobID)), SQLArray(sorted.map(\.token))],
+                prepared: true
             )
         ]
     }

@@ -55,7 +55,7 @@ extension Database {
             source.hasAlpha, source.isAnimated, provenance.isTruncated,
             try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
         ]
-        return .init(Self.upsertion, own + facts)
+        return .init(Self.upsertion, own + facts, prepared: true)
     }
 
     private static let upsertion = """

@@ -10,6 +10,15 @@ struct SameThumbnails {
     /// Blobs whose bytes have to be read from their storage first.
     private(set) var unknown: [BlobDigest] = []
 
+    static let look = """
+        SELECT same.id, same.blob, (SELECT blob.data FROM blob WHERE blob.digest = same.blob)
+        FROM unnest($1::text[], $2::text[]) AS made(id, overlay) CROSS JOIN LATERAL (
+          SELECT thumbnail.id, thumbnail.blob FROM thumbnail
+          WHERE thumbnail.id = made.id AND source_digest = $3
+            AND overlay_digest IS NOT DISTINCT FROM made.overlay AND renderer_version = $4
+          LIMIT 1) AS same
+        """
+
     /// `checked` tells whether blobs in the storage of large ones are sound, as far as it was found out.
     init(
         _ made: [RenderedThumbnail],
@@ -18,16 +27,12 @@ struct SameThumbnails {
         _ db: Database
     ) throws {
         let rows = try db.query(
-            """
-            SELECT thumbnail.id, blob.digest, blob.data
-            FROM unnest($1::text[], $2::text[]) AS made(id, overlay)
-              JOIN thumbnail ON thumbnail.id = made.id JOIN blob ON blob.digest = thumbnail.blob
-            WHERE source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM made.overlay AND renderer_version = $4
-            """,
+            Self.look,
             [
                 SQLArray(made.map(\.id.text)), SQLArray(made.map { $0.overlayDigest?.hex }),
                 provenance.sourceDigest.hex, provenance.rendererVersion,
-            ]
+            ],
+            prepared: true
         )
         for row in rows {
             let (name, hex): (String, String) = (try row[0], try row[1])
