@@ -54,7 +54,8 @@ extension PostgreSQLStore {
         let schema = url.schema
         return """
             SELECT (SELECT sum(value)::bigint FROM \(schema).sequence)
-              + (SELECT last + (SELECT count(*) FROM \(schema).new_change WHERE entry > low) FROM \(schema).feed)
+              + (SELECT last + coalesce((SELECT sum(cardinality(jobs)) FROM \(schema).new_change WHERE entry > low), 0)
+                FROM \(schema).feed)
               + (SELECT coalesce(max(id), 0) FROM \(schema).job)
             """
     }

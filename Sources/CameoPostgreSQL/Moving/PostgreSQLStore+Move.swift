@@ -35,7 +35,7 @@ extension PostgreSQLStore: MovableStore {
             }
         }
         // Nothing changes any more, so all changes get their numbers and all counts are folded.
-        while try await moving({ db in try ChangeFeed.number(.waits, db) }) > 0 {}
+        while try await moving({ db in try ChangeFeed.number(.waits, db) }) {}
         try await moving { db in try db.foldCounts() }
         return move
     }

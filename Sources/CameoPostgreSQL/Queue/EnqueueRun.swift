@@ -9,8 +9,8 @@ internal import Foundation
 //
 // COPY was measured in the place of the INSERTs and not kept: of a thousand requests, the server spends a third of its
 // time on `task`, whose six indexes cost most and which needs ON CONFLICT, and a quarter on `job`, half of that in the
-// checks of the JSON. COPY saves neither; it took 5 % off `job` and a sixth off `accepted`, 4 % of the whole, and made
-// `new_change` slower. A bare COPY into a table without these is five times as fast.
+// checks of the JSON. COPY saves neither; it took 5 % off `job` and a sixth off `accepted`, 4 % of the whole. A bare COPY
+// into a table without these is five times as fast.
 extension Database {
     func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
         var run = EnqueueRun(self)

@@ -21,10 +21,7 @@ extension Database {
         if !ledger.changes.isEmpty {
             statements.append(
                 .init(
-                    """
-                    INSERT INTO new_change(job_id, state, at) SELECT job, state, $3
-                    FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS moved(job, state, place) ORDER BY place
-                    """,
+                    "INSERT INTO new_change(jobs, states, at) VALUES ($1, $2, $3)",
                     [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code)), now],
                     prepared: true
                 )

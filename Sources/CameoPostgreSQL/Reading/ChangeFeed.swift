@@ -8,9 +8,9 @@ internal import CameoStore
 // - Numbers taken under a lock that is held until the commit make all commits of all workers wait for one another's disk.
 // - A cursor of (transaction id, number), read only below `pg_snapshot_xmin(pg_current_snapshot())`, stands still while any
 //   transaction of the whole server is open, even one of another database; it has gaps; and a restored dump begins anew.
-// - So writers append to `new_change` without a number, and a transaction of its own moves what has been committed to
-//   `change`, and numbers it under a row lock. Nobody waits for it but other readers of the feed. Readers do this when
-//   they find unnumbered changes, and workers every second, so that no reader finds many.
+// - So writers append to `new_change`, an entry for each transaction and without a number, and a transaction of its own
+//   moves what has been committed to `change`, and numbers it under a row lock. Nobody waits for it but other readers of
+//   the feed. Readers do this when they find unnumbered changes, and workers every second, so that no reader finds many.
 //
 // What one job went through stays in order: the later change was entered after the earlier had committed, because both
 // wrote the job's task, so that it has the higher `entry` and is never moved without it.
@@ -23,8 +23,8 @@ internal import CameoStore
 
 /// The changes of jobs' states, and their numbers.
 enum ChangeFeed {
-    /// The maximum number of changes that one transaction numbers.
-    static let page = 5_000
+    /// When a transaction that numbers changes leaves the rest to the next: after so many entries or changes.
+    private static let page = (entries: 500, changes: 5_000)
     /// How long changes stay without a number if nobody reads them, in milliseconds.
     static let rest: Int64 = 100
 
@@ -48,13 +48,13 @@ enum ChangeFeed {
         case leavesItToOthers = "SKIP LOCKED"
     }
 
-    /// Numbers up to a page of the committed changes that have no number. The transaction must be a short one of its own.
+    /// Numbers a page of the committed changes that have no number. The transaction must be a short one of its own.
     ///
-    /// - Returns: how many.
-    static func number(_ patience: Patience, _ db: Database) throws -> Int {
+    /// - Returns: whether there may be more.
+    static func number(_ patience: Patience, _ db: Database) throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
-        guard let feed = try db.row("SELECT low FROM feed FOR UPDATE \(patience.rawValue)") else { return 0 }
-        let low: Int64 = try feed[0]
+        guard let feed = try db.row("SELECT low, last FROM feed FOR UPDATE \(patience.rawValue)") else { return false }
+        let (low, last): (Int64, Int64) = try (feed[0], feed[1])
         // Before the snapshot with which it is compared.
         let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
         let xids = try db.row(
@@ -63,19 +63,25 @@ enum ChangeFeed {
             FROM pg_current_snapshot() AS snapshot
             """
         )
-        let count = try db.execute(
+        let moved = try db.row(
             """
-            WITH moved AS (
-              DELETE FROM new_change WHERE entry IN (
-                SELECT entry FROM new_change WHERE entry > $1 ORDER BY entry LIMIT $2)
-              RETURNING entry, job_id, state, at),
-            last AS (UPDATE feed SET last = last + (SELECT count(*) FROM moved) RETURNING last)
-            INSERT INTO change(seq, job_id, state, at)
-            SELECT last.last - count(*) OVER () + row_number() OVER (ORDER BY entry), job_id, state, at FROM moved, last
+            WITH page AS (
+              SELECT entry, before FROM (
+                SELECT entry, sum(cardinality(jobs)) OVER (ORDER BY entry) - cardinality(jobs) AS before
+                FROM (SELECT entry, jobs FROM new_change WHERE entry > $1 ORDER BY entry LIMIT $2) AS first) AS first
+              WHERE before < $3),
+            moved AS (
+              DELETE FROM new_change USING page WHERE new_change.entry = page.entry RETURNING before, jobs, states, at),
+            numbered AS (
+              INSERT INTO change(seq, job_id, state, at) SELECT $4::bigint + before + place, job, state, at
+              FROM moved CROSS JOIN unnest(jobs, states) WITH ORDINALITY AS change(job, state, place)),
+            total AS (SELECT count(*) AS entries, coalesce(sum(cardinality(jobs)), 0) AS changes FROM moved)
+            UPDATE feed SET last = last + changes FROM total RETURNING entries, changes
             """,
-            [low, page]
+            [low, page.entries, page.changes, last]
         )
-        guard count < page, let issued, let xids else { return count }
+        guard let moved, let issued, let xids else { throw StoreError.failed("the feed of changes has no row") }
+        if try moved[0] == page.entries || moved[1] >= page.changes { return true }
         let (oldest, next): (String, String) = try (xids[0], xids[1])
         // A number that is yet to come is that of another server, from which the tables were copied.
         try db.execute(
@@ -85,6 +91,6 @@ enum ChangeFeed {
             """,
             [oldest, next, issued]
         )
-        return count
+        return false
     }
 }

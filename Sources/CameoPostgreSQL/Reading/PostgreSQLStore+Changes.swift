@@ -45,7 +45,7 @@ extension PostgreSQLStore {
     func numberChanges() async throws(StoreError) {
         guard upkeep != nil, rights.works else { return }
         guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
-        while try await transaction({ db in try ChangeFeed.number(.waits, db) }) == ChangeFeed.page {}
+        while try await transaction({ db in try ChangeFeed.number(.waits, db) }) {}
     }
 
     /// Numbers changes that nobody has read for a while, after the return of the call, so that programs that only read
@@ -54,8 +54,7 @@ extension PostgreSQLStore {
         guard isNumbering.exchange(true, ordering: .relaxed) == false else { return }
         errands.start { [self] in
             do throws(StoreError) {
-                while try await transaction({ db in try ChangeFeed.number(.leavesItToOthers, db) }) == ChangeFeed.page {
-                }
+                while try await transaction({ db in try ChangeFeed.number(.leavesItToOthers, db) }) {}
             } catch {
                 // Nobody waits for it, and the next sweep of any worker tries again.
             }

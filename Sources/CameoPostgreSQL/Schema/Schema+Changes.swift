@@ -1,13 +1,16 @@
 extension Schema {
     /// The feed of changes; see ``ChangeFeed``.
     static let changes = """
-        -- Changes as they are entered. Each row lives for about a second, so that autovacuum runs early.
+        -- The changes of a transaction, until they are numbered: a row for each would cost as much as the outcome. Each
+        -- row lives for about a second, so that autovacuum runs early, and compression would be in vain.
         CREATE TABLE new_change(
           entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-          job_id bigint NOT NULL,
-          state smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
+          jobs bigint[] NOT NULL,
+          states smallint[] NOT NULL,
           at bigint NOT NULL
-        ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+        ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0,
+          autovacuum_vacuum_cost_delay = 0);
+        ALTER TABLE new_change ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN states SET STORAGE EXTERNAL;
 
         -- Every change of a job's state, in commit order, without gaps.
         CREATE TABLE change(
