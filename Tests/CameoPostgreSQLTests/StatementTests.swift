@@ -136,17 +136,27 @@ struct StatementTests {
         let claim = try Claim(jobID: #require(job.id), token: "t")
         let locking = try #require(Database.locking([claim]).first)
         for (statement, count) in [(locking.sql, locking.values.count), (SameThumbnails.look, 4)] {
-            let plan: [String] = try await fixture.store.commit { db in
-                try db.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-                let (types, values) = (repeatElement("unknown", count: count), repeatElement("NULL", count: count))
-                try db.execute("PREPARE kept(\(types.joined(separator: ", "))) AS \(statement)")
-                let plan: [String] = try db.column("EXPLAIN EXECUTE kept(\(values.joined(separator: ", ")))")
-                try db.execute("DEALLOCATE kept")
-                return plan
-            }
+            let plan = try await keptPlan(of: statement, parameters: count, fixture)
             let scans = plan.enumerated().filter { $1.contains("Scan using") }
             #expect(!scans.isEmpty && !plan.contains { $0.contains("Seq Scan") }, "\(plan)")
             for (index, _) in scans { #expect(plan[index + 1].contains("Index Cond"), "\(plan)") }
+        }
+        // The first of an index is found without a condition.
+        let look = try await keptPlan(of: ClaimOutlook.look, parameters: 5, fixture)
+        #expect(look.filter { $0.contains(" on task") }.allSatisfy { $0.contains("using task_due") }, "\(look)")
+        #expect(look.contains { $0.contains("using task_due") }, "\(look)")
+    }
+
+    private func keptPlan(of statement: String, parameters: Int, _ fixture: StoreFixture) async throws -> [String] {
+        try await fixture.store.commit { db in
+            try db.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+            let (types, values) = (
+                repeatElement("unknown", count: parameters), repeatElement("NULL", count: parameters)
+            )
+            try db.execute("PREPARE kept(\(types.joined(separator: ", "))) AS \(statement)")
+            let plan: [String] = try db.column("EXPLAIN EXECUTE kept(\(values.joined(separator: ", ")))")
+            try db.execute("DEALLOCATE kept")
+            return plan
         }
     }
 }

@@ -20,6 +20,8 @@ struct ClaimRun {
 
     private let db: Database
     private let worker: String
+    /// What the tokens of the jobs begin with.
+    private let token = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     private let queues: [String]?
     private var left: Int
     private var leftOfBackground: Int
@@ -127,8 +129,8 @@ struct ClaimRun {
 
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
         let rows = try db.query(
-            "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6)",
-            [lane.lane, lane.beyond, bound, many, worker, db.now],
+            "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
+            [lane.lane, lane.beyond, bound, many, token, worker, db.now],
             prepared: true
         )
         try add(rows, from: (lane.queueName, lane.isBackground))
@@ -217,8 +219,8 @@ struct ClaimRun {
             // Another transaction changes it, and wakes workers.
             guard try db.row(locked, [next.task]) != nil else { break }
             let rows = try db.query(
-                "SELECT * FROM take_jobs($1::bigint[], $2, $3)",
-                [SQLArray([next.task]), worker, db.now]
+                "SELECT * FROM take_jobs($1::bigint[], $2, $3, $4)",
+                [SQLArray([next.task]), token, worker, db.now]
             )
             try add(rows, from: (next.queue, next.isBackground))
             let task = try rows.first.map { try TaskRow($0) }
@@ -236,12 +238,13 @@ struct ClaimRun {
 
     /// Adds the rows of `take_jobs`, by rank.
     private mutating func add(_ rows: [Row], from queue: (name: String, isBackground: Bool)) throws {
-        let taken = try rows.map { (task: try TaskRow($0), row: $0) }.sorted { $0.task.rank < $1.task.rank }
-        for (task, row) in taken {
+        let tasks = try rows.map(TaskRow.init)
+        let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
+        for index in tasks.indices.sorted(by: { tasks[$0].rank < tasks[$1].rank }) {
+            let (task, row) = (tasks[index], rows[index])
             db.move(task, from: .available, to: .running)
             guard let token = task.token else { throw StoreError.failed("job \(task.id) was claimed without a token") }
-            let digest: String? = try row[25]
-            let blob = digest.flatMap(BlobDigest.init(hex:))
+            let upload = task.upload.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
                     claim: Claim(jobID: task.id, token: token),
@@ -252,9 +255,9 @@ struct ClaimRun {
                     attempt: task.attempt,
                     maxAttempts: task.maxAttempts,
                     crashCount: task.crashCount,
-                    previousFailure: try JobFailure.from(stored: try row[23]),
-                    uploadedBytes: task.upload == nil || blob != nil ? nil : try row[24] ?? 0,
-                    uploadedBlob: blob,
+                    previousFailure: failures[task.id],
+                    uploadedBytes: task.upload == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
+                    uploadedBlob: upload?.blob,
                     createdAt: Date(milliseconds: try row[21]),
                     availableAt: Date(milliseconds: task.due),
                     begun: BegunFetch(
@@ -265,5 +268,41 @@ struct ClaimRun {
                 )
             )
         }
+    }
+}
+
+// DESIGN. Few of the jobs that are claimed have failed before or come with their picture. What these have is read by
+// statements of their own, which others need not pay for.
+extension Database {
+    /// The last failures of jobs that have failed, by job.
+    fileprivate func lastFailures(of tasks: [TaskRow]) throws -> [Int64: JobFailure] {
+        let failed = tasks.filter { $0.failed != nil }
+        guard !failed.isEmpty else { return [:] }
+        let rows = try query(
+            """
+            SELECT job_id, failure::text FROM unnest($1::bigint[], $2::integer[]) AS last(job, number)
+              JOIN attempt ON attempt.job_id = last.job AND attempt.number = last.number
+            """,
+            [SQLArray(failed.map(\.id)), SQLArray(failed.map(\.failed))]
+        )
+        return try Dictionary(
+            rows.compactMap { row in try JobFailure.from(stored: try row[1]).map { (try row[0], $0) } },
+            uniquingKeysWith: { $1 }
+        )
+    }
+
+    /// The sizes of uploads, and the blobs that were made from them, by upload.
+    fileprivate func uploads(of tasks: [TaskRow]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
+        let uploads = tasks.compactMap(\.upload)
+        guard !uploads.isEmpty else { return [:] }
+        let rows = try query(
+            "SELECT id, octet_length(data), digest FROM upload WHERE id = ANY($1::bigint[])",
+            [SQLArray(uploads)]
+        )
+        return try Dictionary(
+            uniqueKeysWithValues: rows.map { row in
+                (try row[0], (bytes: try row[1], blob: (try row[2] as String?).flatMap(BlobDigest.init(hex:))))
+            }
+        )
     }
 }

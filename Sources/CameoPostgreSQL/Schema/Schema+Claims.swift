@@ -29,26 +29,24 @@ extension Schema {
         AS $$
           BEGIN
             RETURN QUERY
-            WITH full_key AS MATERIALIZED (
-              SELECT busy.key FROM (
-                SELECT task.key, count(*) AS running FROM task WHERE task.state = 2 AND task.key <> 0 GROUP BY task.key)
-                AS busy JOIN key ON key.id = busy.key WHERE busy.running >= key.max_running
-              UNION ALL SELECT key.id FROM key WHERE key.opens_at <> 0
-            ), open AS MATERIALIZED (
-              SELECT queue.id, queue.name, queue.background, queue.rate_count IS NOT NULL AS rated,
-                CASE WHEN queue.max_running IS NOT NULL THEN queue.max_running
-                  - (SELECT count(*) FROM task WHERE task.queue = queue.id AND task.state = 2) END AS room
-              FROM queue
-              WHERE NOT queue.paused AND queue.opens_at = 0 AND (queues IS NULL OR queue.name = ANY(queues))
-                AND (with_background OR NOT queue.background)
-            )
+            WITH \(openQueues)
             SELECT lane.id, lane.key, open.id, open.name, open.background, open.room, open.rated, first.rank
             FROM open JOIN lane ON lane.queue = open.id AND lane.key = 0
               CROSS JOIN LATERAL (
                 SELECT task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
                 ORDER BY task.rank LIMIT 1) AS first
-            WHERE open.room IS NULL OR open.room > 0
-            UNION ALL
+            WHERE open.room IS NULL OR open.room > 0;
+            -- Most stores have no keys.
+            IF NOT EXISTS (SELECT 1 FROM lane WHERE lane.head IS NOT NULL AND lane.key <> 0) THEN
+              RETURN;
+            END IF;
+            RETURN QUERY
+            WITH full_key AS MATERIALIZED (
+              SELECT busy.key FROM (
+                SELECT task.key, count(*) AS running FROM task WHERE task.state = 2 AND task.key <> 0 GROUP BY task.key)
+                AS busy JOIN key ON key.id = busy.key WHERE busy.running >= key.max_running
+              UNION ALL SELECT key.id FROM key WHERE key.opens_at <> 0
+            ), \(openQueues)
             SELECT first.id, first.key, open.id, open.name, open.background, open.room, open.rated, first.head
             FROM open CROSS JOIN LATERAL (
               SELECT lane.id, lane.key, lane.head FROM lane
@@ -58,8 +56,9 @@ extension Schema {
             WHERE open.room IS NULL OR open.room > 0;
           END $$;
 
-        -- Claims jobs that the transaction has locked. Each gets a token and the number of a fetch that begins now.
-        CREATE FUNCTION take_jobs(ids bigint[], by text, at bigint)
+        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this claim has, and the number
+        -- of a fetch that begins now.
+        CREATE FUNCTION take_jobs(ids bigint[], claim text, by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
             SET plan_cache_mode = force_generic_plan
@@ -72,7 +71,8 @@ extension Schema {
 
         -- Claims a lane's first jobs of the ranks above `beyond` and up to `bound`, except those that another transaction
         -- is claiming.
-        CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, by text, at bigint)
+        CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, claim text, by text,
+            at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
             SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
@@ -109,24 +109,29 @@ extension Schema {
           END $$;
         """
 
+    /// The queues of `open_lanes`.
+    private static let openQueues = """
+        open AS MATERIALIZED (
+              SELECT queue.id, queue.name, queue.background, queue.rate_count IS NOT NULL AS rated,
+                CASE WHEN queue.max_running IS NOT NULL THEN queue.max_running
+                  - (SELECT count(*) FROM task WHERE task.queue = queue.id AND task.state = 2) END AS room
+              FROM queue
+              WHERE NOT queue.paused AND queue.opens_at = 0 AND (queues IS NULL OR queue.name = ANY(queues))
+                AND (with_background OR NOT queue.background)
+            )
+        """
+
     /// What `take_jobs` and `claim_lane` do with the jobs of `ids`. It stands in both: a call from one to the other would
     /// copy each row once more.
     private static let taking = """
         UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
-                token = replace(gen_random_uuid()::text, '-', ''), worker = by
+                token = claim || '-' || task.id, worker = by
               FROM unnest(ids) AS wanted(id) JOIN job ON job.id = wanted.id
               WHERE task.id = wanted.id
               RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
                 task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
                 task.unique_key, task.upload, task.token, task.worker, task.hooked, task.fetch_after,
-                job.request::text, job.created_at, nextval('source_seen'),
-                CASE WHEN task.failed IS NOT NULL THEN (
-                  SELECT attempt.failure::text FROM attempt
-                  WHERE attempt.job_id = task.id AND attempt.number = task.failed) END,
-                CASE WHEN task.upload IS NOT NULL THEN (
-                  SELECT octet_length(upload.data)::bigint FROM upload WHERE upload.id = task.upload) END,
-                CASE WHEN task.upload IS NOT NULL THEN (
-                  SELECT upload.digest FROM upload WHERE upload.id = task.upload) END
+                job.request, job.created_at, nextval('source_seen')
         """
 
     private static let taskColumns = """
@@ -138,6 +143,6 @@ extension Schema {
 
     private static let claimedColumns = """
         \(taskColumns),
-            request text, created_at bigint, seen bigint, failure text, upload_bytes bigint, upload_digest text
+            request json, created_at bigint, seen bigint
         """
 }
