@@ -246,7 +246,7 @@ extension SQLParameter {
         switch self {
         case .text(let text):
             let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
-            for (index, byte) in text.utf8.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+            UnsafeMutableRawBufferPointer(buffer).copyBytes(from: text.utf8)
             buffer[text.utf8.count] = 0
             return buffer
         case .bytes(let data):

@@ -18,12 +18,19 @@ protocol SQLConvertible {
 
 extension Int64: SQLConvertible {
     var parameter: SQLParameter { .text(String(self)) }
-    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int64? { Int64(String(cString: text)) }
+
+    /// Reads digits in place: most columns are numbers.
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int64? {
+        var end: UnsafeMutablePointer<CChar>?
+        errno = 0
+        let number = strtoll(text, &end, 10)
+        return count > 0 && end.map { UnsafePointer($0) } == text + count && errno == 0 ? Int64(number) : nil
+    }
 }
 
 extension Int: SQLConvertible {
     var parameter: SQLParameter { .text(String(self)) }
-    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int? { Int(String(cString: text)) }
+    static func read(_ text: UnsafePointer<CChar>, count: Int) -> Int? { Int64.read(text, count: count).map(Int.init) }
 }
 
 extension Double: SQLConvertible {
@@ -79,11 +86,16 @@ struct SQLArray: SQLConvertible {
     let parameter: SQLParameter
 
     init(_ numbers: some Sequence<Int64>) {
-        parameter = .text("{\(numbers.map(String.init).joined(separator: ","))}")
+        self.init(numbers.map(Optional.some))
     }
 
     init(_ numbers: some Sequence<Int64?>) {
-        parameter = .text("{\(numbers.map { $0.map(String.init) ?? "NULL" }.joined(separator: ","))}")
+        var list = "{"
+        for number in numbers {
+            if list.utf8.count > 1 { list += "," }
+            list += number.map(String.init) ?? "NULL"
+        }
+        parameter = .text(list + "}")
     }
 
     init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }
@@ -99,10 +111,14 @@ struct SQLArray: SQLConvertible {
                 continue
             }
             list += "\""
-            // By scalars: a combining mark after a quote makes one character with it.
-            for scalar in text.unicodeScalars {
-                if scalar == "\"" || scalar == "\\" { list.unicodeScalars.append("\\") }
-                list.unicodeScalars.append(scalar)
+            if text.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+                // By scalars: a combining mark after a quote makes one character with it.
+                for scalar in text.unicodeScalars {
+                    if scalar == "\"" || scalar == "\\" { list.unicodeScalars.append("\\") }
+                    list.unicodeScalars.append(scalar)
+                }
+            } else {
+                list += text
             }
             list += "\""
         }
