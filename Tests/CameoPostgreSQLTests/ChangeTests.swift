@@ -181,6 +181,16 @@ struct ChangeTests {
         #expect(try await reader.changes(since: 0, limit: 9).map(\.job) == [1])
     }
 
+    /// What waits for a job looks again when the version is another.
+    @Test func aNumberIsNewsToWhoeverCannotGiveIt() async throws {
+        let reader = try fixture.reader()
+        try await fixture.enqueue()
+        let entered = (own: try await store.version(), readers: try await reader.version())
+        try await store.numberChanges()
+        #expect(try await store.version() == entered.own)
+        #expect(try await reader.version() > entered.readers)
+    }
+
     @Test func oldChangesAreRemovedAndTheirNumbersNeverReused() async throws {
         try await fixture.enqueue(3)
         try await store.cancelAll()

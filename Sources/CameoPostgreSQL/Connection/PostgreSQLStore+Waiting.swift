@@ -49,12 +49,14 @@ extension PostgreSQLStore {
         }
     }
 
-    /// The numbered changes and those without a number only grow together; so does every other term.
+    /// The numbered changes and those without a number only grow together; so does every other term. Whoever cannot number
+    /// changes sees one once it has its number, which is news then.
     private var versionStatement: String {
         let schema = url.schema
+        let news = canNumberChanges ? "" : " + last"
         return """
             SELECT (SELECT sum(value)::bigint FROM \(schema).sequence)
-              + (SELECT last + coalesce((SELECT sum(cardinality(jobs)) FROM \(schema).new_change WHERE entry > low), 0)
+              + (SELECT last\(news) + coalesce((SELECT sum(cardinality(jobs)) FROM \(schema).new_change WHERE entry > low), 0)
                 FROM \(schema).feed)
               + (SELECT coalesce(max(id), 0) FROM \(schema).job)
             """

@@ -40,10 +40,13 @@ extension PostgreSQLStore {
         }
     }
 
+    /// Whether the store was opened for more than reading, by a role that may write what workers do.
+    var canNumberChanges: Bool { upkeep != nil && rights.works }
+
     /// Numbers all changes that are committed, unless the store was opened for reading, by a role that may not, or is a
     /// standby: then the feed ends with what others have numbered.
     func numberChanges() async throws(StoreError) {
-        guard upkeep != nil, rights.works else { return }
+        guard canNumberChanges else { return }
         guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
         while try await transaction({ db in try ChangeFeed.number(.waits, db) }) {}
     }
