@@ -40,7 +40,8 @@ struct SharedFolderTests {
         let error = #expect(throws: StoreError.self) { try SharedFolder(at: folder.path, creating: true) }
         #expect(error?.description.contains("neither empty nor") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["holiday.jpg"])
-        #expect(throws: StoreError.self) { try SharedFolder(at: folder.path("nowhere"), creating: true) }
+        let nowhere = #expect(throws: StoreError.self) { try SharedFolder(at: folder.path("nowhere"), creating: true) }
+        #expect(nowhere?.description.contains("there is no such folder: make it, or mount its file system") == true)
         #expect(throws: StoreError.self) { try SharedFolder(at: folder.path("holiday.jpg"), creating: true) }
     }
 

@@ -30,7 +30,11 @@ package final class SharedFolder: ByteStorage {
     /// - Throws: ``StoreError/missing(path:)`` for a folder without the mark; ``StoreError/cannotOpen(path:reason:)``
     package init(at path: String, creating: Bool) throws(StoreError) {
         let absolute = FilePaths.absolute(path)
-        guard let real = realpath(absolute, nil) else { throw .cannotOpen(path: absolute, reason: "\(Errno())") }
+        guard let real = realpath(absolute, nil) else {
+            let error = Errno()
+            let missing = "there is no such folder: make it, or mount its file system"
+            throw .cannotOpen(path: absolute, reason: error.code == ENOENT ? missing : "\(error)")
+        }
         defer { free(real) }
         location = String(cString: real)
         files = DigestFiles(folder: location)
