@@ -54,6 +54,8 @@ rm -r /etc/cameo/pictures.store /etc/cameo/*.pgpass "/etc/systemd/system/$unit.s
     "/etc/systemd/system/$web.service.d"
 systemctl daemon-reload
 systemctl restart "$unit" "$web"
+# It is the administrator's, so that the package's removal leaves it.
+rm -r /srv/bytes
 as shop curl -sS --unix-socket /run/cameo-web-pictures.socket "http://localhost/thumb/${uri##*/}" |
     cmp - /tmp/thumbnail || fail "it serves other bytes"
 # Also that the worker is up again, before it is stopped.
