@@ -71,7 +71,8 @@ enum ChangeFeed {
                 FROM (SELECT entry, jobs FROM new_change WHERE entry > $1 ORDER BY entry LIMIT $2) AS first) AS first
               WHERE before < $3),
             moved AS (
-              DELETE FROM new_change USING page WHERE new_change.entry = page.entry RETURNING before, jobs, states, at),
+              DELETE FROM new_change USING page WHERE new_change.entry = page.entry AND new_change.entry > $1
+              RETURNING before, jobs, states, at),
             numbered AS (
               INSERT INTO change(seq, job_id, state, at) SELECT $4::bigint + before + place, job, state, at
               FROM moved CROSS JOIN unnest(jobs, states) WITH ORDINALITY AS change(job, state, place)),

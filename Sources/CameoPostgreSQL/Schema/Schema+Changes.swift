@@ -6,8 +6,9 @@ extension Schema {
         CREATE TABLE new_change(
           entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
           jobs bigint[] NOT NULL,
-          states smallint[] NOT NULL,
-          at bigint NOT NULL
+          states smallint[] NOT NULL CHECK (0 <= ALL (states) AND 6 >= ALL (states)),
+          at bigint NOT NULL,
+          CONSTRAINT "a change has a job and a state" CHECK (cardinality(jobs) = cardinality(states))
         ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0,
           autovacuum_vacuum_cost_delay = 0);
         ALTER TABLE new_change ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN states SET STORAGE EXTERNAL;
