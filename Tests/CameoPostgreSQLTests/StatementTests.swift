@@ -132,7 +132,7 @@ struct StatementTests {
         let fixture = try await StoreFixture()
         // One row and statistics that say so, which is when the worst plans are the cheapest.
         let job = try await fixture.enqueue()[0]
-        try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker")
+        try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker, lane")
         let claim = try Claim(jobID: #require(job.id), token: "t")
         let locking = try #require(Database.locking([claim]).first)
         for (statement, count) in [(locking.sql, locking.values.count), (SameThumbnails.look, 4)] {
@@ -145,6 +145,8 @@ struct StatementTests {
         let look = try await keptPlan(of: ClaimOutlook.look, parameters: 5, fixture)
         #expect(look.filter { $0.contains(" on task") }.allSatisfy { $0.contains("using task_due") }, "\(look)")
         #expect(look.contains { $0.contains("using task_due") }, "\(look)")
+        let heads = try await keptPlan(of: "SELECT EXISTS (\(Schema.lanesWithHeads))", parameters: 0, fixture)
+        #expect(heads.contains { $0.contains("using lane_open") }, "\(heads)")
     }
 
     private func keptPlan(of statement: String, parameters: Int, _ fixture: StoreFixture) async throws -> [String] {
@@ -153,8 +155,11 @@ struct StatementTests {
             let (types, values) = (
                 repeatElement("unknown", count: parameters), repeatElement("NULL", count: parameters)
             )
-            try db.execute("PREPARE kept(\(types.joined(separator: ", "))) AS \(statement)")
-            let plan: [String] = try db.column("EXPLAIN EXECUTE kept(\(values.joined(separator: ", ")))")
+            func list(_ words: some Sequence<String>) -> String {
+                parameters == 0 ? "" : "(\(words.joined(separator: ", ")))"
+            }
+            try db.execute("PREPARE kept\(list(types)) AS \(statement)")
+            let plan: [String] = try db.column("EXPLAIN EXECUTE kept\(list(values))")
             try db.execute("DEALLOCATE kept")
             return plan
         }

@@ -21,10 +21,11 @@ extension Schema {
 
         -- The lanes to claim from: each open queue's lane of jobs without a key, and its first lanes of keys with room.
         -- `place` is a lower bound of the lane's lowest rank; `room` what the queue's limit allows, NULL: any number.
+        -- STABLE: both its statements see the same jobs.
         CREATE FUNCTION open_lanes(queues text[], with_background boolean, lanes_of_keys integer)
           RETURNS TABLE (lane bigint, key bigint, queue bigint, name text, background boolean, room bigint,
             rated boolean, place bigint)
-          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off
+          LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off
             SET plan_cache_mode = force_generic_plan
         AS $$
           BEGIN
@@ -36,8 +37,8 @@ extension Schema {
                 SELECT task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
                 ORDER BY task.rank LIMIT 1) AS first
             WHERE open.room IS NULL OR open.room > 0;
-            -- Most stores have no keys.
-            IF NOT EXISTS (SELECT 1 FROM lane WHERE lane.head IS NOT NULL AND lane.key <> 0) THEN
+            -- Most stores have no keys. Only lanes with a key have a head.
+            IF NOT EXISTS (\(lanesWithHeads)) THEN
               RETURN;
             END IF;
             RETURN QUERY
@@ -108,6 +109,9 @@ extension Schema {
               task.fetch_after;
           END $$;
         """
+
+    /// The lanes of keys that have available jobs. Their index has only these; that of keys has every lane of one.
+    static let lanesWithHeads = "SELECT 1 FROM lane WHERE lane.head IS NOT NULL"
 
     /// The queues of `open_lanes`.
     private static let openQueues = """
