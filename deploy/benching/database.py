@@ -167,8 +167,9 @@ def fill_ended(server, schema, count, page=500_000):
               FROM added, place GROUP BY queue),
             numbered AS (SELECT last FROM feed),
             moved AS (UPDATE feed SET last = feed.last + {min(page, count - start)} RETURNING feed.last)
-            INSERT INTO change(seq, job_id, state, at)
-            SELECT numbered.last + row_number() OVER (ORDER BY id), id, 4, created_at + 240 FROM added, numbered
+            INSERT INTO change(last, jobs, states, at)
+            SELECT numbered.last + number, ARRAY[id], ARRAY[4], at FROM (
+              SELECT row_number() OVER (ORDER BY id) AS number, id, created_at + 240 AS at FROM added) AS one, numbered
         """, schema)
     server.ask("VACUUM ANALYZE job, accepted, outcome, attempt, change", schema)
 

@@ -10,7 +10,7 @@ internal import Synchronization
 //
 // Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
 // at the end, in the same round trip as COMMIT. Claims that are settled are looked up together at the start, in that of
-// BEGIN.
+// BEGIN, and so is what a claim has to know first.
 //
 // Operations that end together are submitted one after the other, and the first would be alone in its group. So where the
 // last group had several, the next waits a moment for its own.
@@ -32,6 +32,8 @@ final class CommitQueue: Sendable {
         let phase: WritePhase
         /// The claim that it settles.
         let claim: Claim?
+        /// What it has to know first. If it is the first of its group, the answer comes with that of BEGIN.
+        let look: Connection.Statement?
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
         let run: @Sendable (Database) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
@@ -57,12 +59,14 @@ final class CommitQueue: Sendable {
 
     /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
     /// last run is committed. The caller's cancellation does not affect it. The claim is one that the body settles or
-    /// continues; it is locked and looked up beforehand.
+    /// continues; it is locked and looked up beforehand. The result of `look` may be there too
+    /// (``Database/takeLook()``).
     ///
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
         of claim: Claim? = nil,
+        after look: Connection.Statement? = nil,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -70,6 +74,7 @@ final class CommitQueue: Sendable {
                 Operation(
                     phase: phase,
                     claim: claim,
+                    look: look,
                     run: { db in
                         let value = try body(db)
                         return { continuation.resume(returning: value) }
@@ -154,25 +159,33 @@ final class CommitQueue: Sendable {
         _ connection: Connection
     ) throws -> [@Sendable () -> Void]? {
         let locking = Database.locking(group.compactMap(\.claim))
-        let (opening, locked): (Opening, [QueryResult])
+        // Others of the group look when it is their turn, because those before them may change the answer.
+        let look = group.first?.look
+        let (opening, found): (Opening, [QueryResult])
         do {
-            (opening, locked) = try Opening.begin(
+            (opening, found) = try Opening.begin(
                 connection,
                 connections.url,
                 isWriting: true,
                 clock: clock,
-                then: locking
+                then: locking + (look.map { [$0] } ?? [])
             )
         } catch {
             rollBack(connection)
             throw error
         }
-        let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
+        let db = Database(
+            connection,
+            opening,
+            schema: connections.url.schema,
+            isWriting: true,
+            look: look == nil ? nil : found.last
+        )
         let answers: [@Sendable () -> Void]
         let closing: [Connection.Statement]
         do {
             let refusal = try Schema.named(watch.note(opening, connections.url), connections.url, db)
-            for tasks in locked { try db.note(claimed: tasks) }
+            for tasks in found.prefix(locking.count) { try db.note(claimed: tasks) }
             answers = try group.map { operation in
                 if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
                 if operation.phase == .new {

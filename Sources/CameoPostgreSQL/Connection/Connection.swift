@@ -24,7 +24,7 @@ private struct Handle: ~Copyable {
 /// One connection to the server. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
 final class Connection {
     /// A statement with its parameters.
-    struct Statement {
+    struct Statement: Sendable {
         let sql: String
         let values: [(any SQLConvertible)?]
         /// Whether its plan may be kept.
@@ -39,7 +39,11 @@ final class Connection {
         /// - Throws: ``StoreError/refused(reason:)`` for a text that would be cut at its NUL.
         fileprivate func check() throws {
             let hasNUL = values.contains { value in
-                if case .text(let text)? = value?.parameter { text.utf8.contains(0) } else { false }
+                switch value?.parameter {
+                case .text(let text): text.utf8.contains(0)
+                case .utf8(let text): text.contains(0)
+                case .bytes, nil: false
+                }
             }
             if hasNUL { throw StoreError.refused(reason: "PostgreSQL keeps no text with a NUL character") }
         }
@@ -244,17 +248,21 @@ extension SQLParameter {
     /// The bytes, which text ends with a NUL.
     fileprivate var buffer: UnsafeMutableBufferPointer<CChar> {
         switch self {
-        case .text(let text):
-            let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
-            UnsafeMutableRawBufferPointer(buffer).copyBytes(from: text.utf8)
-            buffer[text.utf8.count] = 0
-            return buffer
+        case .text(let text): return Self.terminated(text.utf8)
+        case .utf8(let text): return Self.terminated(text)
         case .bytes(let data):
             // At least one byte: a null pointer would be NULL.
             let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: max(1, data.count))
             data.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
             return UnsafeMutableBufferPointer(rebasing: buffer[0..<data.count])
         }
+    }
+
+    private static func terminated(_ text: some Collection<UInt8>) -> UnsafeMutableBufferPointer<CChar> {
+        let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.count + 1)
+        UnsafeMutableRawBufferPointer(buffer).copyBytes(from: text)
+        buffer[text.count] = 0
+        return buffer
     }
 }
 

@@ -13,16 +13,31 @@ final class Database {
     let schema: String
     /// What the transaction has changed and not written yet.
     var ledger: Ledger
+    /// What the first operation of the transaction looked up beforehand.
+    private var look: QueryResult?
     private let connection: Connection
     private var savepoints = 0
 
-    init(_ connection: Connection, _ opening: Opening, schema: String, isWriting: Bool) {
+    init(
+        _ connection: Connection,
+        _ opening: Opening,
+        schema: String,
+        isWriting: Bool,
+        look: QueryResult? = nil
+    ) {
         self.connection = connection
+        self.look = look
         self.schema = schema
         self.isWriting = isWriting
         now = opening.now
         version = opening.version
         ledger = Ledger()
+    }
+
+    /// The result of the operation's look if that was taken beforehand; nil if the operation has to look.
+    func takeLook() -> QueryResult? {
+        defer { look = nil }
+        return look
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, ….

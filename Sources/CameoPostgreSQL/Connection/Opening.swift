@@ -74,7 +74,7 @@ struct Opening: Sendable {
     }
 
     private init(_ row: Row, _ clock: ServerClock) throws {
-        now = clock.isSupplied ? clock.storeClock.now().milliseconds : try row[0]
+        now = try clock.supplied ?? row[0]
         version = try row[1]
         identity = try row[2]
         let (id, era): (String?, String?) = (try row[3], try row[4])

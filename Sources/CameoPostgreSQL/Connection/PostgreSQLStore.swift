@@ -172,11 +172,12 @@ package final class PostgreSQLStore: Sendable {
         to queue: CommitQueue?,
         _ phase: WritePhase,
         _ claim: Claim?,
+        after look: Connection.Statement? = nil,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let queue else { throw .readOnly(path: location) }
         do {
-            return try await queue.commit(phase, of: claim, body)
+            return try await queue.commit(phase, of: claim, after: look, body)
         } catch {
             throw StoreError(error, location: location)
         }

@@ -2,15 +2,17 @@ internal import CameoModel
 internal import Foundation
 
 /// A parameter of a statement as it is sent.
-enum SQLParameter {
+enum SQLParameter: Sendable {
     case text(String)
+    /// Text as UTF-8.
+    case utf8([UInt8])
     /// Sent in binary form as `bytea`.
     case bytes(Data)
 }
 
 /// What can be a parameter of a statement or a column of a row. The server infers the type of a parameter from its
 /// place; where it cannot, the statement casts.
-protocol SQLConvertible {
+protocol SQLConvertible: Sendable {
     var parameter: SQLParameter { get }
     /// Reads the text form of a column; nil if it is malformed.
     static func read(_ text: UnsafePointer<CChar>, count: Int) -> Self?
@@ -90,12 +92,7 @@ struct SQLArray: SQLConvertible {
     }
 
     init(_ numbers: some Sequence<Int64?>) {
-        var list = "{"
-        for number in numbers {
-            if list.utf8.count > 1 { list += "," }
-            list += number.map(String.init) ?? "NULL"
-        }
-        parameter = .text(list + "}")
+        self.init(items: numbers) { number, list in list += String(number).utf8 }
     }
 
     init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }
@@ -103,32 +100,31 @@ struct SQLArray: SQLConvertible {
     init(_ numbers: some Sequence<Int?>) { self.init(numbers.map { $0.map(Int64.init) }) }
 
     init(_ texts: some Sequence<String?>) {
-        var list = "{"
-        for text in texts {
-            if list.utf8.count > 1 { list += "," }
-            guard let text else {
-                list += "NULL"
-                continue
+        let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        self.init(items: texts) { text, list in
+            list.append(quote)
+            for byte in text.utf8 {
+                if byte == quote || byte == escape { list.append(escape) }
+                list.append(byte)
             }
-            list += "\""
-            if text.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-                // By scalars: a combining mark after a quote makes one character with it.
-                for scalar in text.unicodeScalars {
-                    if scalar == "\"" || scalar == "\\" { list.unicodeScalars.append("\\") }
-                    list.unicodeScalars.append(scalar)
-                }
-            } else {
-                list += text
-            }
-            list += "\""
+            list.append(quote)
         }
-        parameter = .text(list + "}")
     }
 
     init(_ texts: some Sequence<String>) { self.init(texts.map(Optional.some)) }
 
     init(_ truths: some Sequence<Bool>) {
-        parameter = .text("{\(truths.map { $0 ? "t" : "f" }.joined(separator: ","))}")
+        self.init(items: truths.map(Optional.some)) { truth, list in list += (truth ? "t" : "f").utf8 }
+    }
+
+    private init<Item>(items: some Sequence<Item?>, _ append: (Item, inout [UInt8]) -> Void) {
+        var list = [UInt8(ascii: "{")]
+        for item in items {
+            if list.count > 1 { list.append(UInt8(ascii: ",")) }
+            if let item { append(item, &list) } else { list += "NULL".utf8 }
+        }
+        list.append(UInt8(ascii: "}"))
+        parameter = .utf8(list)
     }
 
     static func read(_ text: UnsafePointer<CChar>, count: Int) -> SQLArray? { nil }

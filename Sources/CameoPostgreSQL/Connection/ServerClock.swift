@@ -6,6 +6,8 @@ internal import Synchronization
 // Each transaction asks for it. Between transactions the store's clock is the machine's, corrected by what the last
 // answers showed. Tests supply a clock of their own, which then counts everywhere.
 final class ServerClock: Sendable {
+    /// The time in milliseconds since 1970 of a clock that is used instead of the server's; nil: the server's counts.
+    var supplied: Int64? { isSupplied ? storeClock.now().milliseconds : nil }
     let isSupplied: Bool
     let storeClock: StoreClock
     private let correction: Correction

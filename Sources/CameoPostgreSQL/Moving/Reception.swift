@@ -25,7 +25,7 @@ enum Reception {
         WHERE key <> 0
         """
 
-    private static let feed = "UPDATE feed SET last = (SELECT coalesce(max(seq), 0) FROM change)"
+    private static let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
 
     static let analysis =
         "ANALYZE \(RecordKind.allCases.filter { $0 != .number }.map(\.rawValue).joined(separator: ", "))"

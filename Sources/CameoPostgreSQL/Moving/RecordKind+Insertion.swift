@@ -17,10 +17,14 @@ extension RecordKind {
             }
         }
         let names = fields.map(\.name).joined(separator: ", ")
-        let values = fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
+        let columns = self == .change ? "last, jobs, states, at" : names
+        let values =
+            self == .change
+            ? "seq, ARRAY[job_id], ARRAY[state]::smallint[], at"
+            : fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
         return .init(
             """
-            INSERT INTO \(rawValue)(\(names)) OVERRIDING SYSTEM VALUE
+            INSERT INTO \(rawValue)(\(columns)) OVERRIDING SYSTEM VALUE
             SELECT \(values) FROM unnest(\(types.joined(separator: ", "))) AS record(\(names))\(replacement)
             """,
             try fields.indices.map { index in try array(records.map { $0.values[index] }, fields[index]) }

@@ -40,6 +40,7 @@ extension RecordKind {
             "(SELECT name, value FROM total WHERE name IN (\(Self.totals.map { "'\($0)'" }.joined(separator: ", ")))) AS total"
         case .number:
             "(\(Self.numbers.map(Self.number).joined(separator: " UNION ALL "))) AS number"
+        case .change: "(SELECT unnest(jobs) FROM change) AS change"
         default: rawValue
         }
     }
@@ -68,7 +69,12 @@ extension RecordKind {
         let order = keys.map(\.value).joined(separator: ", ")
         let marks = keys.indices.map { keys[$0].parameter($0 + 1) }.joined(separator: ", ")
         let condition = cursor == nil ? "" : "WHERE (\(order)) > (\(marks))"
-        let limit = "ORDER BY \(order) LIMIT $\(cursor == nil ? 1 : keys.count + 1)"
+        let last = "$\(cursor == nil ? 1 : keys.count + 1)"
+        let limit = "ORDER BY \(order) LIMIT \(last)"
+        if self == .change {
+            // Many are in a row.
+            return "SELECT \(columns) FROM changes_since(\(cursor == nil ? "0" : marks), \(last)) ORDER BY \(order)"
+        }
         guard let size else { return "SELECT \(columns) FROM \(rows) \(condition) \(limit)" }
         return """
             SELECT \(columns) FROM (

@@ -109,7 +109,8 @@ extension PostgreSQLStore {
     private static func removeChanges(before limit: Int64, _ db: Database) throws -> PruneStep {
         let count = try db.execute(
             """
-            DELETE FROM change WHERE at < $1 AND seq < (SELECT least(min(seq) + $2, max(seq)) FROM change)
+            DELETE FROM change WHERE at < $1 AND last < (SELECT max(last) FROM change)
+              AND last <= (SELECT max(last) FROM (SELECT last FROM change ORDER BY last LIMIT $2) AS page)
             """,
             [limit, changesStep]
         )

@@ -20,8 +20,6 @@ struct ClaimRun {
 
     private let db: Database
     private let worker: String
-    /// What the tokens of the jobs begin with.
-    private let token = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     private let queues: [String]?
     private var left: Int
     private var leftOfBackground: Int
@@ -130,7 +128,7 @@ struct ClaimRun {
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
         let rows = try db.query(
             "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
-            [lane.lane, lane.beyond, bound, many, token, worker, db.now],
+            [lane.lane, lane.beyond, bound, many, Self.newToken(), worker, db.now],
             prepared: true
         )
         try add(rows, from: (lane.queueName, lane.isBackground))
@@ -220,7 +218,7 @@ struct ClaimRun {
             guard try db.row(locked, [next.task]) != nil else { break }
             let rows = try db.query(
                 "SELECT * FROM take_jobs($1::bigint[], $2, $3, $4)",
-                [SQLArray([next.task]), token, worker, db.now]
+                [SQLArray([next.task]), Self.newToken(), worker, db.now]
             )
             try add(rows, from: (next.queue, next.isBackground))
             let task = try rows.first.map { try TaskRow($0) }
@@ -235,6 +233,10 @@ struct ClaimRun {
     }
 
     // MARK: - Claimed jobs
+
+    /// What the tokens of jobs that are claimed by one statement begin with. With the place of a job it has no more than
+    /// 15 bytes, so that such a text needs no memory of its own.
+    private static func newToken() -> String { String(UInt64.random(in: 0..<3_656_158_440_062_976), radix: 36) }
 
     /// Adds the rows of `take_jobs`, by rank.
     private mutating func add(_ rows: [Row], from queue: (name: String, isBackground: Bool)) throws {

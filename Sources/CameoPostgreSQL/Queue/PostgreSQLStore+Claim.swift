@@ -15,9 +15,10 @@ extension PostgreSQLStore {
         while true {
             var page: [Arrival] = []
             let looks = !claimHistory.isPromising
+            let look = ClaimOutlook.looking(for: worker, limit, background, queues, now: serverClock.supplied)
             if looks {
                 let looked = try await read { db in
-                    let outlook = try ClaimOutlook(for: worker, limit, background, queues, db)
+                    let outlook = try ClaimOutlook(db.query(look.sql, look.values))
                     let page = try outlook.hasArrivals ? Arrival.page(db) : []
                     return (page, try page.isEmpty && !Self.mayClaim(outlook, kind, queues, background, db))
                 }
@@ -26,12 +27,12 @@ extension PostgreSQLStore {
             }
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
-            let claimed = try await submit(to: claims, .claim, nil) {
+            let claimed = try await submit(to: claims, .claim, nil, after: arrivals.isEmpty ? look : nil) {
                 db -> (accepted: Acceptance, jobs: [ClaimedJob])? in
                 let accepted = try db.accept(arrivals)
                 // What was accepted is in its lane.
                 try db.flush()
-                let outlook = try ClaimOutlook(for: worker, limit, background, queues, db)
+                let outlook = try ClaimOutlook(db.takeLook()?.rows ?? db.query(look.sql, look.values, prepared: true))
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals { return nil }
                 return (accepted, try db.claim(limit, background, kind, queues, for: worker, outlook))

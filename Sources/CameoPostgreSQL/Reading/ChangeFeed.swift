@@ -9,8 +9,8 @@ internal import CameoStore
 // - A cursor of (transaction id, number), read only below `pg_snapshot_xmin(pg_current_snapshot())`, stands still while any
 //   transaction of the whole server is open, even one of another database; it has gaps; and a restored dump begins anew.
 // - So writers append to `new_change`, an entry for each transaction and without a number, and a transaction of its own
-//   moves what has been committed to `change`, and numbers it under a row lock. Nobody waits for it but other readers of
-//   the feed. Readers do this when they find unnumbered changes, and workers every second, so that no reader finds many.
+//   moves the entries that have been committed to `change`, and numbers them under a row lock: an entry has the number of
+//   its last change, and the others come before it. Nobody waits for that but other readers of the feed. Readers do this when they find unnumbered changes, and workers every second, so that no reader finds many.
 //
 // What one job went through stays in order: the later change was entered after the earlier had committed, because both
 // wrote the job's task, so that it has the higher `entry` and is never moved without it.
@@ -74,8 +74,8 @@ enum ChangeFeed {
               DELETE FROM new_change USING page WHERE new_change.entry = page.entry AND new_change.entry > $1
               RETURNING before, jobs, states, at),
             numbered AS (
-              INSERT INTO change(seq, job_id, state, at) SELECT $4::bigint + before + place, job, state, at
-              FROM moved CROSS JOIN unnest(jobs, states) WITH ORDINALITY AS change(job, state, place)),
+              INSERT INTO change(last, jobs, states, at)
+              SELECT $4::bigint + before + cardinality(jobs), jobs, states, at FROM moved),
             total AS (SELECT count(*) AS entries, coalesce(sum(cardinality(jobs)), 0) AS changes FROM moved)
             UPDATE feed SET last = last + changes FROM total RETURNING entries, changes
             """,

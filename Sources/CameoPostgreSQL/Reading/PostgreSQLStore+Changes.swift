@@ -15,8 +15,8 @@ extension PostgreSQLStore {
                     (SELECT outcome.queue FROM outcome WHERE outcome.id = change.job_id))),
                   (SELECT string_agg(name, E'\\n' ORDER BY batch) FROM batch_job JOIN batch ON batch.id = batch_job.batch
                     WHERE batch_job.job_id = change.job_id)
-                FROM change LEFT JOIN accepted ON accepted.id = change.job_id
-                WHERE seq > $1 ORDER BY seq LIMIT $2
+                FROM changes_since($1, $2) AS change LEFT JOIN accepted ON accepted.id = change.job_id
+                ORDER BY seq
                 """,
                 [cursor, limit]
             )

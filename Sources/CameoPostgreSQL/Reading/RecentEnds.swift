@@ -17,7 +17,7 @@ struct RecentEnds {
 
     init(minutes: Int, now: Int64, _ db: Database) throws {
         self.minutes = minutes
-        guard let last: Int64 = try db.value("SELECT max(seq) FROM change"),
+        guard let last: Int64 = try db.value("SELECT max(last) FROM change"),
             let first = try Self.first(since: now - Int64(minutes) * 60_000, upTo: last, db)
         else { return }
         seconds = max(1, Double(now - first.at) / 1_000)
@@ -27,8 +27,14 @@ struct RecentEnds {
         // alternate regularly, and equal steps might meet only one of them. All changes, if they are few.
         let rows = try db.query(
             """
-            SELECT state, count(*) FROM generate_series(0, $1::bigint - 1) AS n JOIN change ON seq = $2::bigint + trunc(
-              (n + (n * 2654435761 % 4294967296) / 4294967296.0) * $3::bigint / $1)::bigint
+            SELECT state, count(*)
+            FROM generate_series(0, $1::bigint - 1) AS n,
+              LATERAL (SELECT $2::bigint + trunc(
+                (n + (n * 2654435761 % 4294967296) / 4294967296.0) * $3::bigint / $1)::bigint AS seq) AS pick,
+              LATERAL (
+                SELECT jobs[place] AS job_id, states[place] AS state
+                FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
+                  AS changes) AS change
             WHERE state IN (4, 5)
               -- Requests that needed no job.
               AND NOT EXISTS (SELECT 1 FROM outcome WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)
@@ -47,13 +53,14 @@ struct RecentEnds {
         let first = try db.row(
             """
             WITH RECURSIVE step(low, high) AS (
-              SELECT (SELECT min(seq) FROM change), $2::bigint
+              SELECT (SELECT last - cardinality(jobs) + 1 FROM change ORDER BY last LIMIT 1), $2::bigint
               UNION ALL
               SELECT CASE WHEN next.at >= $1 THEN low ELSE middle + 1 END, CASE WHEN next.at >= $1 THEN middle ELSE high END
               FROM step, LATERAL (SELECT (low + high) / 2 AS middle) AS half,
-                LATERAL (SELECT at FROM change WHERE seq >= middle ORDER BY seq LIMIT 1) AS next
+                LATERAL (SELECT at FROM change WHERE last >= middle ORDER BY last LIMIT 1) AS next
               WHERE low < high)
-            SELECT seq, at FROM step JOIN change ON seq = low WHERE low = high AND at >= $1
+            SELECT low, at FROM step, LATERAL (SELECT at FROM change WHERE last >= low ORDER BY last LIMIT 1) AS found
+            WHERE low = high AND at >= $1
             """,
             [time, last]
         )

@@ -13,13 +13,31 @@ extension Schema {
           autovacuum_vacuum_cost_delay = 0);
         ALTER TABLE new_change ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN states SET STORAGE EXTERNAL;
 
-        -- Every change of a job's state, in commit order, without gaps.
+        -- Every change of a job's state, in commit order. Changes have numbers without gaps; a row has those of one
+        -- transaction, up to the number `last`.
         CREATE TABLE change(
-          seq bigint PRIMARY KEY,
-          job_id bigint NOT NULL,
-          state smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
-          at bigint NOT NULL
+          last bigint PRIMARY KEY,
+          jobs bigint[] NOT NULL,
+          states smallint[] NOT NULL CHECK (0 <= ALL (states) AND 6 >= ALL (states)),
+          at bigint NOT NULL,
+          CONSTRAINT "a change has a job and a state" CHECK (cardinality(jobs) = cardinality(states))
         );
+        -- The changes after a number, at most so many. No row after the one that has the last of them is read.
+        CREATE FUNCTION changes_since(number bigint, many bigint)
+          RETURNS TABLE (seq bigint, job_id bigint, state smallint, at bigint) LANGUAGE sql STABLE
+        AS $$
+          WITH first AS (
+            SELECT greatest(number, last - cardinality(jobs)) AS before FROM change WHERE last > number
+            ORDER BY last LIMIT 1)
+          SELECT last - cardinality(jobs) + place, job, state, at
+          FROM change CROSS JOIN unnest(jobs, states) WITH ORDINALITY AS one(job, state, place)
+          WHERE last > number AND last - cardinality(jobs) + place > number
+            AND last <= coalesce((
+              SELECT final.last FROM change AS final
+              WHERE final.last >= (SELECT before FROM first) + least(many, 1000000000) ORDER BY final.last LIMIT 1),
+              9223372036854775807)
+          ORDER BY 1 LIMIT many
+        $$;
         CREATE TABLE feed(
           one boolean PRIMARY KEY DEFAULT true CHECK (one),
           -- The number of the last change.

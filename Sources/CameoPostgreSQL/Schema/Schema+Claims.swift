@@ -57,8 +57,8 @@ extension Schema {
             WHERE open.room IS NULL OR open.room > 0;
           END $$;
 
-        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this claim has, and the number
-        -- of a fetch that begins now.
+        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this call has, and the number of
+        -- a fetch that begins now.
         CREATE FUNCTION take_jobs(ids bigint[], claim text, by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -129,8 +129,8 @@ extension Schema {
     /// copy each row once more.
     private static let taking = """
         UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
-                token = claim || '-' || task.id, worker = by
-              FROM unnest(ids) AS wanted(id) JOIN job ON job.id = wanted.id
+                token = claim || '-' || place, worker = by
+              FROM unnest(ids) WITH ORDINALITY AS wanted(id, place) JOIN job ON job.id = wanted.id
               WHERE task.id = wanted.id
               RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
                 task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
