@@ -11,7 +11,7 @@ PROCESSES = (1, 2, 3, 4, 8, 16)
 BATCHES = (1, 8, 32)
 LOOPS = {"mark": "bare loop, marking", "move": "bare loop, moving"}
 # So many that the fastest leaves some in a second.
-ENOUGH = {1: 6_000, 8: 25_000, 32: 70_000}
+ENOUGH = {1: 10_000, 8: 40_000, 32: 120_000}
 BARE = """
     CREATE SCHEMA bare;
     SET search_path TO bare;
