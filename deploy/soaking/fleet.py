@@ -1,6 +1,7 @@
 """A fleet under attack: three workers, each in a network of its own with links to PostgreSQL and to an S3 server."""
 
 import collections
+import contextlib
 import itertools
 import json
 import os
@@ -89,6 +90,7 @@ class FleetRun:
         self.enqueue(20)
         for host in self.hosts:
             host.start()
+        self.wait_for_workers()
         self.started = time.monotonic()
         producer = threading.Thread(target=self.produce)
         producer.start()
@@ -165,6 +167,16 @@ class FleetRun:
                 return host
             time.sleep(0.05)
         return self.rng.choice(self.hosts)
+
+    def wait_for_workers(self):
+        """A worker that cannot reach its store as it starts ends, and is started again only after an attack."""
+        until, started = time.monotonic() + 60, 0
+        while started < len(self.hosts):
+            if time.monotonic() > until:
+                raise RuntimeError("the workers did not start within 60 s")
+            with contextlib.suppress(RuntimeError):  # the first of them makes the tables
+                started = int(self.database.ask("SELECT count(*) FROM worker"))
+            time.sleep(0.05)
 
     def measure(self, what, is_over, patience):
         """Waits until something is over, and notes how long it took."""
