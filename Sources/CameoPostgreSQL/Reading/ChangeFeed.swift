@@ -10,7 +10,8 @@ internal import CameoStore
 //   transaction of the whole server is open, even one of another database; it has gaps; and a restored dump begins anew.
 // - So writers append to `new_change`, an entry for each transaction and without a number, and a transaction of its own
 //   moves the entries that have been committed to `change`, and numbers them under a row lock: an entry has the number of
-//   its last change, and the others come before it. Nobody waits for that but other readers of the feed. Readers do this when they find unnumbered changes, and workers every second, so that no reader finds many.
+//   its last change, and the others come before it. Nobody waits for that but other readers of the feed. Readers do
+//   this when they find unnumbered changes, and workers every second, so that no reader finds many.
 //
 // What one job went through stays in order: the later change was entered after the earlier had committed, because both
 // wrote the job's task, so that it has the higher `entry` and is never moved without it.
