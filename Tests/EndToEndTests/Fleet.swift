@@ -47,6 +47,16 @@ struct Fleet {
         try deployment.startWorker(["--log-level", "error", "--render-concurrency", "1"], environment: variables)
     }
 
+    /// Returns when each of them is known to the database: a worker that cannot reach it as it starts ends.
+    func startWorkers(_ count: Int) async throws -> [ChildProcess] {
+        let workers = try (0..<count).map { _ in try startWorker() }
+        let processIDs = workers.map { String($0.processID) }.joined(separator: ", ")
+        while try await number("SELECT count(*) FROM worker WHERE pid IN (\(processIDs))") < count {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return workers
+    }
+
     /// Starts a command on the store in the deployment's folder, in a build for fleets.
     func startOnFolder(_ name: String, _ arguments: String...) throws -> ChildProcess {
         try ChildProcess(

@@ -86,19 +86,20 @@ extension EndToEnd {
             let (fleet, count) = (try await Fleet(), TestLength.rounds(60, full: 240))
             for index in 0..<count { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
             #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
-            _ = try await fleet.sql(
-                """
-                INSERT INTO job(request)
-                SELECT ('{"source": "file://\(fleet.deployment.pictures)/p' || n || '.jpg", "renditions": [{"width": 64}]}')::json
-                FROM generate_series(0, \(count - 1)) AS n
-                """
-            )
-            for round in 1...3 {
-                let workers = try (0..<3).map { _ in try fleet.startWorker() }
-                while try await fleet.number("SELECT count(*) FROM outcome") < round * count / 6 {
+            for round in 0..<3 {
+                let workers = try await fleet.startWorkers(3)
+                let earlier = try await fleet.number("SELECT count(*) FROM outcome")
+                _ = try await fleet.sql(
+                    """
+                    INSERT INTO job(request)
+                    SELECT ('{"source": "file://\(fleet.deployment.pictures)/p' || n || '.jpg", "renditions": [{"width": 64}]}')::json
+                    FROM generate_series(\(round * count / 3), \((round + 1) * count / 3 - 1)) AS n
+                    """
+                )
+                while try await fleet.number("SELECT count(*) FROM outcome") < earlier + count / 12 {
                     try await Task.sleep(for: .milliseconds(20))
                 }
-                if round == 2 {
+                if round == 1 {
                     try await fleet.database.stop(.immediate)
                     try await fleet.database.start()
                 }
