@@ -122,6 +122,30 @@ struct CommitQueueTests {
         #expect(try #require(Int(transactions)) < 200)
     }
 
+    @Test(arguments: [false, true])
+    func aClaimThatIsLostWhileItsSettlementWaitsIsLost(ends: Bool) async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(2)
+        let claims = try await fixture.store.claim(limit: 2, for: "w1").map(\.claim)
+        let other = try fixture.anotherStore()
+        let (untilTaken, taken) = AsyncStream.makeStream(of: Void.self)
+        async let thief: Void = other.commit { db in
+            try db.execute("UPDATE task SET token = 'another' WHERE id = $1", [claims[0].jobID])
+            taken.finish()
+            while try db.value("SELECT count(*) FROM pg_locks WHERE NOT granted") == Int64(0) {}
+        }
+        for await _ in untilTaken {}
+        async let kept: Void = fixture.store.complete(claims[1])
+        await #expect(throws: StoreError.leaseLost(jobID: claims[0].jobID)) {
+            if ends { try await fixture.store.complete(claims[0]) } else { try await fixture.store.release(claims[0]) }
+        }
+        _ = try await (thief, kept)
+        #expect(try await fixture.sql("SELECT id || token FROM task") == "\(claims[0].jobID)another")
+        #expect(try await fixture.sql("SELECT id FROM outcome") == "\(claims[1].jobID)")
+        #expect(try await fixture.sql("SELECT job_id FROM attempt") == "\(claims[1].jobID)")
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
     /// The server ends one of both, which runs again.
     @Test func transactionsThatLockEachOtherOutBothSucceed() async throws {
         let fixture = try await StoreFixture()
