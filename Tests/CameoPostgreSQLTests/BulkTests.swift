@@ -37,21 +37,17 @@ struct BulkTests {
         try await discard(3, .sourceTimeout, in: fixture)
         let store = fixture.store
         let (locked, lock) = AsyncStream<Void>.makeStream()
-        let release = DispatchSemaphore(value: 0)
-        defer { release.signal() }  // also where something throws: the other would wait for ever
         let other = try fixture.anotherStore()
         async let held: Void = other.transaction { db in
             _ = try db.execute(interruption)
-            lock.yield()
-            release.wait()
+            lock.finish()
+            // The page has been read once the change waits for the locked row.
+            try db.waitUntilAnotherWaits()
         }
-        _ = await locked.first { _ in true }
-        async let progress = store.change(filter { _ in }, by: .retry)
-        // The page has been read once the change waits for the locked row.
-        while try await fixture.sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0" {}
-        release.signal()
+        for await _ in locked {}
+        let progress = try await store.change(filter { _ in }, by: .retry)
         try await held
-        #expect(try await (progress.changed, progress.passed) == (2, 1))
+        #expect((progress.changed, progress.passed) == (2, 1))
         #expect(try await store.states(of: [1, 3]) == [1: .available, 3: .available])
         if interruption.contains("state = 6") { #expect(try await store.job(2).state == .cancelled) }
     }

@@ -132,9 +132,7 @@ struct CommitQueueTests {
         async let thief: Void = other.commit { db in
             try db.execute("UPDATE task SET token = 'another' WHERE id = $1", [claims[0].jobID])
             taken.finish()
-            // Other tests wait for locks on the same server.
-            let waiting = "SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-            while try db.value(waiting) == Int64(0) {}
+            try db.waitUntilAnotherWaits()
         }
         for await _ in untilTaken {}
         async let kept: Void = fixture.store.complete(claims[1])

@@ -32,3 +32,11 @@ struct StoreFixture: StoreSteps {
     /// The counts that disagree with the rows that they count, one a line; empty if all are right.
     func wrongCounts() async throws -> String { try await engine.faults(in: store).joined(separator: "\n") }
 }
+
+extension Database {
+    /// Waits until another transaction waits for a lock of this one. Other tests wait for locks on the same server.
+    func waitUntilAnotherWaits() throws {
+        let waiting = "SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        while try value(waiting) == Int64(0) {}
+    }
+}
