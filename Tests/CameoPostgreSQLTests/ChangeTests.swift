@@ -28,8 +28,8 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.settle(claim) { db in
-                try db.end(db.takeTask(of: claim), from: .running, End(state: .completed))
+            try await store.settle(.completes(claim) { AttemptTimings() }) { db in
+                try db.complete(claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()
             }

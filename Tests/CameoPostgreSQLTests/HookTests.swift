@@ -45,8 +45,8 @@ struct HookTests {
         try await fixture.enqueue { $0.hook = "site" }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         await #expect(throws: StoreError.self) {
-            try await fixture.store.settle(job.claim) { db in
-                try db.end(db.takeTask(of: job.claim), from: .running, End(state: .completed))
+            try await fixture.store.settle(.completes(job.claim) { AttemptTimings() }) { db in
+                try db.complete(job.claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()
             }

@@ -135,9 +135,11 @@ struct StatementTests {
         try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker, lane")
         let claim = try Claim(jobID: #require(job.id), token: "t")
         let locking = try #require(Database.locking([claim]).first)
-        for (statement, count) in [(locking.sql, locking.values.count), (SameThumbnails.look, 4)] {
+        let completion = Database.completing([Completion(claim: claim, timings: AttemptTimings())], now: nil)
+        let statements = [locking, completion].map { ($0.sql, $0.values.count) } + [(SameThumbnails.look, 4)]
+        for (statement, count) in statements {
             let plan = try await keptPlan(of: statement, parameters: count, fixture)
-            let scans = plan.enumerated().filter { $1.contains("Scan using") }
+            let scans = plan.enumerated().filter { $1.contains("Scan using") || $1.contains("Bitmap Index Scan") }
             #expect(!scans.isEmpty && !plan.contains { $0.contains("Seq Scan") }, "\(plan)")
             for (index, _) in scans { #expect(plan[index + 1].contains("Index Cond"), "\(plan)") }
         }

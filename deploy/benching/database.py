@@ -155,13 +155,9 @@ def fill_ended(server, schema, count, page=500_000):
               FROM added, place),
             ended AS (
               INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count, attempted_at,
-                finalized_at)
-              SELECT id, 4, queue, 0, created_at, 1, 5, 0, created_at + 40, created_at + 240 FROM added, place),
-            tried AS (
-              INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, wait_ms, fetch_ms, queue_ms,
-                render_ms, store_ms, source_bytes, output_bytes)
-              SELECT id, 1, 'host-1-4711-a1b2c3', created_at + 40, created_at + 240, 'completed', 0, 80, 5, 60, 12, 350000,
-                15000 FROM added),
+                finalized_at, number, worker, wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes)
+              SELECT id, 4, queue, 0, created_at, 1, 5, 0, created_at + 40, created_at + 240, 1, 'host-1-4711-a1b2c3', 0, 80,
+                5, 60, 12, 350000, 15000 FROM added, place),
             counted AS (
               INSERT INTO queue_delta(queue, completed, ever_completed) SELECT queue, count(*), count(*)
               FROM added, place GROUP BY queue),
@@ -171,7 +167,7 @@ def fill_ended(server, schema, count, page=500_000):
             SELECT numbered.last + number, ARRAY[id], ARRAY[4], at FROM (
               SELECT row_number() OVER (ORDER BY id) AS number, id, created_at + 240 AS at FROM added) AS one, numbered
         """, schema)
-    server.ask("VACUUM ANALYZE job, accepted, outcome, attempt, change", schema)
+    server.ask("VACUUM ANALYZE job, accepted, outcome, change", schema)
 
 
 def fill_thumbnails(server, schema, count, page=100_000):

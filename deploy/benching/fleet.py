@@ -18,7 +18,7 @@ from benching.fleet_rates import Rates
 from benching.measuring import Notes, Unmeasured, percentile, processor_time, progress, slope
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-KEPT = ("job", "accepted", "outcome", "attempt", "change")
+KEPT = ("job", "accepted", "outcome", "change")
 
 
 class Fleet(Rates):

@@ -124,7 +124,7 @@ extension PostgreSQLStore {
         if case .notFound = error { true } else { false }
     }
 
-    private func bytesStorage(for digest: BlobDigest) throws(StoreError) -> any ByteStorage {
+    func bytesStorage(for digest: BlobDigest) throws(StoreError) -> any ByteStorage {
         guard let storage else {
             let reason = "its bytes are in a storage of large blobs, and this program was told of none"
             throw .unreadableBlob(path: CameoURI.blob(digest).text, reason: reason)

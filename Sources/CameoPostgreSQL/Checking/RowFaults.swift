@@ -5,7 +5,7 @@ internal import CameoStore
 enum RowFaults {
     /// The tables whose rows have no foreign key to their job, and the column that names it.
     private static let parts = [
-        ("task", "id"), ("outcome", "id"), ("accepted", "id"), ("arrival", "id"), ("attempt", "job_id"),
+        ("task", "id"), ("outcome", "id"), ("accepted", "id"), ("arrival", "id"), ("earlier_attempt", "job_id"),
     ]
 
     private static func isDangling(_ table: String, _ column: String) -> String {

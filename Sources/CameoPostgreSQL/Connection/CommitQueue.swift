@@ -9,8 +9,8 @@ internal import Synchronization
 // as a whole fails then, one by one.
 //
 // Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
-// at the end, in the same round trip as COMMIT. Claims that are settled are looked up together at the start, in that of
-// BEGIN, and so is what a claim has to know first.
+// at the end, in the same round trip as COMMIT. Jobs that are completed are so at the start, in that of BEGIN; other claims
+// that are settled are looked up there together, and so is what a claim has to know first.
 //
 // Operations that end together are submitted one after the other, and the first would be alone in its group. So where the
 // last group had several, the next waits a moment for its own.
@@ -30,8 +30,8 @@ final class CommitQueue: Sendable {
 
     private struct Operation: Sendable {
         let phase: WritePhase
-        /// The claim that it settles.
-        let claim: Claim?
+        /// What it does with the claim that it settles.
+        let use: ClaimUse?
         /// What it has to know first. If it is the first of its group, the answer comes with that of BEGIN.
         let look: Connection.Statement?
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
@@ -58,14 +58,14 @@ final class CommitQueue: Sendable {
     }
 
     /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
-    /// last run is committed. The caller's cancellation does not affect it. The claim is one that the body settles or
-    /// continues; it is locked and looked up beforehand. The result of `look` may be there too
+    /// last run is committed. The caller's cancellation does not affect it. `use` says what the body does with a claim, and
+    /// is prepared beforehand (``Database/task(of:)``, ``Database/complete(_:timings:)``). The result of `look` may be there too
     /// (``Database/takeLook()``).
     ///
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
-        of claim: Claim? = nil,
+        using use: ClaimUse? = nil,
         after look: Connection.Statement? = nil,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -73,7 +73,7 @@ final class CommitQueue: Sendable {
             submit(
                 Operation(
                     phase: phase,
-                    claim: claim,
+                    use: use,
                     look: look,
                     run: { db in
                         let value = try body(db)
@@ -158,7 +158,11 @@ final class CommitQueue: Sendable {
         inSavepoints: Bool,
         _ connection: Connection
     ) throws -> [@Sendable () -> Void]? {
-        let locking = Database.locking(group.compactMap(\.claim))
+        let uses = group.compactMap(\.use)
+        // Others must not fail with one that fails, so each completes its job in its own savepoint.
+        let completions = inSavepoints ? [] : uses.compactMap(\.completion)
+        let completing = completions.isEmpty ? [] : [Database.completing(completions, now: clock.supplied)]
+        let locking = Database.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
         // Others of the group look when it is their turn, because those before them may change the answer.
         let look = group.first?.look
         let (opening, found): (Opening, [QueryResult])
@@ -168,7 +172,7 @@ final class CommitQueue: Sendable {
                 connections.url,
                 isWriting: true,
                 clock: clock,
-                then: locking + (look.map { [$0] } ?? [])
+                then: completing + locking + (look.map { [$0] } ?? [])
             )
         } catch {
             rollBack(connection)
@@ -185,7 +189,10 @@ final class CommitQueue: Sendable {
         let closing: [Connection.Statement]
         do {
             let refusal = try Schema.named(watch.note(opening, connections.url), connections.url, db)
-            for tasks in found.prefix(locking.count) { try db.note(claimed: tasks) }
+            // What was completed must not be committed if that is refused.
+            if let refusal, refusal.concerns(.begun), !completing.isEmpty { throw refusal.error }
+            for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
+            for tasks in found.dropFirst(completing.count).prefix(locking.count) { try db.note(claimed: tasks) }
             answers = try group.map { operation in
                 if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
                 if operation.phase == .new {

@@ -137,12 +137,12 @@ package final class PostgreSQLStore: Sendable {
     }
 
     /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
-    /// written together after it. ``Database/task(of:)`` has the claim's task.
+    /// written together after it. ``Database/task(of:)`` has the task of a held claim.
     func settle<Value: Sendable>(
-        _ claim: Claim,
+        _ use: ClaimUse,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(to: writes, .begun, claim, body)
+        try await submit(to: writes, .begun, use, body)
     }
 
     /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
@@ -171,13 +171,13 @@ package final class PostgreSQLStore: Sendable {
     func submit<Value: Sendable>(
         to queue: CommitQueue?,
         _ phase: WritePhase,
-        _ claim: Claim?,
+        _ use: ClaimUse?,
         after look: Connection.Statement? = nil,
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let queue else { throw .readOnly(path: location) }
         do {
-            return try await queue.commit(phase, of: claim, after: look, body)
+            return try await queue.commit(phase, using: use, after: look, body)
         } catch {
             throw StoreError(error, location: location)
         }

@@ -88,7 +88,7 @@ extension Database {
                 guard let place, case .integer(let time) = record.values[place] else { return nil }
                 return time
             }
-            try Partitions.make(for: times, of: kind.rawValue, self)
+            try Partitions.make(for: times, of: kind.table, self)
             try execute([try kind.insertion(of: records)])
         case _ where kind.isInsertedOneByOne: try execute(try records.map { try kind.insertion(of: $0) })
         default: try execute([try kind.insertion(of: records)])

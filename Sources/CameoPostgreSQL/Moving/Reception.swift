@@ -28,7 +28,7 @@ enum Reception {
     private static let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
 
     static let analysis =
-        "ANALYZE \(RecordKind.allCases.filter { $0 != .number }.map(\.rawValue).joined(separator: ", "))"
+        "ANALYZE \(RecordKind.allCases.filter { $0 != .number }.map(\.table).joined(separator: ", "))"
 
     /// Lets the numbers of new rows follow those that are there.
     private static func numbering(_ table: String, _ column: String) -> Connection.Statement {

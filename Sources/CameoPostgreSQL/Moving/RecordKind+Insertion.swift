@@ -24,7 +24,7 @@ extension RecordKind {
             : fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
         return .init(
             """
-            INSERT INTO \(rawValue)(\(columns)) OVERRIDING SYSTEM VALUE
+            INSERT INTO \(table)(\(columns)) OVERRIDING SYSTEM VALUE
             SELECT \(values) FROM unnest(\(types.joined(separator: ", "))) AS record(\(names))\(replacement)
             """,
             try fields.indices.map { index in try array(records.map { $0.values[index] }, fields[index]) }
@@ -44,7 +44,7 @@ extension RecordKind {
         let marks = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         return .init(
             """
-            INSERT INTO \(rawValue)(\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE VALUES (\(marks))
+            INSERT INTO \(table)(\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE VALUES (\(marks))
             """,
             values
         )

@@ -33,6 +33,9 @@ extension RecordKind {
         }
     }
 
+    /// The table into which records go.
+    var table: String { self == .attempt ? "earlier_attempt" : rawValue }
+
     /// The table, or what stands for it.
     var rows: String {
         switch self {

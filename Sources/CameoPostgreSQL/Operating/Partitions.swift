@@ -13,7 +13,7 @@ enum Partitions {
     /// How far from now the partitions are that a move makes.
     private static let weeksOfAMove: Int64 = 53
     /// The tables with partitions.
-    static let tables = ["outcome", "attempt"]
+    static let tables = ["outcome", "earlier_attempt"]
     /// How long the change of a table waits for its lock.
     private static let patience = "500ms"
 

@@ -69,7 +69,16 @@ extension PostgreSQLStore {
             guard let task = try newTask(ofEnded: id, db) else {
                 return RetriedJob(before: before, settlement: .asAsked)
             }
-            try db.execute("DELETE FROM outcome WHERE id = $1", [id])
+            try db.execute([
+                .init(
+                    """
+                    INSERT INTO earlier_attempt(\(Schema.attemptColumns))
+                    SELECT \(Schema.finalAttempt) FROM outcome WHERE id = $1 AND number IS NOT NULL
+                    """,
+                    [id]
+                ),
+                .init("DELETE FROM outcome WHERE id = $1", [id]),
+            ])
             db.forget(before, in: task.queue)
             return RetriedJob(before: before, settlement: Settlement(try db.letWait(task, from: nil)))
         }
@@ -135,7 +144,7 @@ extension Database {
     /// The failure of a task's last failed attempt.
     func previousFailure(of task: TaskRow) throws -> JobFailure? {
         guard let number = task.failed else { return nil }
-        let look = "SELECT failure FROM attempt WHERE job_id = $1 AND number = $2"
+        let look = "SELECT failure FROM earlier_attempt WHERE job_id = $1 AND number = $2"
         return try JobFailure.from(stored: try value(look, [task.id, number]))
     }
 }

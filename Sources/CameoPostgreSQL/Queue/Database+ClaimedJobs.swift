@@ -11,7 +11,7 @@ extension Database {
         let rows = try query(
             """
             SELECT job_id, failure::text FROM unnest($1::bigint[], $2::integer[]) AS last(job, number)
-              JOIN attempt ON attempt.job_id = last.job AND attempt.number = last.number
+              JOIN earlier_attempt ON job_id = last.job AND earlier_attempt.number = last.number
             """,
             [SQLArray(failed.map(\.id)), SQLArray(failed.map(\.failed))]
         )

@@ -7,30 +7,27 @@ extension Database {
 
     /// The statements of a flush, after which they count as run.
     func takeUnwritten() -> [Connection.Statement] {
-        let statements = [deletion, history, attempts, heads].compactMap { $0 }
-        (ledger.ended, ledger.outcomes, ledger.attempts, ledger.heads) = ([], [], [], [:])
+        let ends = takeEnds()
+        let statements = [completion, deletion, history(ends), earlierAttempts, heads].compactMap { $0 }
+        (ledger.completions, ledger.ended, ledger.attempts, ledger.heads) = ([], [], [], [:])
         return statements
     }
 
     /// The statements that come before COMMIT, after a flush.
     func closing() -> [Connection.Statement] {
-        var statements = counts + failures
+        var statements = failures
         if ledger.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }
-        if !ledger.changes.isEmpty {
-            statements.append(
-                .init(
-                    "INSERT INTO new_change(jobs, states, at) VALUES ($1, $2, $3)",
-                    [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code)), now],
-                    prepared: true
-                )
-            )
-        }
+        if let entries { statements.append(entries) }
         if ledger.wakesWorkers {
             statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
         }
         return statements
+    }
+
+    private var completion: Connection.Statement? {
+        ledger.completions.isEmpty ? nil : Self.completing(ledger.completions, now: now)
     }
 
     private var deletion: Connection.Statement? {
@@ -38,19 +35,33 @@ extension Database {
         return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(ledger.ended)], prepared: true)
     }
 
-    private var history: Connection.Statement? {
-        let outcomes = ledger.outcomes
-        guard !outcomes.isEmpty else { return nil }
+    /// Takes the outcomes, each with the attempt that ended as its job did. The other attempts remain.
+    private func takeEnds() -> [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)] {
+        let ends = ledger.outcomes.map { outcome in
+            let last = ledger.attempts.firstIndex {
+                $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.state.rawValue
+                    && $0.failure == outcome.failure
+            }
+            return (outcome: outcome, attempt: last.map { ledger.attempts.remove(at: $0) })
+        }
+        ledger.outcomes = []
+        return ends
+    }
+
+    private func history(_ ends: [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)]) -> Connection.Statement? {
+        guard !ends.isEmpty else { return nil }
+        let (outcomes, attempts) = (ends.map(\.outcome), ends.map(\.attempt))
         return .init(
             """
             INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-              attempted_at, finalized_at, failure, code, superseded_by)
+              attempted_at, finalized_at, failure, code, superseded_by, number, worker, \(Self.times))
             SELECT id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, $13, failure::json,
-              code, superseded_by
+              code, superseded_by, number, worker, \(Self.times)
             FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[],
-              $8::int[], $9::bigint[], $10::text[], $11::text[], $12::bigint[])
+              $8::int[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $14::int[], $15::text[], $16::bigint[],
+              $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[])
               AS ended(id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, failure, code,
-                superseded_by)
+                superseded_by, number, worker, \(Self.times))
             """,
             [
                 SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.state.code)),
@@ -59,37 +70,33 @@ extension Database {
                 SQLArray(outcomes.map(\.task.maxAttempts)), SQLArray(outcomes.map(\.task.crashCount)),
                 SQLArray(outcomes.map(\.task.attemptedAt)), SQLArray(outcomes.map(\.failure)),
                 SQLArray(outcomes.map(\.code)), SQLArray(outcomes.map(\.supersededBy)), now,
-            ],
+                SQLArray(attempts.map { $0?.task.tries }), SQLArray(attempts.map { $0?.task.worker }),
+            ] + AttemptTimings.columns(attempts.map { $0?.timings }),
             prepared: true
         )
     }
 
-    private var attempts: Connection.Statement? {
+    private var earlierAttempts: Connection.Statement? {
         let attempts = ledger.attempts
         guard !attempts.isEmpty else { return nil }
-        func times(_ time: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(attempts.map { time($0.timings) }) }
         return .init(
             """
-            INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
-              queue_ms, render_ms, store_ms, source_bytes, output_bytes)
-            SELECT job, number, worker, started, $14, outcome, failure::json, wait_ms, fetch_ms, queue_ms, render_ms,
-              store_ms, source_bytes, output_bytes
+            INSERT INTO earlier_attempt(job_id, number, worker, started_at, finished_at, outcome, failure, \(Self.times))
+            SELECT job, number, worker, started, $14, outcome, failure::json, \(Self.times)
             FROM unnest($1::bigint[], $2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
               $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
-              AS ended(job, number, worker, started, outcome, failure, wait_ms, fetch_ms, queue_ms, render_ms, store_ms,
-                source_bytes, output_bytes)
+              AS ended(job, number, worker, started, outcome, failure, \(Self.times))
             """,
             [
                 SQLArray(attempts.map(\.task.id)), SQLArray(attempts.map(\.task.tries)),
                 SQLArray(attempts.map(\.task.worker)), SQLArray(attempts.map(\.task.attemptedAt)),
                 SQLArray(attempts.map(\.outcome.rawValue)), SQLArray(attempts.map(\.failure)),
-                times(\.waitMilliseconds), times(\.fetchMilliseconds), times(\.queueMilliseconds),
-                times(\.renderMilliseconds), times(\.storeMilliseconds), times(\.sourceBytes), times(\.outputBytes),
-                now,
-            ],
+            ] + AttemptTimings.columns(attempts.map(\.timings)) + [now],
             prepared: true
         )
     }
+
+    private static let times = AttemptTimings.columnNames
 
     private var heads: Connection.Statement? {
         guard !ledger.heads.isEmpty else { return nil }
@@ -106,20 +113,26 @@ extension Database {
         )
     }
 
-    private var counts: [Connection.Statement] {
-        let queues = ledger.queues.filter { $0.value.changes.contains { $0 != 0 } }
-        guard !queues.isEmpty else { return [] }
-        // One text for every transaction, so that it is prepared.
-        let columns = queues.map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
-        let lists = (0..<11).map { column in "$\(column + 1)::bigint[]" }.joined(separator: ", ")
-        return [
-            .init(
-                "INSERT INTO queue_delta SELECT * FROM unnest(\(lists))",
-                (0..<11).map { column in SQLArray(columns.map { $0[column] }) },
-                prepared: true
-            )
-        ]
+    /// Enters the changes of counts and those of jobs, by one statement, whose text is always the same, so that it is
+    /// prepared.
+    private var entries: Connection.Statement? {
+        let columns = ledger.queues.filter { $0.value.changes.contains { $0 != 0 } }
+            .map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
+        let counts = (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
+        guard !ledger.changes.isEmpty else {
+            return columns.isEmpty ? nil : .init(Self.counting, counts, prepared: true)
+        }
+        let changes = [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code))]
+        return .init(
+            "WITH counted AS (\(Self.counting)) INSERT INTO new_change(jobs, states, at) VALUES ($12, $13, $14)",
+            counts + changes + [now],
+            prepared: true
+        )
     }
+
+    private static let counting = """
+        INSERT INTO queue_delta SELECT * FROM unnest(\((1...11).map { "$\($0)::bigint[]" }.joined(separator: ", ")))
+        """
 
     private var failures: [Connection.Statement] {
         guard !ledger.counters.isEmpty else { return [] }

@@ -50,9 +50,13 @@ struct Ledger {
         let queue, key: Int64
     }
 
-    /// The tasks of the group's claims that are still valid, by token.
+    /// The tasks of the group's held claims that are still valid, by token.
     var claimed: [String: TaskRow] = [:]
-    /// Running tasks that have ended and are still to be deleted.
+    /// The jobs that were completed beforehand, by token.
+    var completed: [String: CompletedTask] = [:]
+    /// Held claims whose jobs are still to be completed.
+    var completions: [Completion] = []
+    /// Running tasks that have ended in another way and are still to be deleted.
     var ended: [Int64] = []
     var outcomes: [Outcome] = []
     var attempts: [Attempt] = []
@@ -82,16 +86,20 @@ extension Database {
 
     /// Records a job's change of state, where nil means that it has no row, for counts and the change feed.
     func move(_ task: TaskRow, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[task.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
-        if let to {
-            ledger.changes.append(Ledger.Change(job: task.id, state: to))
-            ledger.queues[task.queue, default: Ledger.Counts()].enter(to)
-            // What waits has a due time, and what ends makes room for others of its key or queue.
-            if !to.isFinal && to != .running || task.key != 0 || ledger.limitedQueues.contains(task.queue) {
-                ledger.wakesWorkers = ledger.wakesWorkers || to != .running
-            }
-        }
+        move(task.id, in: task.queue, key: task.key, from: from, to: to)
         if to == .available { raise(task) }
+    }
+
+    /// Does the same for a job that does not become available.
+    func move(_ id: Int64, in queue: Int64, key: Int64, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+        guard let to else { return }
+        ledger.changes.append(Ledger.Change(job: id, state: to))
+        ledger.queues[queue, default: Ledger.Counts()].enter(to)
+        // What waits has a due time, and what ends makes room for others of its key or queue.
+        if !to.isFinal && to != .running || key != 0 || ledger.limitedQueues.contains(queue) {
+            ledger.wakesWorkers = ledger.wakesWorkers || to != .running
+        }
     }
 
     /// Records an outcome that had no task before.

@@ -5,7 +5,7 @@ internal import Foundation
 extension PostgreSQLStore {
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
-        return try await settle(claim) { db in
+        return try await settle(.holds(claim)) { db in
             let task = try db.task(of: claim)
             try db.noteUse(of: ingredients)
             return BegunFetch(
@@ -27,7 +27,7 @@ extension PostgreSQLStore {
         request.source = CameoURI.blob(digest).text
         let new = try NewJob(request)
         let blob = try await prepare(data, digest: digest, mediaType: nil)
-        try await settle(claim) { db in
+        try await settle(.holds(claim)) { db in
             _ = try db.task(of: claim)
             try blob.insert(db)
             try db.need(digest.hex, for: claim.jobID)

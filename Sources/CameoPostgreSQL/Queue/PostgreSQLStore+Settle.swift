@@ -8,7 +8,7 @@ extension PostgreSQLStore {
         as end: AttemptEnd,
         timings: AttemptTimings
     ) async throws(StoreError) -> Settlement {
-        try await settle(claim) { db in
+        try await settle(.holds(claim)) { db in
             switch end {
             case .retry(let failure, let time):
                 try db.settle(claim, as: .retryable(at: time.milliseconds), failure: failure, timings: timings)
@@ -44,17 +44,23 @@ extension PostgreSQLStore {
             prepared.append((thumbnail, blob))
         }
         let blobs = prepared
+        let measured: @Sendable () -> AttemptTimings = {
+            var measured = timings
+            measured.storeMilliseconds = started.duration(to: .now).milliseconds
+            return measured
+        }
         // Whether bytes outside of the database are sound cannot be found out inside the transaction.
         var checked: [BlobDigest: Bool] = [:]
+        let use: ClaimUse = storage == nil ? .completes(claim, timings: measured) : .holds(claim)
         while true {
             let known = checked
-            let unknown = try await settle(claim) { db -> [BlobDigest] in
-                _ = try db.task(of: claim)
+            let unknown = try await settle(use) { db -> [BlobDigest] in
                 let same = try SameThumbnails(blobs.map(\.thumbnail), provenance, known, db)
-                guard same.unknown.isEmpty else { return same.unknown }
-                var timings = timings
-                timings.storeMilliseconds = started.duration(to: .now).milliseconds
-                try db.settle(claim, as: .completed, failure: nil, timings: timings)
+                if let first = same.unknown.first {
+                    _ = try self.bytesStorage(for: first)
+                    return same.unknown
+                }
+                try db.complete(claim, timings: measured())
                 try db.store(blobs, renewing: same.sound, from: provenance, jobID: claim.jobID)
                 return []
             }
@@ -64,16 +70,14 @@ extension PostgreSQLStore {
     }
 }
 
-/// How a claim is settled.
+/// How a claim is settled whose job is not completed.
 enum SettledOutcome {
-    case completed
     case retryable(at: Int64)
     case discarded
     case released
 
     var ofAttempt: JobAttempt.Outcome {
         switch self {
-        case .completed: .completed
         case .retryable: .retryable
         case .discarded: .discarded
         case .released: .released
@@ -89,7 +93,6 @@ extension Database {
         var task = try takeTask(of: claim)
         try close(task, as: outcome.ofAttempt, failure: failure, timings: timings)
         switch outcome {
-        case .completed: try end(task, from: .running, End(state: .completed))
         case .discarded: try end(task, from: .running, End(state: .discarded, failure: failure))
         case .retryable(let time):
             if let failure { fail(failure.code, .retriedFailures) }

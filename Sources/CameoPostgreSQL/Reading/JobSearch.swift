@@ -73,7 +73,7 @@ struct JobSearch: Sendable {
             conditions.require(
                 """
                 failed IS NOT NULL AND (
-                  SELECT failure ->> 'code' FROM attempt WHERE job_id = task.id AND number = task.failed) IN
+                  SELECT failure ->> 'code' FROM earlier_attempt WHERE job_id = task.id AND number = task.failed) IN
                 """,
                 anyOf: filter.codes.map(\.rawValue)
             )

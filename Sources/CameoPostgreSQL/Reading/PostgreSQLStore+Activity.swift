@@ -49,8 +49,8 @@ extension PostgreSQLStore {
 
     /// The stages of an attempt in their order, each with its time in milliseconds.
     private static let stageTimes: [(stage: StatusReport.StageTimes.Stage, milliseconds: String)] = [
-        (.wait, "greatest(0, ended.attempted_at - ended.available_at)"), (.fetch, "fetch_ms"), (.queue, "queue_ms"),
-        (.render, "render_ms"), (.store, "store_ms"),
+        (.wait, "greatest(0, ended.attempted_at - ended.available_at)"), (.fetch, "attempt.fetch_ms"),
+        (.queue, "attempt.queue_ms"), (.render, "attempt.render_ms"), (.store, "attempt.store_ms"),
     ]
 
     /// The times of the jobs that were completed last.
@@ -58,9 +58,13 @@ extension PostgreSQLStore {
         let rows = try db.query(
             """
             SELECT \(stageTimes.map(\.milliseconds).joined(separator: ", "))
-            FROM (SELECT id, attempted_at, available_at FROM outcome
-                WHERE state = 4 ORDER BY finalized_at DESC LIMIT $1) AS ended
-              JOIN attempt ON attempt.job_id = ended.id AND attempt.started_at = ended.attempted_at
+            FROM (SELECT * FROM outcome WHERE state = 4 ORDER BY finalized_at DESC LIMIT $1) AS ended
+              CROSS JOIN LATERAL (
+                SELECT ended.fetch_ms, ended.queue_ms, ended.render_ms, ended.store_ms WHERE ended.number IS NOT NULL
+                UNION ALL
+                -- Of a job that came from another store.
+                SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
+                WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
             """,
             [newest]
         )
@@ -79,8 +83,8 @@ extension PostgreSQLStore {
             SELECT code, count(*), max(id) FROM (
               (SELECT id, code FROM outcome WHERE state = 5 ORDER BY finalized_at DESC LIMIT $1)
               UNION ALL
-              (SELECT task.id, attempt.failure ->> 'code'
-                FROM task JOIN attempt ON job_id = task.id AND number = task.failed
+              (SELECT task.id, failed.failure ->> 'code'
+                FROM task JOIN earlier_attempt AS failed ON job_id = task.id AND number = task.failed
                 WHERE task.failed IS NOT NULL ORDER BY task.id DESC LIMIT $1)) AS failed
             GROUP BY code ORDER BY 2 DESC, code COLLATE "C" LIMIT $2
             """,

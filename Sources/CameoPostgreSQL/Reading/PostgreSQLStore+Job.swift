@@ -23,7 +23,7 @@ extension PostgreSQLStore {
               coalesce(task.crash_count, outcome.crash_count, 0), created_at,
               coalesce(task.due, outcome.available_at, greatest(created_at, time_field(request, 'runAt'))),
               coalesce(task.attempted_at, outcome.attempted_at), outcome.finalized_at, task.worker,
-              coalesce(outcome.failure, (SELECT failure FROM attempt WHERE job_id = task.id AND number = task.failed)),
+              coalesce(outcome.failure, (SELECT failure FROM earlier_attempt WHERE job_id = task.id AND number = task.failed)),
               outcome.superseded_by, request::text, accepted.thumbnails::text,
               (SELECT digest FROM upload WHERE job_id = job.id)
             FROM job LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id

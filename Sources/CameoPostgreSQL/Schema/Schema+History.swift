@@ -1,3 +1,5 @@
+internal import CameoModel
+
 extension Schema {
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
@@ -18,7 +20,13 @@ extension Schema {
           failure json,
           code text COLLATE "C" CHECK ((code IS NULL) = (failure IS NULL)),
           superseded_by bigint CHECK (superseded_by IS NULL OR state = 6),
+          -- The attempt that ended with the job, if one did; see `attempt`.
+          number integer CHECK (number >= 1),
+          worker text COLLATE "C",
+        \(timeColumns),
           PRIMARY KEY (id, finalized_at),
+          CONSTRAINT "an attempt must have a number, a worker and a start" CHECK (
+            (number IS NULL) = (worker IS NULL) AND (number IS NULL OR attempted_at IS NOT NULL)),
           CONSTRAINT "a discarded job must have a failure" CHECK (state <> 5 OR failure IS NOT NULL)
         ) PARTITION BY RANGE (finalized_at);
         CREATE TABLE outcome_other PARTITION OF outcome DEFAULT;
@@ -28,8 +36,9 @@ extension Schema {
         CREATE INDEX outcome_queue ON outcome(queue, id);
         CREATE INDEX outcome_code ON outcome(code, id) WHERE code IS NOT NULL;
 
-        -- One row per attempt, written when it ends.
-        CREATE TABLE attempt(
+        -- The attempts that did not end with their jobs, a row each, written when they end. Most jobs need one attempt, and
+        -- a second row for it would cost as much as the outcome.
+        CREATE TABLE earlier_attempt(
           job_id bigint NOT NULL,
           number integer NOT NULL CHECK (number >= 1),
           worker text COLLATE "C" NOT NULL,
@@ -38,17 +47,15 @@ extension Schema {
           outcome text COLLATE "C" NOT NULL CHECK (
             outcome IN ('completed', 'retryable', 'discarded', 'cancelled', 'released', 'interrupted')),
           failure json,
-          -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
-          wait_ms bigint,
-          fetch_ms bigint,
-          queue_ms bigint,
-          render_ms bigint,
-          store_ms bigint,
-          source_bytes bigint,
-          output_bytes bigint,
+        \(timeColumns),
           PRIMARY KEY (job_id, number, finished_at)
         ) PARTITION BY RANGE (finished_at);
-        CREATE TABLE attempt_other PARTITION OF attempt DEFAULT;
+        CREATE TABLE earlier_attempt_other PARTITION OF earlier_attempt DEFAULT;
+        -- All attempts that have ended.
+        CREATE VIEW attempt AS
+          SELECT \(attemptColumns) FROM earlier_attempt
+          UNION ALL
+          SELECT \(finalAttempt) FROM outcome WHERE number IS NOT NULL;
         -- Those of the first weeks; maintenance goes on.
         DO $$
           DECLARE week bigint := 604800000;
@@ -56,7 +63,7 @@ extension Schema {
             FOR number IN now_ms() / week .. now_ms() / week + 4 LOOP
               EXECUTE format('CREATE TABLE outcome_w%s PARTITION OF outcome FOR VALUES FROM (%s) TO (%s)',
                 number, number * week, (number + 1) * week);
-              EXECUTE format('CREATE TABLE attempt_w%s PARTITION OF attempt FOR VALUES FROM (%s) TO (%s)',
+              EXECUTE format('CREATE TABLE earlier_attempt_w%s PARTITION OF earlier_attempt FOR VALUES FROM (%s) TO (%s)',
                 number, number * week, (number + 1) * week);
             END LOOP;
           END $$;
@@ -69,7 +76,7 @@ extension Schema {
             DELETE FROM task USING removed WHERE task.id = removed.id;
             DELETE FROM accepted USING removed WHERE accepted.id = removed.id;
             DELETE FROM outcome USING removed WHERE outcome.id = removed.id;
-            DELETE FROM attempt USING removed WHERE attempt.job_id = removed.id;
+            DELETE FROM earlier_attempt USING removed WHERE earlier_attempt.job_id = removed.id;
             RETURN NULL;
           END $$;
         CREATE TRIGGER job_is_removed AFTER DELETE ON job REFERENCING OLD TABLE AS removed
@@ -132,5 +139,25 @@ extension Schema {
           stop_mode text CHECK (stop_mode IN ('drain', 'stop')),
           CONSTRAINT "a stop request must have a mode" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
         ) WITH (fillfactor = 50);
+        """
+
+    private static let timeColumns = """
+          -- Times spent waiting for a host or memory, fetching, waiting for a renderer, rendering, and storing.
+          wait_ms bigint,
+          fetch_ms bigint,
+          queue_ms bigint,
+          render_ms bigint,
+          store_ms bigint,
+          source_bytes bigint,
+          output_bytes bigint
+        """
+
+    /// The columns of `attempt` and `earlier_attempt`.
+    static let attemptColumns = "job_id, number, worker, started_at, finished_at, outcome, failure, \(AttemptTimings.columnNames)"
+    /// The same of the attempt in a row of `outcome`, which ended as the job did.
+    static let finalAttempt = """
+        id, number, worker, attempted_at, finalized_at,
+            CASE state WHEN 4 THEN 'completed' WHEN 5 THEN 'discarded' ELSE 'cancelled' END, failure,
+            \(AttemptTimings.columnNames)
         """
 }

@@ -10,7 +10,7 @@ extension Schema {
     static let ownersFunctions = """
         CREATE FUNCTION history_time(history text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
           BEGIN
-            RETURN CASE history WHEN 'outcome' THEN 'finalized_at' WHEN 'attempt' THEN 'finished_at' END;
+            RETURN CASE history WHEN 'outcome' THEN 'finalized_at' WHEN 'earlier_attempt' THEN 'finished_at' END;
           END $$;
 
         -- Makes a week's partition, unless the default one has rows of that week: they would have to be moved.

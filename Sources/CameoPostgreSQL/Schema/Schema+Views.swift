@@ -27,8 +27,8 @@ extension Schema {
               greatest(job.created_at, time_field(request, 'runAt')))) AS available_at,
             time_text(coalesce(task.attempted_at, outcome.attempted_at)) AS attempted_at,
             time_text(outcome.finalized_at) AS finalized_at,
-            coalesce(code, attempt.failure ->> 'code') AS failure_code,
-            field(coalesce(outcome.failure, attempt.failure), 'message') AS failure_message,
+            coalesce(code, failed.failure ->> 'code') AS failure_code,
+            field(coalesce(outcome.failure, failed.failure), 'message') AS failure_message,
             superseded_by,
             (SELECT coalesce(json_agg(\(thumbnail) ORDER BY place), '[]'::json)
               FROM json_array_elements(accepted.thumbnails) WITH ORDINALITY AS wanted(item, place)
@@ -38,7 +38,7 @@ extension Schema {
             LEFT JOIN task ON task.id = job.id
             LEFT JOIN outcome ON outcome.id = job.id
             LEFT JOIN accepted ON accepted.id = job.id
-            LEFT JOIN attempt ON attempt.job_id = task.id AND attempt.number = task.failed;
+            LEFT JOIN earlier_attempt AS failed ON failed.job_id = task.id AND failed.number = task.failed;
 
         -- One row for each job of each batch.
         CREATE VIEW batch_status AS

@@ -30,8 +30,8 @@ extension PostgreSQLStore {
         seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await settle(claim) { db in
-            try db.settle(claim, as: .completed, failure: nil, timings: timings)
+        try await settle(.completes(claim) { timings }) { db in
+            try db.complete(claim, timings: timings)
             guard !thumbnails.isEmpty else { return }
             let known = try db.existing(thumbnails)
             if let missing = thumbnails.first(where: { !known.contains($0.text) }) {
