@@ -92,7 +92,16 @@ struct SQLArray: SQLConvertible {
     }
 
     init(_ numbers: some Sequence<Int64?>) {
-        self.init(items: numbers) { number, list in list += String(number).utf8 }
+        self.init(items: numbers) { number, list in
+            let start = list.endIndex
+            var rest = number.magnitude
+            repeat {
+                list.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            } while rest > 0
+            if number < 0 { list.append(UInt8(ascii: "-")) }
+            list[start...].reverse()
+        }
     }
 
     init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }
@@ -119,6 +128,7 @@ struct SQLArray: SQLConvertible {
 
     private init<Item>(items: some Sequence<Item?>, _ append: (Item, inout [UInt8]) -> Void) {
         var list = [UInt8(ascii: "{")]
+        list.reserveCapacity(16 * items.underestimatedCount)
         for item in items {
             if list.count > 1 { list.append(UInt8(ascii: ",")) }
             if let item { append(item, &list) } else { list += "NULL".utf8 }

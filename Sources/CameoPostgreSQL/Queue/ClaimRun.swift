@@ -126,12 +126,13 @@ struct ClaimRun {
     }
 
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
+        let token = Self.newToken()
         let rows = try db.query(
             "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
-            [lane.lane, lane.beyond, bound, many, Self.newToken(), worker, db.now],
+            [lane.lane, lane.beyond, bound, many, token, worker, db.now],
             prepared: true
         )
-        try add(rows, from: (lane.queueName, lane.isBackground))
+        try add(rows, of: token, from: Origin(lane))
         return rows.count
     }
 
@@ -187,10 +188,11 @@ struct ClaimRun {
         _ limit: Int,
         attemptedBefore time: Int64?,
         _ db: Database
-    ) throws -> [(task: Int64, queue: String, isBackground: Bool)] {
+    ) throws -> [(task: Int64, origin: Origin)] {
         try db.query(
             """
-            SELECT task.id, queue.name, queue.background FROM task JOIN queue ON queue.id = task.queue
+            SELECT task.id, queue.id, queue.name, queue.background, task.key
+            FROM task JOIN queue ON queue.id = task.queue
             WHERE task.state = 1 AND task.crash_count >= 3 AND NOT paused AND queue.opens_at = 0
               AND (max_running IS NULL
                 OR max_running > (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.state = 2))
@@ -202,7 +204,10 @@ struct ClaimRun {
             """,
             [time, queues.map { SQLArray($0) }, limit, background == .included]
         )
-        .map { (task: try $0[0], queue: try $0[1], isBackground: try $0[2]) }
+        .map { row in
+            let origin = Origin(queue: try row[1], queueName: try row[2], isBackground: try row[3], key: try row[4])
+            return (task: try row[0], origin: origin)
+        }
     }
 
     /// Claims poison jobs.
@@ -216,59 +221,71 @@ struct ClaimRun {
             let locked = "SELECT id FROM task WHERE id = $1 AND state = 1 FOR UPDATE SKIP LOCKED"
             // Another transaction changes it, and wakes workers.
             guard try db.row(locked, [next.task]) != nil else { break }
+            let (token, origin) = (Self.newToken(), next.origin)
             let rows = try db.query(
                 "SELECT * FROM take_jobs($1::bigint[], $2, $3, $4)",
-                [SQLArray([next.task]), Self.newToken(), worker, db.now]
+                [SQLArray([next.task]), token, worker, db.now]
             )
-            try add(rows, from: (next.queue, next.isBackground))
-            let task = try rows.first.map { try TaskRow($0) }
-            if let task {
-                try Rates.spend(1, .queue, task.queue, db)
-                if task.key != 0 { try Rates.spend(1, .key, task.key, db) }
+            try add(rows, of: token, from: origin)
+            if !rows.isEmpty {
+                try Rates.spend(1, .queue, origin.queue, db)
+                if origin.key != 0 { try Rates.spend(1, .key, origin.key, db) }
             }
             left -= 1
-            if next.isBackground { leftOfBackground -= 1 }
+            if origin.isBackground { leftOfBackground -= 1 }
         }
         return jobs
     }
 
     // MARK: - Claimed jobs
 
+    /// Where jobs are claimed from.
+    struct Origin {
+        let queue: Int64
+        let queueName: String
+        let isBackground: Bool
+        let key: Int64
+    }
+
     /// What the tokens of jobs that are claimed by one statement begin with. With the place of a job it has no more than
     /// 15 bytes, so that such a text needs no memory of its own.
     private static func newToken() -> String { String(UInt64.random(in: 0..<3_656_158_440_062_976), radix: 36) }
 
-    /// Adds the rows of `take_jobs`, by rank.
-    private mutating func add(_ rows: [Row], from queue: (name: String, isBackground: Bool)) throws {
-        let tasks = try rows.map(TaskRow.init)
+    /// Adds the rows of `take_jobs` or `claim_lane`, by rank. `token` is what their tokens begin with.
+    private mutating func add(_ rows: [Row], of token: String, from origin: Origin) throws {
+        let tasks = try rows.map(ClaimedTask.init).sorted { $0.place < $1.place }
         let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
-        for index in tasks.indices.sorted(by: { tasks[$0].rank < tasks[$1].rank }) {
-            let (task, row) = (tasks[index], rows[index])
-            db.move(task, from: .available, to: .running)
-            guard let token = task.token else { throw StoreError.failed("job \(task.id) was claimed without a token") }
+        for task in tasks {
+            db.move(task.id, in: origin.queue, key: origin.key, from: .available, to: .running)
             let upload = task.upload.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
-                    claim: Claim(jobID: task.id, token: token),
-                    request: try row[20],
+                    claim: Claim(jobID: task.id, token: "\(token)-\(task.place)"),
+                    request: task.request,
                     refresh: task.refresh,
-                    queue: queue.name,
-                    isBackground: queue.isBackground,
+                    queue: origin.queueName,
+                    isBackground: origin.isBackground,
                     attempt: task.attempt,
                     maxAttempts: task.maxAttempts,
                     crashCount: task.crashCount,
                     previousFailure: failures[task.id],
                     uploadedBytes: task.upload == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
                     uploadedBlob: upload?.blob,
-                    createdAt: Date(milliseconds: try row[21]),
+                    createdAt: Date(milliseconds: task.createdAt),
                     availableAt: Date(milliseconds: task.due),
                     begun: BegunFetch(
-                        sourceSeen: try row[22],
+                        sourceSeen: task.sourceSeen,
                         after: task.fetchAfter,
                         isFirstAttempt: task.tries == 1
                     )
                 )
             )
         }
+    }
+}
+
+extension ClaimRun.Origin {
+    fileprivate init(_ lane: OpenLane) {
+        self.init(queue: lane.queue, queueName: lane.queueName, isBackground: lane.isBackground, key: lane.key)
     }
 }

@@ -5,7 +5,7 @@ internal import CameoStore
 // statements of their own, which others need not pay for.
 extension Database {
     /// The last failures of jobs that have failed, by job.
-    func lastFailures(of tasks: [TaskRow]) throws -> [Int64: JobFailure] {
+    func lastFailures(of tasks: [ClaimedTask]) throws -> [Int64: JobFailure] {
         let failed = tasks.filter { $0.failed != nil }
         guard !failed.isEmpty else { return [:] }
         let rows = try query(
@@ -22,7 +22,7 @@ extension Database {
     }
 
     /// The sizes of uploads, and the blobs that were made from them, by upload.
-    func uploads(of tasks: [TaskRow]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
+    func uploads(of tasks: [ClaimedTask]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
         let uploads = tasks.compactMap(\.upload)
         guard !uploads.isEmpty else { return [:] }
         let rows = try query(

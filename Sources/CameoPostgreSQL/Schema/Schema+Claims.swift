@@ -57,8 +57,8 @@ extension Schema {
             WHERE open.room IS NULL OR open.room > 0;
           END $$;
 
-        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this call has, and the number of
-        -- a fetch that begins now.
+        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this call has and its place in the
+        -- list, and the number of a fetch that begins now.
         CREATE FUNCTION take_jobs(ids bigint[], claim text, by text, at bigint)
           RETURNS TABLE (\(claimedColumns))
           LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -132,10 +132,9 @@ extension Schema {
                 token = claim || '-' || place, worker = by
               FROM unnest(ids) WITH ORDINALITY AS wanted(id, place) JOIN job ON job.id = wanted.id
               WHERE task.id = wanted.id
-              RETURNING task.id, task.queue, task.key, task.lane, task.state, task.priority, task.due, task.attempt,
-                task.max_attempts, task.crash_count, task.tries, task.attempted_at, task.failed, task.refresh,
-                task.unique_key, task.upload, task.token, task.worker, task.hooked, task.fetch_after,
-                job.request, job.created_at, nextval('source_seen')
+              RETURNING wanted.place, task.id, task.due, task.attempt, task.max_attempts, task.crash_count, task.tries,
+                task.failed, task.refresh, task.upload, task.fetch_after, job.request, job.created_at,
+                nextval('source_seen')
         """
 
     private static let taskColumns = """
@@ -146,7 +145,8 @@ extension Schema {
         """
 
     private static let claimedColumns = """
-        \(taskColumns),
-            request json, created_at bigint, seen bigint
+        place bigint, id bigint, due bigint, attempt integer, max_attempts integer, crash_count integer,
+            tries integer, failed integer, refresh smallint, upload bigint, fetch_after bigint, request json,
+            created_at bigint, seen bigint
         """
 }
