@@ -25,8 +25,8 @@ final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long its locks are held.
     private static let largestGroup = 256
     private static let collisions = 8
-    /// How long a group is gathered, in microseconds: a fraction of a sync.
-    private static let gathering: UInt32 = 200
+    /// How long a group is gathered, in microseconds: little beside the sync of a busy disk, and nothing beside a picture.
+    private static let gathering: UInt32 = 500
 
     private struct Operation: Sendable {
         let phase: WritePhase

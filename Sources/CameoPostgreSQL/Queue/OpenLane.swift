@@ -10,8 +10,9 @@ struct OpenLane {
     let hasRate: Bool
     /// A lower bound of the lowest rank in it.
     var head: Int64
-    /// The claim has dealt with the ranks up to this one.
-    var beyond = Int64.min
+    /// The claim has dealt with the ranks up to this one. At first there was nothing below the head when the lanes were
+    /// looked at, so that the claim need not pass the dead entries that others have left there.
+    var beyond: Int64
 
     /// Whether claiming from it depends on what other claims have taken.
     var isLimited: Bool { key != 0 || room != nil || hasRate }
@@ -35,6 +36,7 @@ struct OpenLane {
         room = try row[first + 5]
         hasRate = try row[first + 6]
         head = try row[first + 7]
+        beyond = head - 1
     }
 
     /// Finds the lanes, without those of more than a number of keys in each queue.

@@ -153,7 +153,9 @@ extension Schema {
         """
 
     /// The columns of `attempt` and `earlier_attempt`.
-    static let attemptColumns = "job_id, number, worker, started_at, finished_at, outcome, failure, \(AttemptTimings.columnNames)"
+    static let attemptColumns = """
+        job_id, number, worker, started_at, finished_at, outcome, failure, \(AttemptTimings.columnNames)
+        """
     /// The same of the attempt in a row of `outcome`, which ended as the job did.
     static let finalAttempt = """
         id, number, worker, attempted_at, finalized_at,
