@@ -135,31 +135,36 @@ struct StatementTests {
         try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker, lane")
         let claim = try Claim(jobID: #require(job.id), token: "t")
         let locking = try #require(Database.locking([claim]).first)
-        let completion = Database.completing([Completion(claim: claim, timings: AttemptTimings())], now: nil)
-        let statements = [locking, completion].map { ($0.sql, $0.values.count) } + [(SameThumbnails.look, 4)]
-        for (statement, count) in statements {
-            let plan = try await keptPlan(of: statement, parameters: count, fixture)
+        let completion = ["bigint[]", "text[]", "bigint"] + Array(repeating: "bigint[]", count: 7)
+        for (statement, types) in [
+            (locking.sql, ["bigint[]", "text[]"]), (Schema.completion, completion),
+            (SameThumbnails.look, ["text[]", "text[]", "text", "text"]),
+        ] {
+            let plan = try await keptPlan(of: statement, types, fixture)
             let scans = plan.enumerated().filter { $1.contains("Scan using") || $1.contains("Bitmap Index Scan") }
             #expect(!scans.isEmpty && !plan.contains { $0.contains("Seq Scan") }, "\(plan)")
             for (index, _) in scans { #expect(plan[index + 1].contains("Index Cond"), "\(plan)") }
         }
         // The first of an index is found without a condition.
-        let look = try await keptPlan(of: ClaimOutlook.look, parameters: 5, fixture)
+        let look = try await keptPlan(
+            of: ClaimOutlook.look,
+            ["text[]", "boolean", "integer", "text", "bigint"],
+            fixture
+        )
         #expect(look.filter { $0.contains(" on task") }.allSatisfy { $0.contains("using task_due") }, "\(look)")
         #expect(look.contains { $0.contains("using task_due") }, "\(look)")
-        let heads = try await keptPlan(of: "SELECT EXISTS (\(Schema.lanesWithHeads))", parameters: 0, fixture)
+        let heads = try await keptPlan(of: "SELECT EXISTS (\(Schema.lanesWithHeads))", [], fixture)
         #expect(heads.contains { $0.contains("using lane_open") }, "\(heads)")
     }
 
-    private func keptPlan(of statement: String, parameters: Int, _ fixture: StoreFixture) async throws -> [String] {
+    /// The plan of a statement whose parameters have some types.
+    private func keptPlan(of statement: String, _ types: [String], _ fixture: StoreFixture) async throws -> [String] {
         try await fixture.store.commit { db in
             try db.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-            let (types, values) = (
-                repeatElement("unknown", count: parameters), repeatElement("NULL", count: parameters)
-            )
-            func list(_ words: some Sequence<String>) -> String {
-                parameters == 0 ? "" : "(\(words.joined(separator: ", ")))"
+            func list(_ words: [String]) -> String {
+                words.isEmpty ? "" : "(\(words.joined(separator: ", ")))"
             }
+            let values = types.map { _ in "NULL" }
             try db.execute("PREPARE kept\(list(types)) AS \(statement)")
             let plan: [String] = try db.column("EXPLAIN EXECUTE kept\(list(values))")
             try db.execute("DEALLOCATE kept")

@@ -9,8 +9,8 @@ internal import Synchronization
 // as a whole fails then, one by one.
 //
 // Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
-// at the end, in the same round trip as COMMIT. Jobs that are completed are so at the start, in that of BEGIN; other claims
-// that are settled are looked up there together, and so is what a claim has to know first.
+// at the end, in the same round trip as COMMIT. Jobs are completed together at the start, in that of BEGIN, where other
+// claims that are settled are looked up, and what a claim has to know first.
 //
 // Operations that end together are submitted one after the other, and the first would be alone in its group. So where the
 // last group had several, the next waits a moment for its own.
@@ -25,8 +25,8 @@ final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long its locks are held.
     private static let largestGroup = 256
     private static let collisions = 8
-    /// How long a group is gathered, in microseconds: little beside the sync of a busy disk, and nothing beside a picture.
-    private static let gathering: UInt32 = 500
+    /// How long a group is gathered, in microseconds: a fraction of a sync.
+    private static let gathering: UInt32 = 200
 
     private struct Operation: Sendable {
         let phase: WritePhase
@@ -58,8 +58,8 @@ final class CommitQueue: Sendable {
     }
 
     /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
-    /// last run is committed. The caller's cancellation does not affect it. `use` says what the body does with a claim, and
-    /// is prepared beforehand (``Database/task(of:)``, ``Database/complete(_:timings:)``). The result of `look` may be there too
+    /// last run is committed. The caller's cancellation does not affect it. `use` says what the body does with a claim, for
+    /// ``Database/task(of:)`` or ``Database/complete(_:timings:)``. The result of `look` may be there too
     /// (``Database/takeLook()``).
     ///
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.

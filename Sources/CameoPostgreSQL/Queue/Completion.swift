@@ -25,32 +25,12 @@ extension Database {
         // In the same order in every transaction: each locks the rows until its end.
         let sorted = completions.sorted { $0.claim.jobID < $1.claim.jobID }
         return .init(
-            completion,
+            "SELECT * FROM complete_jobs(\((1...10).map { "$\($0)" }.joined(separator: ", ")))",
             [SQLArray(sorted.map(\.claim.jobID)), SQLArray(sorted.map(\.claim.token)), now]
                 + AttemptTimings.columns(sorted.map(\.timings)),
             prepared: true
         )
     }
-
-    /// A token is one job's alone, so that the two lists need not be matched pair by pair.
-    static let completion = """
-        WITH ended AS (
-          DELETE FROM task WHERE id = ANY($1::bigint[]) AND token = ANY($2::text[])
-          RETURNING id, queue, key, priority, due, attempt, max_attempts, crash_count, tries, attempted_at, token, worker,
-            hooked),
-        clock AS (SELECT coalesce($3, now_ms()) AS now),
-        kept AS (
-          INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count, attempted_at,
-            finalized_at, number, worker, \(AttemptTimings.columnNames))
-          SELECT id, \(JobState.completed.code), queue, priority, due, attempt, max_attempts, crash_count, attempted_at,
-            now, tries, worker, \(AttemptTimings.columnNames)
-          FROM unnest($2::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-              $10::bigint[])
-              AS timed(token, \(AttemptTimings.columnNames))
-            JOIN ended ON ended.token = timed.token CROSS JOIN clock)
-        SELECT token, id, queue, key, hooked, (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = ended.queue)
-        FROM ended
-        """
 
     /// Keeps what the statement has completed, for ``complete(_:timings:)``.
     func note(completed tasks: QueryResult) throws {

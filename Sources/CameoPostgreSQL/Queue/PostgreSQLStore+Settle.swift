@@ -57,6 +57,7 @@ extension PostgreSQLStore {
             let unknown = try await settle(use) { db -> [BlobDigest] in
                 let same = try SameThumbnails(blobs.map(\.thumbnail), provenance, known, db)
                 if let first = same.unknown.first {
+                    // Without a storage, the job has been completed beforehand, and this throws.
                     _ = try self.bytesStorage(for: first)
                     return same.unknown
                 }

@@ -1,6 +1,9 @@
+internal import CameoModel
+internal import CameoStore
+
 extension Schema {
-    // DESIGN. The statements of a claim are functions, because the server keeps the plans of a function's statements also
-    // behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
+    // DESIGN. The statements of a claim and of completions are functions, because the server keeps the plans of a
+    // function's statements also behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
     // statement anew for each list of ids, because it takes a list of unknown length for a long one; so generic plans are
     // forced. Sequential scans are off in them: a plan that was made while the tables were empty must be right for a
     // million rows. No search path is set, which would cost as much as a small statement: whoever calls them has set it
@@ -90,6 +93,18 @@ extension Schema {
             END IF;
           END $$;
 
+        -- Completes the jobs whose claims are valid; returns what the rest of the transaction has to know of them.
+        CREATE FUNCTION complete_jobs(ids bigint[], tokens text[], at bigint, waits bigint[], fetches bigint[],
+            queues bigint[], renders bigint[], stores bigint[], sources bigint[], outputs bigint[])
+          RETURNS TABLE (token text, id bigint, queue bigint, key bigint, hooked boolean, limited boolean)
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+        AS $$
+          #variable_conflict use_column
+          BEGIN
+            RETURN QUERY
+            \(completion);
+          END $$;
+
         -- Makes jobs available whose time has come, the earliest first.
         CREATE FUNCTION promote_due(at bigint, many bigint)
           RETURNS TABLE (before smallint, \(taskColumns))
@@ -108,6 +123,25 @@ extension Schema {
               task.refresh, task.unique_key, task.upload, task.token, task.worker, task.hooked,
               task.fetch_after;
           END $$;
+        """
+
+    /// What `complete_jobs` does. A token is one job's alone, so that the two lists need not be matched pair by pair.
+    static let completion = """
+        WITH ended AS (
+              DELETE FROM task WHERE id = ANY($1) AND token = ANY($2)
+              RETURNING id, queue, key, priority, due, attempt, max_attempts, crash_count, tries, attempted_at, token,
+                worker, hooked),
+            clock AS (SELECT coalesce($3, now_ms()) AS now),
+            kept AS (
+              INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
+                attempted_at, finalized_at, number, worker, \(AttemptTimings.columnNames))
+              SELECT id, \(JobState.completed.code), queue, priority, due, attempt, max_attempts, crash_count,
+                attempted_at, now, tries, worker, \(AttemptTimings.columnNames)
+              FROM unnest($2, $4, $5, $6, $7, $8, $9, $10) AS timed(token, \(AttemptTimings.columnNames))
+                JOIN ended ON ended.token = timed.token CROSS JOIN clock)
+            SELECT token, id, queue, key, hooked,
+              (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = ended.queue)
+            FROM ended
         """
 
     /// The lanes of keys that have available jobs. Their index has only these; that of keys has every lane of one.
