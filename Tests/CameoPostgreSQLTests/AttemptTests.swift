@@ -61,4 +61,56 @@ struct AttemptTests {
         #expect(try await fixture.sql("SELECT count(*) FROM earlier_attempt") == "0")
         #expect(try await fixture.store.job(id).attempts?.map(\.outcome) == [.cancelled])
     }
+
+    /// A move reads them page by page, wherever they are.
+    @Test(arguments: [1, 2, 3, 100])
+    func pagesOfAllAttemptsHaveEachOnceInOrder(limit: Int) async throws {
+        let store = fixture.store
+        for retries in [0, 2, 0, 0, 3, 1, 0] {
+            try await fixture.enqueue()
+            for _ in 0..<retries {
+                let again = AttemptEnd.retry(Self.failure, at: Date(milliseconds: 0))
+                _ = try await store.settle(try await claim(), as: again, timings: timings(1))
+            }
+            try await store.complete(try await claim(), with: .kept([], nil), timings: timings(2))
+        }
+        // These have only earlier ones, and none.
+        try await fixture.enqueue(2)
+        let later = AttemptEnd.retry(Self.failure, at: Date(milliseconds: 4_000_000_000_000))
+        _ = try await store.settle(try await claim(), as: later, timings: timings(3))
+        _ = try await store.cancel(9)
+        var (found, cursor) = ([[StoreValue]](), StoreCursor?.none)
+        while true {
+            let page = try await store.records(of: .attempt, after: cursor, limit: limit)
+            found += page.map { Array($0.values.prefix(2)) }
+            guard page.count == limit, let last = page.last else { break }
+            cursor = last.cursor
+        }
+        let all = try await fixture.sql("SELECT job_id || '.' || number FROM attempt ORDER BY job_id, number")
+        let numbers = found.map { values in
+            values.map { if case .integer(let number) = $0 { "\(number)" } else { "?" } }.joined(separator: ".")
+        }
+        #expect(numbers == all.split(separator: "\n").map(String.init))
+        #expect(numbers.count == 14)
+    }
+
+    /// Whoever has ended or released a job in the same transaction has taken its claim.
+    @Test(arguments: [true, false])
+    func aClaimIsLostToWhatCameBeforeInItsTransaction(ends: Bool) async throws {
+        try await fixture.enqueue()
+        let claim = try await claim()
+        try await fixture.store.settle(.holds(claim)) { db in
+            let task = try db.task(of: claim)
+            if ends {
+                try db.end(task, from: .running, End(state: .cancelled))
+            } else {
+                _ = try db.giveBack(task, deaths: 0)
+            }
+            #expect(throws: StoreError.leaseLost(jobID: claim.jobID)) {
+                try db.complete(claim, timings: AttemptTimings())
+            }
+        }
+        #expect(try await fixture.store.job(claim.jobID).state == (ends ? .cancelled : .available))
+        #expect(try await fixture.wrongCounts() == "")
+    }
 }

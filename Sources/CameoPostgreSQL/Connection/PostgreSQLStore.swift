@@ -137,7 +137,7 @@ package final class PostgreSQLStore: Sendable {
     }
 
     /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
-    /// written together after it. ``Database/task(of:)`` has the task of a held claim.
+    /// written together, before it or after it. ``Database/task(of:)`` has the task of a held claim.
     func settle<Value: Sendable>(
         _ use: ClaimUse,
         _ body: @escaping @Sendable (Database) throws -> Value

@@ -78,6 +78,21 @@ extension RecordKind {
             // Many are in a row.
             return "SELECT \(columns) FROM changes_since(\(cursor == nil ? "0" : marks), \(last)) ORDER BY \(order)"
         }
+        if self == .attempt {
+            // Those in outcomes only up to the last of the others: a view of both would be sorted anew for each page.
+            let final = cursor == nil ? "" : "AND (id, number) > (\(marks))"
+            return """
+                WITH earlier AS MATERIALIZED (SELECT \(Schema.attemptColumns) FROM earlier_attempt \(condition) \(limit))
+                SELECT \(columns) FROM (
+                  SELECT * FROM earlier
+                  UNION ALL
+                  (SELECT \(Schema.finalAttempt) FROM outcome
+                    WHERE number IS NOT NULL \(final) AND id <= (
+                      SELECT CASE WHEN count(*) < \(last) THEN 9223372036854775807 ELSE max(job_id) END FROM earlier)
+                    ORDER BY id LIMIT \(last))) AS attempt
+                \(limit)
+                """
+        }
         guard let size else { return "SELECT \(columns) FROM \(rows) \(condition) \(limit)" }
         return """
             SELECT \(columns) FROM (

@@ -7,15 +7,6 @@ struct Completion {
     let timings: AttemptTimings
 }
 
-/// A job that was completed, as far as counts, keys and hooks have to know.
-struct CompletedTask {
-    let id: Int64
-    let queue: Int64
-    let key: Int64
-    /// Whether its end is to be delivered to hooks.
-    let isHooked: Bool
-}
-
 // DESIGN. Nearly all jobs end by completion, so one statement does all that this takes: it removes the tasks whose claims
 // are valid (invariant I1), and writes their history out of what the tasks have. Nothing is looked up before, and only
 // what the rest of the transaction needs is returned.
@@ -32,12 +23,13 @@ extension Database {
         )
     }
 
-    /// Keeps what the statement has completed, for ``complete(_:timings:)``.
+    /// Records the ends of the jobs that the statement has completed, for ``complete(_:timings:)``.
     func note(completed tasks: QueryResult) throws {
         for row in tasks.rows {
-            let task = CompletedTask(id: try row[1], queue: try row[2], key: try row[3], isHooked: try row[4])
-            ledger.completed[try row[0]] = task
-            if try row[5] == true { ledger.limitedQueues.insert(task.queue) }
+            let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
+            if try row[5] == true { ledger.limitedQueues.insert(queue) }
+            ledger.completed.insert(token)
+            try noteCompletion(of: id, in: queue, key: try row[3], isHooked: try row[4])
         }
     }
 
@@ -45,15 +37,14 @@ extension Database {
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``
     func complete(_ claim: Claim, timings: @autoclosure () -> AttemptTimings) throws {
-        let task: CompletedTask
-        if let done = ledger.completed.removeValue(forKey: claim.token) {
-            task = done
-        } else {
-            let held = try takeTask(of: claim)
-            task = CompletedTask(id: held.id, queue: held.queue, key: held.key, isHooked: held.isHooked)
-            ledger.completions.append(Completion(claim: claim, timings: timings()))
-        }
-        move(task.id, in: task.queue, key: task.key, from: .running, to: .completed)
-        if task.isHooked { try Hooks.enter(task.id, End(state: .completed), self) }
+        guard ledger.completed.remove(claim.token) == nil else { return }
+        let task = try takeTask(of: claim)
+        ledger.completions.append(Completion(claim: claim, timings: timings()))
+        try noteCompletion(of: task.id, in: task.queue, key: task.key, isHooked: task.isHooked)
+    }
+
+    private func noteCompletion(of id: Int64, in queue: Int64, key: Int64, isHooked: Bool) throws {
+        move(id, in: queue, key: key, from: .running, to: .completed)
+        if isHooked { try Hooks.enter(id, End(state: .completed), self) }
     }
 }

@@ -13,7 +13,9 @@ extension Database {
     /// state; nil if it has no task.
     func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         switch before {
-        case .running: ledger.ended.append(task.id)
+        case .running:
+            loseClaim(of: task)
+            ledger.ended.append(task.id)
         // At once: another job of its unique key may wait next.
         case .scheduled, .available, .retryable: try task.delete(self)
         case .completed, .discarded, .cancelled, nil: break
@@ -47,6 +49,7 @@ extension Database {
     /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to
     /// add.
     func giveBack(_ task: TaskRow, deaths: Int) throws -> Settlement {
+        loseClaim(of: task)
         var waiting = task
         waiting.state = .available
         (waiting.token, waiting.worker) = (nil, nil)

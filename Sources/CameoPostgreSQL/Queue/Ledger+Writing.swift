@@ -116,7 +116,7 @@ extension Database {
     /// Enters the changes of counts and those of jobs, by one statement, whose text is always the same, so that it is
     /// prepared.
     private var entries: Connection.Statement? {
-        let columns = ledger.queues.filter { $0.value.changes.contains { $0 != 0 } }
+        let columns = ledger.queues.filter { ($0.value.changes + $0.value.ends).contains { $0 != 0 } }
             .map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
         let counts = (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
         guard !ledger.changes.isEmpty else {

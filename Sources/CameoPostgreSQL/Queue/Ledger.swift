@@ -4,7 +4,7 @@ internal import CameoStore
 // DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the
 // history of what ended, the change feed, counts, failures by code, and the lowest rank of each lane with a key. So a
 // hundred settlements cost few statements, and the rows that many transactions share are locked for the time of one round
-// trip, the one that ends with COMMIT.
+// trip, the one that ends with COMMIT. Only the history of jobs that were completed beforehand is there already.
 //
 // The order of locks is that of the code below: lanes, counters, the version; each kind by number or name.
 struct Ledger {
@@ -52,8 +52,8 @@ struct Ledger {
 
     /// The tasks of the group's held claims that are still valid, by token.
     var claimed: [String: TaskRow] = [:]
-    /// The jobs that were completed beforehand, by token.
-    var completed: [String: CompletedTask] = [:]
+    /// The tokens of claims whose jobs were completed beforehand.
+    var completed: Set<String> = []
     /// Held claims whose jobs are still to be completed.
     var completions: [Completion] = []
     /// Running tasks that have ended in another way and are still to be deleted.
@@ -172,4 +172,7 @@ extension Database {
         }
         return task
     }
+
+    /// Forgets the claim of a task that does not run any more, so that no other operation of the group settles it.
+    func loseClaim(of task: TaskRow) { if let token = task.token { ledger.claimed[token] = nil } }
 }

@@ -2,8 +2,8 @@ internal import CameoModel
 internal import CameoStore
 
 extension Schema {
-    // DESIGN. The statements of a claim and of completions are functions, because the server keeps the plans of a
-    // function's statements also behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
+    // DESIGN. The statements of claims and completions are functions, because the server keeps the plans of a function's
+    // statements also behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
     // statement anew for each list of ids, because it takes a list of unknown length for a long one; so generic plans are
     // forced. Sequential scans are off in them: a plan that was made while the tables were empty must be right for a
     // million rows. No search path is set, which would cost as much as a small statement: whoever calls them has set it
@@ -93,11 +93,14 @@ extension Schema {
             END IF;
           END $$;
 
-        -- Completes the jobs whose claims are valid; returns what the rest of the transaction has to know of them.
+        -- Completes the jobs whose claims are valid, locking them in the order of their ids; returns what the rest of the
+        -- transaction has to know of them. Workers of this version end their jobs by it also once a newer one has changed
+        -- the tables, so it is never changed: a newer version gets another.
         CREATE FUNCTION complete_jobs(ids bigint[], tokens text[], at bigint, waits bigint[], fetches bigint[],
             queues bigint[], renders bigint[], stores bigint[], sources bigint[], outputs bigint[])
           RETURNS TABLE (token text, id bigint, queue bigint, key bigint, hooked boolean, limited boolean)
-          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off
+            SET plan_cache_mode = force_generic_plan
         AS $$
           #variable_conflict use_column
           BEGIN

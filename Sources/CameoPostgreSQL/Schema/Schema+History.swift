@@ -36,8 +36,8 @@ extension Schema {
         CREATE INDEX outcome_queue ON outcome(queue, id);
         CREATE INDEX outcome_code ON outcome(code, id) WHERE code IS NOT NULL;
 
-        -- The attempts that did not end with their jobs, a row each, written when they end. Most jobs need one attempt, and
-        -- a second row for it would cost as much as the outcome.
+        -- The attempts that are not in an outcome, a row each, written when they end. Most jobs need one attempt, and a
+        -- second row for it would cost as much as the outcome.
         CREATE TABLE earlier_attempt(
           job_id bigint NOT NULL,
           number integer NOT NULL CHECK (number >= 1),

@@ -1,8 +1,8 @@
 extension Schema {
     // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
     // INSERT, in the producer's own transaction beside its own rows, costs little more than its own row. `task` is the
-    // queue entry: one narrow row for each accepted, unfinished job, and all that a claim reads. `outcome` and `attempt`
-    // are history: appended once, partitioned by time.
+    // queue entry: one narrow row for each accepted, unfinished job, and all that a claim reads. `outcome` and
+    // `earlier_attempt` are history: appended once, partitioned by time.
     //
     // Times are milliseconds since 1970 by the server's clock. States are the numbers of `JobState.code`: 0 scheduled, 1
     // available, 2 running, 3 retryable, 4 completed, 5 discarded, 6 cancelled. Names compare by bytes (COLLATE "C").
