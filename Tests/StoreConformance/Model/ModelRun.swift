@@ -66,7 +66,7 @@ struct ModelRun {
         let jobs = try await engine.column(
             """
             SELECT job.id || coalesce(' ' || job_status.state || ' ' || task.priority || ' ' || due || ' '
-                || task.attempt || ' ' || task.crash_count || ' ' || coalesce(worker, '-') || ' -',
+                || task.attempt || ' ' || task.crash_count || ' ' || coalesce(task.worker, '-') || ' -',
               ' ' || job_status.state || ' ' || outcome.priority || ' ' || outcome.available_at || ' '
                 || outcome.attempt || ' ' || outcome.crash_count || ' - '
                 || coalesce(cast(outcome.superseded_by AS text), '-'),
