@@ -5,8 +5,8 @@ internal import CameoStore
 enum ClaimUse: Sendable {
     /// The job's task is locked and looked up beforehand.
     case holds(Claim)
-    /// The job is completed beforehand, in the round trip of BEGIN, if the write shares its transaction with no other
-    /// that may fail; else it is held. The write throws if the job must not be completed.
+    /// The job is completed beforehand, in the round trip of BEGIN, unless its group is run again with savepoints: then it
+    /// is held. The write throws if the job must not be completed.
     case completes(Claim, timings: @Sendable () -> AttemptTimings)
 
     var claim: Claim {
