@@ -1,6 +1,7 @@
 // libcurl's setters and getters are variadic C functions, which Swift cannot call: here is one `static inline`
 // function for each kind of argument they take. The parentheses keep libcurl's type-checking macros of the same names
-// out of the way. Constants whose macros hold a cast or an expression are invisible to Swift too and are repeated.
+// out of the way. Constants are repeated with the type that their function takes: some are macros that hold a cast or an
+// expression, which Swift cannot see, and some are an enum's in one version of libcurl and numbers in another.
 #pragma once
 #include <curl/curl.h>
 
@@ -62,4 +63,15 @@ static inline CURLcode cameo_curl_message_result(const CURLMsg *message) {
 }
 
 static const long cameo_curl_global_default = CURL_GLOBAL_DEFAULT;
+static const long cameo_curl_netrc_ignored = CURL_NETRC_IGNORED;
+static const long cameo_curl_http_1_1 = CURL_HTTP_VERSION_1_1;
+static const long cameo_curl_http_2_over_tls = CURL_HTTP_VERSION_2TLS;
+static const int cameo_curl_has_async_dns = CURL_VERSION_ASYNCHDNS;
+static const int cameo_curl_is_thread_safe = CURL_VERSION_THREADSAFE;
+static const size_t cameo_curl_write_pauses = CURL_WRITEFUNC_PAUSE;
+static const int cameo_curl_pause_ends = CURLPAUSE_CONT;
+static const unsigned int cameo_curl_header_of_response = CURLH_HEADER;
+static const unsigned int cameo_curl_url_decodes = CURLU_URLDECODE;
+static const unsigned int cameo_curl_url_has_default_port = CURLU_DEFAULT_PORT;
+static const unsigned int cameo_curl_url_as_browsers = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME;
 static const CURLversion cameo_curl_version_now = CURLVERSION_NOW;

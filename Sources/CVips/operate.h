@@ -117,5 +117,19 @@ static inline int cameo_vips_over_memory(const void *pixels, size_t size, VipsIm
     return result;
 }
 
+/// The names of a pixel's type and of its meaning, for messages; NULL if libvips knows none.
+static inline const char *cameo_vips_format_name(VipsBandFormat format) {
+    return vips_enum_nick(VIPS_TYPE_BAND_FORMAT, format);
+}
+
+static inline const char *cameo_vips_interpretation_name(VipsInterpretation space) {
+    return vips_enum_nick(VIPS_TYPE_INTERPRETATION, space);
+}
+
+/// Whether GLib ends the program after a message of this level.
+static inline int cameo_log_is_fatal(GLogLevelFlags level) {
+    return (level & (G_LOG_FLAG_FATAL | G_LOG_LEVEL_ERROR)) != 0;
+}
+
 /// Whether libvips was built with the loader of that class name, such as VipsForeignLoadSvg.
 static inline int cameo_vips_has_class(const char *name) { return g_type_from_name(name) != 0; }

@@ -14,7 +14,7 @@ enum CurlLibrary {
         guard version.version_num >= oldest else {
             throw .library("\(String(cString: version.version)) is too old; 7.85 or later is needed")
         }
-        guard version.features & CURL_VERSION_ASYNCHDNS != 0 else {
+        guard version.features & cameo_curl_has_async_dns != 0 else {
             throw .library("was built without a resolver that leaves the transfers running")
         }
     }

@@ -9,13 +9,13 @@ struct CurlURL: ~Copyable {
         /// The whole URL, without credentials and fragment after ``removeCredentials()``.
         case whole
 
-        fileprivate var code: (CURLUPart, flags: Int32) {
+        fileprivate var code: (CURLUPart, flags: UInt32) {
             switch self {
             case .scheme: (CURLUPART_SCHEME, 0)
-            case .user: (CURLUPART_USER, CURLU_URLDECODE)
-            case .password: (CURLUPART_PASSWORD, CURLU_URLDECODE)
+            case .user: (CURLUPART_USER, cameo_curl_url_decodes)
+            case .password: (CURLUPART_PASSWORD, cameo_curl_url_decodes)
             case .host: (CURLUPART_HOST, 0)
-            case .port: (CURLUPART_PORT, CURLU_DEFAULT_PORT)
+            case .port: (CURLUPART_PORT, cameo_curl_url_has_default_port)
             case .whole: (CURLUPART_URL, 0)
             }
         }
@@ -53,7 +53,7 @@ struct CurlURL: ~Copyable {
     func text(_ part: Part) -> String? {
         let (code, flags) = part.code
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, code, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(handle, code, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }
@@ -66,8 +66,7 @@ struct CurlURL: ~Copyable {
     }
 
     private static func set(_ text: String, on handle: OpaquePointer) throws(CurlURLError) {
-        let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
-        let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
+        let code = curl_url_set(handle, CURLUPART_URL, text, cameo_curl_url_as_browsers)
         guard code == CURLUE_OK else { throw CurlURLError(code) }
     }
 }

@@ -24,7 +24,7 @@ extension EasyHandle {
         case .goOn: return length
         // Any other number tells libcurl to stop, except CURL_WRITEFUNC_PAUSE.
         case .stop: return 0
-        case .pause: return Int(CURL_WRITEFUNC_PAUSE)
+        case .pause: return cameo_curl_write_pauses
         }
     }
 

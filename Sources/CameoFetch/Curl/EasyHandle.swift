@@ -76,7 +76,7 @@ final class EasyHandle {
     }
 
     /// Ends a pause. The bytes that were not taken may be offered during this call.
-    func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, CURLPAUSE_CONT)) }
+    func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, cameo_curl_pause_ends)) }
 
     func number(_ info: CURLINFO) -> Int {
         var value = 0
@@ -97,7 +97,7 @@ final class EasyHandle {
     /// The first header of this name in the final response.
     func responseHeader(_ name: String) -> String? {
         var header: UnsafeMutablePointer<curl_header>?
-        guard curl_easy_header(pointer, name, 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+        guard curl_easy_header(pointer, name, 0, cameo_curl_header_of_response, -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
         else { return nil }
         return HeaderText.text(value, of: name)
@@ -108,7 +108,7 @@ final class EasyHandle {
         var lines: [(name: String, value: String)] = []
         var bytes = 0
         var previous: UnsafeMutablePointer<curl_header>?
-        while let header = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, previous) {
+        while let header = curl_easy_nextheader(pointer, cameo_curl_header_of_response, -1, previous) {
             previous = header
             let name = String(cString: header.pointee.name)
             let line = (name, HeaderText.text(header.pointee.value, of: name))
@@ -123,7 +123,7 @@ final class EasyHandle {
     func responseHeaders(_ name: String) -> [String] {
         var values: [String] = []
         var header: UnsafeMutablePointer<curl_header>?
-        while curl_easy_header(pointer, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+        while curl_easy_header(pointer, name, values.count, cameo_curl_header_of_response, -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
         {
             values.append(HeaderText.text(value, of: name))

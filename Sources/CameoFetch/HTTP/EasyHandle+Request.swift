@@ -13,9 +13,9 @@ extension EasyHandle {
         if let body = request.body { try setBody(body) }
         // Redirects are followed by the fetcher's own rule: libcurl would send the request's headers on to any host.
         try set(CURLOPT_FOLLOWLOCATION, 0)
-        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        try set(CURLOPT_NETRC, cameo_curl_netrc_ignored)
         try set(CURLOPT_HTTP09_ALLOWED, 0)
-        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try set(CURLOPT_HTTP_VERSION, cameo_curl_http_2_over_tls)
         try set(CURLOPT_ACCEPT_ENCODING, "")  // all that the library can decode
         try set(CURLOPT_USERAGENT, limits.userAgent)
         try setHeaders(request.headers.lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })

@@ -21,7 +21,7 @@ package enum VipsLibrary {
         }
         // A fatal message (g_error: out of memory) must still be seen.
         let keepFatalMessages: GLogFunc = { domain, level, message, data in
-            guard level.rawValue & (G_LOG_FLAG_FATAL.rawValue | G_LOG_LEVEL_ERROR.rawValue) != 0 else { return }
+            guard cameo_log_is_fatal(level) != 0 else { return }
             g_log_default_handler(domain, level, message, data)
         }
         g_log_set_default_handler(keepFatalMessages, nil)

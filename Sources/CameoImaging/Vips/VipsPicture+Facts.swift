@@ -33,9 +33,8 @@ extension VipsPicture {
 
     /// The pixels' type in messages, such as `4 bands of short, labs`.
     var pixelDescription: String {
-        let format = vips_enum_nick(vips_band_format_get_type(), Int32(self.format.rawValue)).map(String.init(cString:))
-        let space = vips_enum_nick(vips_interpretation_get_type(), Int32(interpretation.rawValue))
-            .map(String.init(cString:))
-        return "\(bands) bands of \(format ?? "?"), \(space ?? "?")"
+        let format = cameo_vips_format_name(format).map(String.init(cString:)) ?? "?"
+        let space = cameo_vips_interpretation_name(interpretation).map(String.init(cString:)) ?? "?"
+        return "\(bands) bands of \(format), \(space)"
     }
 }

@@ -37,7 +37,7 @@ extension VipsPicture {
             return hasPixels != 0 && WebPEncode(&settings, &picture) != 0
         }
         guard isEncoded, let memory = file.mem else {
-            cameo_vips_note_error("webpsave", "libwebp's error \(picture.error_code.rawValue)")
+            cameo_vips_note_error("webpsave", "libwebp's error \(cameo_webp_error(&picture))")
             WebPMemoryWriterClear(&file)
             return nil
         }

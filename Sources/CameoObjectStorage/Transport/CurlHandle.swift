@@ -59,10 +59,10 @@ final class CurlHandle {
     private func configure(_ request: HTTPRequest, _ headers: HeaderList) throws(CurlCode) {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        try set(CURLOPT_HTTP_VERSION, cameo_curl_http_1_1)
         try set(CURLOPT_HTTP09_ALLOWED, 0)
         try set(CURLOPT_NOSIGNAL, 1)
-        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        try set(CURLOPT_NETRC, cameo_curl_netrc_ignored)
         // An empty string also keeps the environment's proxies out.
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -128,7 +128,7 @@ final class CurlHandle {
     private var responseHeaders: [String: String] {
         var headers: [String: String] = [:]
         var previous: UnsafeMutablePointer<curl_header>?
-        while let header = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, previous) {
+        while let header = curl_easy_nextheader(pointer, cameo_curl_header_of_response, -1, previous) {
             previous = header
             let name = String(cString: header.pointee.name).lowercased()
             guard headers[name] == nil else { continue }

@@ -11,7 +11,7 @@ enum CurlLibrary {
     /// Other users of the library in this process start it too, which only a thread-safe one allows at any time.
     static func start() throws(StoreError) {
         guard let version = curl_version_info(cameo_curl_version_now)?.pointee, version.version_num >= oldest,
-            version.features & CURL_VERSION_THREADSAFE != 0
+            version.features & cameo_curl_is_thread_safe != 0
         else { throw .failed("libcurl is too old: a thread-safe 7.85 or later is needed") }
         guard started == CURLE_OK else { throw .failed("libcurl does not start: \(CurlCode(started))") }
     }
