@@ -104,13 +104,13 @@ struct LookTests {
         }
     }
 
-    /// Of light, by libvips' weights, encoded again.
+    /// Of light, by the weights of Rec. 709, encoded again.
     private static func luminance(_ pixel: [Int]) -> Double {
         let light = pixel.prefix(3).map { byte -> Double in
             let value = Double(byte) / 255
             return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
         }
-        let sum = 0.2 * light[0] + 0.7 * light[1] + 0.1 * light[2]
+        let sum = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
         return 255 * (sum <= 0.0031308 ? sum * 12.92 : 1.055 * pow(sum, 1 / 2.4) - 0.055)
     }
 

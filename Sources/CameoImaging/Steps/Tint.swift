@@ -13,7 +13,8 @@ enum Tint: RenditionStep {
 
     private static func tinted(_ colors: borrowing VipsPicture, _ tint: Color) -> VipsPicture? {
         let bytes = TintTable.colors(of: tint).flatMap { [$0.red, $0.green, $0.blue] }
-        guard let luminance = colors.converted(to: VIPS_INTERPRETATION_B_W),
+        let isGrey = colors.colorBands < 3
+        guard let luminance = isGrey ? colors.converted(to: VIPS_INTERPRETATION_B_W) : colors.luminance(),
             let table = VipsPicture(bytes: bytes, size: PixelSize(256, 1), bands: 3, space: VIPS_INTERPRETATION_sRGB),
             let mapped = luminance.mapped(through: table),
             let tinted = mapped.reinterpreted(as: VIPS_INTERPRETATION_sRGB)

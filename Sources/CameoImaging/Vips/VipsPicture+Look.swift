@@ -18,6 +18,18 @@ extension VipsPicture {
         VipsPicture { cameo_vips_recomb(image, $0, matrix, Int32(bands)) }
     }
 
+    /// The luminance of colours as one band, computed in linear light by the weights of Rec. 709 and sRGB. libvips' own
+    /// weights are others up to 8.14, so its conversion is given colours that are grey already.
+    func luminance() -> VipsPicture? {
+        guard let light = converted(to: VIPS_INTERPRETATION_scRGB) else { return nil }
+        let weights = [0.2126, 0.7152, 0.0722] + Array(repeating: 0, count: light.bands - 3)
+        let rows = (0..<light.bands).map { band in
+            band < 3 ? weights : (0..<light.bands).map { $0 == band ? 1 : 0 }
+        }
+        return light.mixed(by: rows.flatMap(\.self))?.reinterpreted(as: VIPS_INTERPRETATION_scRGB)?
+            .converted(to: VIPS_INTERPRETATION_B_W)
+    }
+
     /// Rounds to integers in floating point. A cast alone truncates: 254.9999 would become 254.
     func rounded() -> VipsPicture? { VipsPicture { cameo_vips_rint(image, $0) } }
 
