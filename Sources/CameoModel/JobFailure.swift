@@ -25,6 +25,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case renderTimedOut = "render.timedOut"
         case renderOutOfMemory = "render.outOfMemory"
         case renderTooManyBytes = "render.tooManyBytes"
+        case renderFormatUnavailable = "render.formatUnavailable"
         case jobTimedOut = "job.timedOut"
         case jobSuperseded = "job.superseded"
         case storeFull = "store.full"
@@ -97,7 +98,7 @@ extension JobFailure.Code {
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
-        case .videoNoPicture, .videoUnsupportedCodec: false
+        case .videoNoPicture, .videoUnsupportedCodec, .renderFormatUnavailable: false
         case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .workerLost, .unknown: false
         }
     }

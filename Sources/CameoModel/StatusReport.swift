@@ -141,6 +141,10 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let rendererVersion: String?
         /// When the worker takes jobs of background queues, with its time zone: `22:00-06:00 Europe/Berlin`; nil: always.
         public let quietHours: String?
+        /// The queues that the worker takes jobs of; nil: all.
+        public let queues: [String]?
+        /// What the worker's host cannot do, such as `write:avif`; nil: nothing.
+        public let lacks: [String]?
         /// The jobs that the worker has run longest, at most 4.
         public let current: [RunningJob]
 
@@ -156,6 +160,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             stopping: WorkerStop?,
             rendererVersion: String? = nil,
             quietHours: String? = nil,
+            queues: [String]? = nil,
+            lacks: [String]? = nil,
             current: [RunningJob] = []
         ) {
             self.id = id
@@ -169,6 +175,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.stopping = stopping
             self.rendererVersion = rendererVersion
             self.quietHours = quietHours
+            self.queues = queues
+            self.lacks = lacks
             self.current = current
         }
     }

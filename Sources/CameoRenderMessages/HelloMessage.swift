@@ -8,11 +8,19 @@ package struct HelloMessage: RenderMessage, Hashable {
     /// The version, such as `cameo-3 libvips-8.14.1`. Renderers of one version make the same bytes from the same job.
     package let rendererVersion: String
     package let sandbox: SandboxReport
+    /// What its host's libraries cannot read or write.
+    package let lacks: [HostLack]
 
-    package init(protocolVersion: Int = RendererProtocol.version, rendererVersion: String, sandbox: SandboxReport) {
+    package init(
+        protocolVersion: Int = RendererProtocol.version,
+        rendererVersion: String,
+        sandbox: SandboxReport,
+        lacks: [HostLack] = []
+    ) {
         self.protocolVersion = protocolVersion
         self.rendererVersion = rendererVersion
         self.sandbox = sandbox
+        self.lacks = lacks
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
@@ -23,6 +31,17 @@ package struct HelloMessage: RenderMessage, Hashable {
             throw MalformedMessage("rendererVersion must be printable ASCII")
         }
         sandbox = try SandboxReport(json: try reader.value("sandbox"))
+        var lacks: [HostLack] = []
+        // Whoever speaks an older protocol says nothing of it, and is told so by its version.
+        if reader.optional("lacks") != nil {
+            for value in try reader.array("lacks", maximumCount: 64) {
+                guard case .string(let text) = value, let lack = HostLack(text) else {
+                    throw MalformedMessage("lacks must name what the host cannot read or write")
+                }
+                lacks.append(lack)
+            }
+        }
+        self.lacks = lacks
     }
 
     package var json: JSONValue {
@@ -30,6 +49,7 @@ package struct HelloMessage: RenderMessage, Hashable {
             "protocolVersion": .integer(Int64(protocolVersion)),
             "rendererVersion": .string(rendererVersion),
             "sandbox": sandbox.json,
+            "lacks": .array(lacks.map { .string($0.description) }),
         ])
     }
 }

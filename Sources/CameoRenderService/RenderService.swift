@@ -32,7 +32,9 @@ package struct RenderService {
     /// - Parameter sandbox: the report that the hello message carries.
     private func run(_ sandbox: SandboxReport) {
         do {
-            try channel.send(HelloMessage(rendererVersion: Self.rendererVersion, sandbox: sandbox))
+            try channel.send(
+                HelloMessage(rendererVersion: Self.rendererVersion, sandbox: sandbox, lacks: FormatTrial.lacks())
+            )
             while let (job, source, overlays) = try channel.receiveJob() {
                 try answer(job, source, overlays)
             }

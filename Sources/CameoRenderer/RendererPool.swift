@@ -107,11 +107,34 @@ package final class RendererPool: Sendable {
     /// The layers of the sandbox that this machine's kernel does not grant to renderers; empty until ``isReady``.
     package var missingSandboxLayers: [String] { sandbox?.missing ?? [] }
 
-    /// The lock-down that the first renderer reported; nil until ``isReady``.
-    package var sandbox: SandboxReport? { desk.sandbox }
+    /// The lock-down that a renderer reported; nil until ``isReady``.
+    package var sandbox: SandboxReport? { desk.greeting?.sandbox }
 
     /// The version that a picture rendered now would have; nil until ``isReady``.
-    package var rendererVersion: String? { desk.rendererVersion }
+    package var rendererVersion: String? { desk.greeting?.rendererVersion }
+
+    /// What the renderers of this host cannot read or write; empty until ``isReady``.
+    package var lacks: [HostLack] { desk.greeting?.lacks ?? [] }
+
+    /// What this host lacks to make renditions of pictures.
+    ///
+    /// - Parameters:
+    ///   - renditions: what is to be made.
+    ///   - pictures: the source and the overlays, source first; none before they have been fetched.
+    /// - Returns: nil if it can make them, as far as its renderers know.
+    package func lack(
+        for renditions: [Rendition],
+        of pictures: [(file: OpenFile, kind: SourceKind)] = []
+    ) -> HostLack? {
+        let lacks = Set(lacks)
+        guard !lacks.isEmpty else { return nil }
+        let formats = pictures.map { PictureFormat(of: $0.file, holding: $0.kind) }
+        let written = renditions.map { rendition in
+            (formats.first ?? nil).map(rendition.format.written(for:)) ?? rendition.format
+        }
+        let needs = formats.compactMap { $0.map(HostLack.reading) } + written.map(HostLack.writing)
+        return needs.first(where: lacks.contains)
+    }
 
     /// The number of pictures that it renders at once.
     package var count: Int { desk.count }

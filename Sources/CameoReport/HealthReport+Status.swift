@@ -10,11 +10,13 @@ extension HealthReport {
     }
 
     private static func workers(_ status: StatusReport, _ wanted: Int) -> Check {
-        let alive = status.workers.count { $0.isAlive && $0.stopping == nil }
+        let alive = status.workers.filter { $0.isAlive && $0.stopping == nil }
+        let lacks = alive.compactMap { worker in WorkerText.lacks(worker).map { "; \(worker.host) \($0)" } }
         return Check(
             name: .workers,
-            isHealthy: alive >= wanted,
-            detail: "\(AmountText.count(alive, "worker")) alive, at least \(wanted) wanted"
+            isHealthy: alive.count >= wanted,
+            detail: "\(AmountText.count(alive.count, "worker")) alive, at least \(wanted) wanted"
+                + Set(lacks).sorted().joined()
         )
     }
 

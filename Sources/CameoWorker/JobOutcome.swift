@@ -18,6 +18,8 @@ package struct JobOutcome: Sendable {
         case released
         /// The job waits as if it had never been claimed: too many others already wait for its host.
         case postponed(Duration)
+        /// The job waits as if it had never been claimed: this host cannot do it, and another worker's may.
+        case left(HostUnable, for: Duration)
         /// The job was cancelled, or another worker has it: nothing was recorded.
         case leaseLost
         /// The store refused to record the outcome. The next worker will run the job again.

@@ -87,6 +87,7 @@ struct JobRunner: Sendable {
     ) async throws -> JobProduct {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
+        try checkHost(request)
         let begun = try await begin(job, claimedAt, request)
         let ticket = FetchTicket(
             number: begun.sourceSeen,
@@ -100,6 +101,7 @@ struct JobRunner: Sendable {
         }
         progress.timings.sourceBytes = fetched.bytes
         progress.arrival = fetched.source.arrival
+        try checkHost(request, fetched)
         warn(ofStale: fetched, job)
         if request.refresh != .always, let seen = await seen(fetched, request, ticket),
             try await store.have(ids, as: seen)
@@ -142,6 +144,14 @@ struct JobRunner: Sendable {
                 isTruncated: picture.isTruncated
             )
         )
+    }
+
+    /// Throws if the host's codecs cannot do what the request asks for, as far as the pictures are known.
+    private func checkHost(_ request: ThumbnailRequest, _ fetched: FetchedPictures? = nil) throws(HostUnable) {
+        let overlays = fetched?.overlays.map(\.forRenderer).map { ($0.file, $0.kind) } ?? []
+        let pictures = fetched.map { [($0.source.file, $0.source.kind)] + overlays } ?? []
+        guard let lack = renderer.lack(for: request.renditions, of: pictures) else { return }
+        throw HostUnable(lack, for: SourceName.of(request.source))
     }
 
     /// The claim itself begins the fetch of a job that runs at once. The fetch of a job that had to wait begins now, or it

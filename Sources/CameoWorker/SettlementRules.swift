@@ -16,6 +16,8 @@ enum SettlementWrite: Sendable {
     case release
     /// The job waits for a place at its host, as if it had never been claimed.
     case postpone(Duration)
+    /// The job waits for a worker whose host can do it, if there is one.
+    case leave(HostUnable)
 }
 
 /// The next step of a settlement.
@@ -46,6 +48,7 @@ struct SettlementRules: Sendable {
         switch (result, reason) {
         case (.success(let product), _): .write(.complete(product))
         case (.failure(let failure as JobFailure), _): .write(.fail(failure))
+        case (.failure(let unable as HostUnable), _): .write(.leave(unable))
         case (.failure(let error as InvalidRequest), _):
             Self.fail(.requestInvalid, .request, "the request is invalid: \(error)")
         case (.failure, .timedOut):

@@ -67,6 +67,10 @@ struct Settler: Sendable {
         case .release: return try await end(as: .release, .released)
         case .postpone(let delay):
             return try await end(as: .postpone(until: endedAt + delay.seconds), .postponed(delay))
+        case .leave(let unable):
+            // At no fixed pace, or this worker would find the same jobs first each time.
+            let delay = Duration.seconds(0.5 + chance)
+            return try await end(as: .leave(unable, until: endedAt + delay.seconds), .left(unable, for: delay))
         }
     }
 
@@ -74,6 +78,7 @@ struct Settler: Sendable {
         switch try await store.settle(job.claim, as: end, timings: progress.timings) {
         case .asAsked: outcome
         case .superseded(let duplicate): .superseded(by: duplicate)
+        case .discarded(let failure): .discarded(failure)
         }
     }
 

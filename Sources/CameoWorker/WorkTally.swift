@@ -74,7 +74,7 @@ extension JobOutcome.Kind {
         case .retried: .retried
         case .discarded: .discarded
         case .released: .released
-        case .postponed: .postponed
+        case .postponed, .left: .postponed
         case .leaseLost: .lost
         case .unrecorded: .unrecorded
         }

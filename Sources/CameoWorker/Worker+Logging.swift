@@ -44,6 +44,9 @@ extension Worker {
         case .postponed(let delay):
             metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
             logger.info("postponed: its host is busy", metadata: metadata)
+        case .left(let unable, let delay):
+            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
+            logger.warning("left to another worker: this host cannot \(unable.lack.activity)", metadata: metadata)
         case .leaseLost:
             logger.warning("dropped: the job is no longer this worker's", metadata: metadata)
         case .unrecorded(let reason):

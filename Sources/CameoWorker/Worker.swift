@@ -84,7 +84,9 @@ package final class Worker: Service {
                 concurrency: configuration.concurrency,
                 renderers: renderer.count,
                 rendererVersion: renderer.rendererVersion,
-                quietHours: configuration.quietHours
+                quietHours: configuration.quietHours,
+                queues: configuration.queues,
+                lacks: renderer.lacks
             )
         )
         try await rescue()

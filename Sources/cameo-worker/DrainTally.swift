@@ -39,7 +39,7 @@ final class DrainTally: Sendable {
                 state.thumbnails += thumbnails
             case .discarded: state.discarded += 1
             case .retried: state.retried += 1
-            case .released, .postponed, .leaseLost, .superseded: break
+            case .released, .postponed, .left, .leaseLost, .superseded: break
             case .unrecorded(let reason): state.unrecorded.append(reason)
             }
             let done = state.completed + state.discarded

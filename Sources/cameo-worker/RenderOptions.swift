@@ -48,6 +48,9 @@ struct RenderOptions: ParsableArguments {
     @Flag(help: "Refuse to start, instead of warning, if the kernel lacks a layer of the renderers' sandbox.")
     var requireSandbox = false
 
+    @Flag(help: "Print which formats this host can read and write, and what to install for the others, and end.")
+    var formats = false
+
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")
         try require(renderTimeout, atLeast: .milliseconds(100), "--render-timeout")

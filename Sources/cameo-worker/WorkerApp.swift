@@ -38,6 +38,7 @@ struct WorkerApp {
         signal(SIGPIPE, SIG_IGN)  // a log reader that exits must not take the worker with it
         signal(SIGHUP, SIG_IGN)  // until the listener runs
         try yieldToOthers()
+        if command.render.formats { return try await printFormats() }
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
@@ -54,6 +55,9 @@ struct WorkerApp {
         let frames = try makeFrames()
         try await probe(renderer)
         warnOfMissingLayers(renderer, logger)
+        for lack in renderer.lacks {
+            logger.warning("this host cannot \(lack.activity): \(lack.remedy)", metadata: ["lack": "\(lack)"])
+        }
         let tally = DrainTally(showsProgress: Self.showsProgress(command))
         if drains {
             tally.start(
@@ -220,6 +224,26 @@ struct WorkerApp {
             "the renderers' sandbox is incomplete: this kernel lacks \(missing.joined(separator: " and "))",
             metadata: ["missing": "\(missing.joined(separator: ","))"]
         )
+    }
+
+    /// Prints a line for each format: its name, what the renderers can do with it, and what would mend the rest.
+    private func printFormats() async throws {
+        let renderer = try makeRenderer()
+        try await probe(renderer)
+        let lacks = Set(renderer.lacks)
+        await renderer.shutdown()
+        func word(_ lack: HostLack) -> String { lacks.contains(lack) ? "no" : "yes" }
+        Output.line(["FORMAT", "READS", "WRITES", "REMEDY"].joined(separator: "\t"))
+        let optional = try rendererConfiguration().allowedFormats
+        for format in PictureFormat.allCases where format != .initials && format != .video {
+            let reading =
+                PictureFormat.optional.contains(format) && !optional.contains(format)
+                ? "with --allow-format \(format.rawValue)" : word(.reading(format))
+            let writing = Rendition.Format(rawValue: format.rawValue).map(HostLack.writing)
+            let remedies = [.reading(format), writing].compactMap(\.self).filter(lacks.contains).map(\.remedy)
+            let line = [format.name, reading, writing.map(word) ?? "-", remedies.joined(separator: ", ")]
+            Output.line(line.joined(separator: "\t"))
+        }
     }
 
     private func makeFrames() throws -> VideoFrames {

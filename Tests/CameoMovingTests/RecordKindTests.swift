@@ -28,7 +28,7 @@ struct RecordKindTests {
     private static let names = ["earlier_attempt": "attempt"]
     /// Tables of which the same is true; `sequence`, `sqlite_sequence` and PostgreSQL's sequences are numbers.
     private static let leftTables: Set<String> = [
-        "worker", "worker_hook", "sequence", "sqlite_sequence", "move",
+        "worker", "worker_hook", "worker_lack", "sequence", "sqlite_sequence", "move",
         // PostgreSQL's: what is on its way into other tables, leases, beginnings of downloads.
         "arrival", "new_change", "feed", "queue_delta", "total_delta", "maintenance", "partial", "partial_piece",
         "schema_version",

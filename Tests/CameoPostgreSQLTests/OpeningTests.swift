@@ -72,6 +72,27 @@ struct OpeningTests {
         #expect(throws: StoreError.notAStore(path: url.location)) { try PostgreSQLStore(url) }
     }
 
+    @Test func tablesOfVersionOneAreMigratedWithTheirJobs() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(2)
+        try await fixture.sql("DROP TABLE worker_lack; ALTER TABLE worker DROP COLUMN queues")
+        try await fixture.sql("UPDATE schema_version SET version = 1")
+        let store = try fixture.anotherStore()
+        let lacking = WorkerDescription(
+            id: "w1",
+            host: "h",
+            pid: 1,
+            version: "test",
+            concurrency: 1,
+            queues: ["default", "other"],
+            lacks: [.writing(.avif)]
+        )
+        try await store.register(lacking)
+        let worker = try #require(try await store.status().workers.first)
+        #expect(worker.lacks == ["write:avif"] && worker.queues == ["default", "other"])
+        #expect(try await store.claim(limit: 9, for: "w1").count == 2)
+    }
+
     @Test func tablesOfANewerVersionAreRefusedByName() async throws {
         let fixture = try await StoreFixture()
         try await fixture.register()

@@ -8,7 +8,8 @@ struct FalseRenderer {
     let path: String
 
     /// The script is Python, run once the socket is available as `s`; `say(kind, object)` sends a message, `hear()`
-    /// receives a job and returns it with its files, `hello()` sends a valid hello.
+    /// receives a job and returns it with its files, `hello()` sends a valid hello, of a host that
+    /// lacks what its arguments name.
     init(_ script: String) throws {
         folder = try TemporaryFolder()
         let program = """
@@ -18,9 +19,9 @@ struct FalseRenderer {
             def say(kind, value):
                 text = json.dumps(value).encode()
                 s.sendall(kind.encode() + struct.pack("<I", len(text)) + text)
-            def hello():
-                version = \(RendererProtocol.version)
-                say("HEL1", {"protocolVersion": version, "rendererVersion": "false", "sandbox": SANDBOX})
+            def hello(*lacks):
+                words = {"rendererVersion": "false", "sandbox": SANDBOX, "lacks": lacks}
+                say("HEL1", {"protocolVersion": \(RendererProtocol.version), **words})
             def hear():
                 data, files, _, _ = socket.recv_fds(s, 65536, 16)
                 return json.loads(data[8:]), files

@@ -36,6 +36,31 @@ struct StartTests {
         }
     }
 
+    @Test func whatAHostLacksIsToldBeforeAPictureIsSent() async throws {
+        let renderer = try FalseRenderer("hello('write:avif', 'read:heif'); wait()")
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        try await Renderers.withPool(configuration) { pool in
+            try await pool.waitUntilReady()
+            #expect(pool.lacks == [.writing(.avif), .reading(.heif)])
+            let (avif, source) = (Rendition(width: 8, format: .avif), Rendition(width: 8, format: .source))
+            #expect(pool.lack(for: [Rendition(width: 8), avif]) == .writing(.avif))
+            #expect(pool.lack(for: [Rendition(width: 8, format: .webp), source]) == nil)
+            let png = (file: try OpenFile(reading: try await Pictures.plain(30, 20)), kind: SourceKind.file)
+            let start = Data("\0\0\0\u{18}ftypheic\0\0\0\0mif1heic".utf8)
+            let heic = (file: try OpenFile.memory(containing: start), kind: SourceKind.file)
+            #expect(pool.lack(for: [source], of: [png]) == nil)
+            #expect(pool.lack(for: [source], of: [heic]) == .reading(.heif))
+            #expect(pool.lack(for: [source], of: [png, heic]) == .reading(.heif), "an overlay's format counts")
+        }
+    }
+
+    @Test func aCompleteHostLacksNothing() async throws {
+        try await Renderers.withPool(RendererConfiguration(executable: Renderers.executable, processes: 1)) { pool in
+            try await pool.waitUntilReady()
+            #expect(pool.lacks.isEmpty)
+        }
+    }
+
     @Test func rendererIsNotForRunningByHand() async throws {
         let result = try await run(Renderers.executable)
         #expect(result.exitStatus == 2)

@@ -30,6 +30,28 @@ struct MixedVersionTests {
         try #require(result.exitStatus == 0, "\(result.errorText)")
     }
 
+    @Test func aStoreOfVersionTwoIsMigratedWithItsJobs() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.enqueue(2)
+        fixture.store.close()
+        let script = "DROP TABLE worker_lack; ALTER TABLE worker DROP COLUMN queues; PRAGMA user_version = 2;"
+        let result = try await run("sqlite3", ["-bail", "\(fixture.path)/cameo.sqlite"], input: Data(script.utf8))
+        try #require(result.exitStatus == 0, "\(result.errorText)")
+        let store = try SQLiteStore(at: fixture.path)
+        let lacking = WorkerDescription(
+            id: "w1",
+            host: "h",
+            pid: 1,
+            version: "test",
+            concurrency: 1,
+            lacks: [.writing(.avif)]
+        )
+        try await store.register(lacking)
+        #expect(try await store.status().workers.map(\.lacks) == [["write:avif"]])
+        #expect(try await store.claim(limit: 9, for: "w1").count == 2)
+        #expect(try await store.check().allSatisfy { $0.severity != .error })
+    }
+
     @Test func newWorkIsRefusedByNameOnTablesOfANewerVersion() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()

@@ -118,9 +118,7 @@ struct RescueTests {
         let living = try await fixture.register("living")
         withExtendedLifetime(dead) {}
         dead = nil
-        while try await fixture.store.status().workers.allSatisfy(\.isAlive) {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("the death is seen") { try await !fixture.store.status().workers.allSatisfy(\.isAlive) }
         let workers = try await fixture.store.status().workers
         #expect(workers.map { "\($0.id) \($0.isAlive)" } == ["dead false", "living true"])
         #expect(try await fixture.store.check().contains { $0.subject == "workers" && $0.severity == .warning })
@@ -129,6 +127,13 @@ struct RescueTests {
 
     private static let outside = "../../victim"
 
+    private static func row(of worker: String) -> String {
+        """
+        INSERT INTO worker(id, host, pid, version, concurrency, started_at, boot_id, lease_until)
+        VALUES ('\(worker)', 'h', 1, '1', 1, 1, 'b', 1)
+        """
+    }
+
     /// A user who can write to the store is trusted with it, but with nothing outside it.
     @Test(arguments: ["worker", "task"])
     func anIDThatIsAPathReachesNoFile(table: String) async throws {
@@ -136,8 +141,7 @@ struct RescueTests {
         try fixture.folder.write(Data("mine".utf8), to: "victim.lock")
         try await fixture.enqueue()
         _ = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-        let row =
-            "INSERT INTO worker SELECT '\(Self.outside)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
+        let row = Self.row(of: Self.outside)
         _ = try await fixture.sql(
             "PRAGMA ignore_check_constraints = 1; "
                 + (table == "worker" ? "\(row); " : "") + "UPDATE task SET worker = '\(Self.outside)'"
@@ -156,9 +160,7 @@ struct RescueTests {
         await #expect(throws: StoreError.self) { try await fixture.register(id) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/workers").isEmpty)
         let failure = await #expect(throws: StoreError.self) {
-            _ = try await fixture.sql(
-                "INSERT INTO worker SELECT '\(id)', 'h', 1, '1', 1, 1, NULL, NULL, 1, 'b', 1, NULL, NULL, NULL"
-            )
+            _ = try await fixture.sql(Self.row(of: id))
         }
         let rule = "a worker's id must be a valid file name"
         #expect(failure?.description.contains(rule) == true, "\(String(describing: failure))")

@@ -40,6 +40,7 @@ final class RefusingStore: WorkerStore {
         case .discard: try pass("discard")
         case .release: try pass("release")
         case .postpone: try pass("postpone")
+        case .leave: try pass("leave")
         }
         return try await store.settle(claim, as: end, timings: timings)
     }

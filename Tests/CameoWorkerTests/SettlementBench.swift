@@ -90,6 +90,7 @@ extension JobOutcome.Kind {
         case .discarded(let failure): "discarded \(failure.code.rawValue)"
         case .released: "released"
         case .postponed(let delay): "postponed for \(delay)"
+        case .left(let unable, let delay): "left for \(delay): \(unable.lack)"
         case .leaseLost: "lease lost"
         case .unrecorded(let reason): "unrecorded: \(reason)"
         }

@@ -23,6 +23,7 @@ extension SettlementRulesTests {
         static let notFound = JobFailure(.sourceNotFound, at: .fetch, "gone")
         static let slow = JobFailure(.sourceTimeout, at: .fetch, "slow")
         static let invalid = InvalidRequest(path: "source", reason: "must be text")
+        static let unable = HostUnable(.writing(.avif), for: "a.jpg")
         static let busyHost = HostBusy(host: "example.com", delay: .seconds(3))
         static let unexpected = Unexpected()
     }
@@ -81,6 +82,7 @@ extension SettlementWrite {
         case .fail(let failure): "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
         case .release: "release"
         case .postpone(let delay): "postpone for \(delay)"
+        case .leave(let unable): "leave: \(unable.lack)"
         }
     }
 }

@@ -43,6 +43,8 @@ struct SettlementRulesTests {
         First(result: .failure(Failures.busyHost), reason: .timedOut, action: timeout),
         First(result: .failure(Failures.busyHost), reason: .claimLost, action: "end: lease lost"),
         First(result: .failure(Failures.busyHost), reason: .shutdown, action: "release"),
+        First(result: .failure(Failures.unable), action: "leave: write:avif"),
+        First(result: .failure(Failures.unable), reason: .shutdown, action: "leave: write:avif"),
         First(result: .failure(StoreError.failed("odd")), action: "fail store.failed"),
         First(result: .failure(StoreError.failed("odd")), reason: .timedOut, action: timeout),
         First(result: .failure(StoreError.failed("odd")), reason: .claimLost, action: "end: lease lost"),

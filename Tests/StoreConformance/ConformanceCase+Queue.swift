@@ -89,7 +89,7 @@ extension ConformanceCase {
             let first = try await fixture.store.batches(before: nil, limit: 2)
             #expect(first.batches.map(\.name) == ["c", "b"])
             let rest = try await fixture.store.batches(before: first.next, limit: 2)
-            #expect(rest.batches.map(\.name) == ["a"])
+            try #require(rest.batches.map(\.name) == ["a"])
             #expect(rest.next == nil && rest.batches[0].total == 2)
         },
         ConformanceCase("a lost claim neither settles nor stores anything") { fixture in
@@ -148,6 +148,31 @@ extension ConformanceCase {
             #expect(again.attempt == 1 && again.begun.isFirstAttempt && again.previousFailure == nil)
             try await fixture.complete(again)
             #expect(try await fixture.store.job(1).attempts?.map(\.number) == [1])
+        },
+        ConformanceCase("a job that a host cannot do waits for another's worker, and ends once none can") { fixture in
+            try await fixture.register("w1", host: "b", lacks: [.writing(.avif)])
+            try await fixture.register("w2", host: "a")
+            try await fixture.register("w3", host: "elsewhere", queues: ["elsewhere"])
+            try await fixture.enqueue()
+            #expect(try await fixture.leave("w1") == .asAsked)
+            #expect(try await fixture.store.job(1).state == .retryable)
+            let known = try await fixture.store.status().workers
+            #expect(known.map(\.lacks) == [["write:avif"], nil, nil])
+            #expect(known.map(\.queues) == [nil, nil, ["elsewhere"]])
+            // The second finds it out by itself; the third takes no jobs of this queue.
+            guard case .discarded(let failure) = try await fixture.leave("w2") else {
+                Issue.record("the job waits for a worker that can do it, and there is none")
+                return
+            }
+            #expect(failure.code == .renderFormatUnavailable)
+            #expect(failure.message.contains("(a, b)"), "\(failure.message)")
+            let job = try await fixture.store.job(1)
+            #expect((job.state, job.failure, job.attempts?.count) == (.discarded, failure, 1))
+            // A worker that has ended does not count, and a new one may be able.
+            try await fixture.store.deregister("w1")
+            try await fixture.register("w4")
+            try await fixture.enqueue()
+            #expect(try await fixture.leave("w2") == .asAsked)
         },
         ConformanceCase("an older fetch never replaces a newer one's thumbnail") { fixture in
             try await fixture.enqueue()
@@ -225,7 +250,7 @@ extension ConformanceCase {
             try await fixture.enqueue(5)
             try await fixture.store.limit(queue: "default", to: 2, unknown: .refused)
             let jobs = try await fixture.claim(9)
-            #expect(jobs.count == 2)
+            try #require(jobs.count == 2)
             #expect(try await fixture.another().claim(limit: 9, kind: .usual, queues: nil, for: "w2").isEmpty)
             try await fixture.complete(jobs[0])
             #expect(try await fixture.claim(9).count == 1)
@@ -238,7 +263,7 @@ extension ConformanceCase {
             }
             try await fixture.enqueue(1, from: 50)
             let jobs = try await fixture.claim(9)
-            #expect(jobs.map(\.claim.jobID) == [1, 2, 51])
+            try #require(jobs.map(\.claim.jobID) == [1, 2, 51])
             _ = try await fixture.store.settle(jobs[0].claim, as: .release, timings: AttemptTimings())
             #expect(try await fixture.claim(9).map(\.claim.jobID) == [1])
             #expect(try await fixture.store.limit(key: "tenant", to: 3))
@@ -260,4 +285,16 @@ extension ConformanceCase {
             #expect(try await fixture.claim(30).count == 10)
         },
     ]
+}
+
+extension Fixture {
+    /// Has a worker claim a job and leave it to others, and lets the time pass for which it then waits.
+    fileprivate func leave(_ worker: String) async throws -> Settlement {
+        let job = try #require(try await store.claim(limit: 1, for: worker).first)
+        #expect(job.attempt == 1 && job.begun.isFirstAttempt, "the attempts before are not counted")
+        let end = AttemptEnd.leave(HostUnable(.writing(.avif), for: "a.jpg"), until: clock.now + 1)
+        let settlement = try await store.settle(job.claim, as: end, timings: AttemptTimings())
+        clock.advance(seconds: 1)
+        return settlement
+    }
 }

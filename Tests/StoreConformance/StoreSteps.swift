@@ -17,8 +17,22 @@ package protocol StoreSteps: Sendable {
 }
 
 extension StoreSteps {
-    package func register(_ id: String = "w1", in store: (any Store)? = nil) async throws {
-        let worker = WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+    package func register(
+        _ id: String = "w1",
+        in store: (any Store)? = nil,
+        host: String = "host",
+        queues: [String]? = nil,
+        lacks: [HostLack] = []
+    ) async throws {
+        let worker = WorkerDescription(
+            id: id,
+            host: host,
+            pid: 1,
+            version: "test",
+            concurrency: 4,
+            queues: queues,
+            lacks: lacks
+        )
         try await (store ?? faces).register(worker)
     }
 

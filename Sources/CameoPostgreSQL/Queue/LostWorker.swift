@@ -22,8 +22,8 @@ extension Database {
         let count = try execute(
             """
             INSERT INTO worker AS known(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
-              started_at, lease_until, transfers)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+              started_at, lease_until, transfers, queues)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::text[])
             ON CONFLICT (id) DO UPDATE
               SET lease_until = excluded.lease_until, transfers = excluded.transfers, suspects = '{}'
               WHERE $12::boolean
@@ -31,9 +31,10 @@ extension Database {
             [
                 worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
                 worker.rendererVersion, worker.quietHours?.description, now, now + Lease.betweenMachines, list,
-                mayExist,
+                mayExist, worker.queues.map { SQLArray($0) },
             ]
         )
+        for lack in worker.lacks where count == 1 { try add(lack, of: worker.id) }
         return count == 1
     }
 
@@ -106,9 +107,10 @@ extension Database {
             dead.crashCount += deaths
             return try discard(dead, from: .running, into: &report)
         }
-        switch try giveBack(task, deaths: deaths) {
-        case .asAsked: report.rescued += 1
-        case .superseded: report.superseded += 1
+        if case .superseded = try giveBack(task, deaths: deaths) {
+            report.superseded += 1
+        } else {
+            report.rescued += 1
         }
     }
 

@@ -14,7 +14,8 @@ extension PostgreSQLStore {
                 try db.settle(claim, as: .retryable(at: time.milliseconds), failure: failure, timings: timings)
             case .discard(let failure): try db.settle(claim, as: .discarded, failure: failure, timings: timings)
             case .release: try db.settle(claim, as: .released, failure: nil, timings: AttemptTimings())
-            case .postpone(let time): try db.postpone(claim, until: time)
+            case .postpone(let time): try db.postpone(try db.takeTask(of: claim), until: time)
+            case .leave(let unable, let time): try db.leave(claim, unable, until: time, timings: timings)
             }
         }
     }
@@ -105,8 +106,41 @@ extension Database {
         return .asAsked
     }
 
-    fileprivate func postpone(_ claim: Claim, until time: Date) throws -> Settlement {
-        var task = try takeTask(of: claim)
+    /// See ``AttemptEnd/leave(_:until:)``.
+    fileprivate func leave(_ claim: Claim, _ unable: HostUnable, until time: Date, timings: AttemptTimings) throws
+        -> Settlement
+    {
+        let task = try takeTask(of: claim)
+        guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
+        try add(unable.lack, of: worker)
+        let rows = try query(
+            """
+            SELECT host, EXISTS (
+              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = $1)
+            FROM worker
+            WHERE id = $2 OR (stop_mode IS NULL AND lease_until >= $3
+              AND (queues IS NULL OR (SELECT name FROM queue WHERE id = $4) = ANY(queues)))
+            """,
+            [unable.lack.description, worker, now, task.queue]
+        )
+        guard let failure = unable.failure(on: try rows.map { (host: try $0[0], lacks: try $0[1]) }) else {
+            return try postpone(task, until: time)
+        }
+        try close(task, as: .discarded, failure: failure, timings: timings)
+        try end(task, from: .running, End(state: .discarded, failure: failure))
+        return .discarded(failure)
+    }
+
+    /// Records what a worker's host lacks.
+    func add(_ lack: HostLack, of worker: String) throws {
+        try execute(
+            "INSERT INTO worker_lack SELECT id, $1 FROM worker WHERE id = $2 ON CONFLICT DO NOTHING",
+            [lack.description, worker]
+        )
+    }
+
+    fileprivate func postpone(_ task: TaskRow, until time: Date) throws -> Settlement {
+        var task = task
         (task.state, task.due) = (.retryable, time.milliseconds)
         (task.token, task.worker) = (nil, nil)
         (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)

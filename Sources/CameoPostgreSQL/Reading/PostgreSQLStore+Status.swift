@@ -45,7 +45,9 @@ extension PostgreSQLStore {
         let rows = try db.query(
             """
             SELECT id, host, pid, version, started_at, lease_until, concurrency,
-              (SELECT count(*) FROM task WHERE state = 2 AND worker = worker.id), stop_mode, renderer_version, quiet_hours
+              (SELECT count(*) FROM task WHERE state = 2 AND worker = worker.id), stop_mode, renderer_version, quiet_hours,
+              array_to_json(queues),
+              (SELECT string_agg(lack, ',' ORDER BY lack) FROM worker_lack WHERE worker_lack.worker = worker.id)
             FROM worker WHERE $1::text IS NULL OR id = $1 ORDER BY started_at, id
             """,
             [id]
@@ -64,6 +66,8 @@ extension PostgreSQLStore {
                 stopping: (row[8] as String?).flatMap(WorkerStop.init(stored:)),
                 rendererVersion: row[9],
                 quietHours: row[10],
+                queues: (row[11] as String?).flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
+                lacks: (row[12] as String?)?.split(separator: ",").map(String.init),
                 current: running[row[0] as String] ?? []
             )
         }

@@ -162,4 +162,14 @@ extension Schema {
             CASE state WHEN 4 THEN 'completed' WHEN 5 THEN 'discarded' ELSE 'cancelled' END, failure,
             \(AttemptTimings.columnNames)
         """
+
+    /// Version 2. What a worker's host cannot do (`HostLack`), and the queues that it takes jobs of; NULL: all.
+    static let lacks = """
+        ALTER TABLE worker ADD COLUMN queues text[];
+        CREATE TABLE worker_lack(
+          worker text COLLATE "C" NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
+          lack text COLLATE "C" NOT NULL,
+          PRIMARY KEY (worker, lack)
+        );
+        """
 }

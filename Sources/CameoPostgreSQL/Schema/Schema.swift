@@ -11,7 +11,8 @@ enum Schema {
             functions, producerTables, queueTables, history, changes, pictures, totals, hooks, upkeep, views, claims,
             ownersFunctions,
         ]
-        .joined(separator: "\n")
+        .joined(separator: "\n"),
+        lacks,
     ]
 
     static var currentVersion: Int { scripts.count }

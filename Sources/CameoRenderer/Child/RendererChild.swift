@@ -11,10 +11,9 @@ struct RendererChild: ~Copyable {
     /// A descriptor that is readable once the process has ended (pidfd_open).
     private let process: OpenFile
     var errors: ErrorTail
-    /// The renderer's version, set by ``greet()`` once the child is ready for jobs.
-    private(set) var version: String?
-    /// The lock-down as the hello message reported it; nil before.
-    private(set) var sandbox: SandboxReport?
+    /// What the renderer said of itself, set by ``greet()`` once the child is ready for jobs.
+    private(set) var greeting: HelloMessage?
+    var version: String? { greeting?.rendererVersion }
     private(set) var pictures = 0
     /// The credentials' scopes of the pictures that it has seen: a compromised renderer could leak them to others.
     var scopes: Set<RequestScope> = []
@@ -108,7 +107,7 @@ struct RendererChild: ~Copyable {
     /// - Returns: whether the child is ready.
     /// - Throws: if the child ended, has another version than this worker, or lacks a required layer of the sandbox.
     mutating func greet() throws(MalformedMessage) -> Bool {
-        guard version == nil else { return true }
+        guard greeting == nil else { return true }
         errors.drain()
         switch try hello.read(from: socket.descriptor) {
         case .incomplete:
@@ -121,8 +120,7 @@ struct RendererChild: ~Copyable {
                 let layers = message.sandbox.missing.joined(separator: " and ")
                 throw MalformedMessage("its sandbox lacks \(layers), which this kernel does not grant")
             }
-            version = message.rendererVersion
-            sandbox = message.sandbox
+            greeting = message
             return true
         case .complete:
             throw MalformedMessage("its first message is not a hello")

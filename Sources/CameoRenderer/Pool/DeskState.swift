@@ -38,10 +38,8 @@ struct DeskState {
     /// Whether the worker is being stopped, so that foreign signals to its children are expected.
     var isEnding = false
     var statistics = RendererStatistics()
-    /// The report of the first child that was ready: all run on one kernel.
-    private(set) var sandbox: SandboxReport?
-    /// The version of the child that became ready last.
-    private(set) var rendererVersion: String?
+    /// What the child that became ready last said of itself.
+    var greeting: HelloMessage?
     private var waiting: [RenderTicket] = []
     private var phases: [RenderTicket.ID: Phase] = [:]
     private var lastID = 0
@@ -83,11 +81,6 @@ struct DeskState {
     }
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || phases[id] == .cancelled }
-
-    mutating func note(_ sandbox: SandboxReport, version: String?) {
-        if self.sandbox == nil { self.sandbox = sandbox }
-        rendererVersion = version
-    }
 
     /// The next ticket for a slot that is ready, background tickets last; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {

@@ -30,11 +30,9 @@ final class JobDesk: Sendable {
 
     var brokenReason: String? { state.withLock { $0.brokenReason } }
 
-    var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
+    var greeting: HelloMessage? { state.withLock { $0.greeting } }
 
-    var rendererVersion: String? { state.withLock { $0.rendererVersion } }
-
-    func note(_ sandbox: SandboxReport, version: String?) { state.withLock { $0.note(sandbox, version: version) } }
+    func note(_ greeting: HelloMessage) { state.withLock { $0.greeting = greeting } }
 
     var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
 

@@ -15,7 +15,7 @@ extension RendererSlot {
                 guard !deadline.hasPassed else { throw MalformedMessage("it was not ready after \(Self.startLimit)") }
                 waitForHello(deadline)
             }
-            if let sandbox = current?.sandbox { desk.note(sandbox, version: current?.version) }
+            if let greeting = current?.greeting { desk.note(greeting) }
             return true
         } catch {
             backOff(after: error)

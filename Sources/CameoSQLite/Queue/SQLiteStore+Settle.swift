@@ -83,16 +83,64 @@ extension SQLiteStore {
 
     func postpone(_ claim: Claim, until time: Date) async throws(StoreError) -> Settlement {
         let now = nowMilliseconds
-        return try await commit(.begun) { db in
-            var task = try TaskRow.find(claim, db)
-            (task.state, task.due) = (.retryable, time.milliseconds)
-            (task.token, task.worker) = (nil, nil)
-            (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)
-            var ledger = Ledger(now: now)
-            let settlement = Settlement(try Self.letWait(task, from: .running, now: now, &ledger, db))
-            try ledger.post(db)
-            return settlement
+        return try await commitCounting { db, ledger in
+            ledger.now = now
+            return try Self.postpone(try TaskRow.find(claim, db), until: time, now: now, &ledger, db)
         }
+    }
+
+    private static func postpone(
+        _ task: TaskRow,
+        until time: Date,
+        now: Int64,
+        _ ledger: inout Ledger,
+        _ db: Database
+    ) throws -> Settlement {
+        var task = task
+        (task.state, task.due) = (.retryable, time.milliseconds)
+        (task.token, task.worker) = (nil, nil)
+        (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)
+        return Settlement(try letWait(task, from: .running, now: now, &ledger, db))
+    }
+
+    /// See ``AttemptEnd/leave(_:until:)``.
+    func leave(
+        _ claim: Claim,
+        _ unable: HostUnable,
+        until time: Date,
+        timings: AttemptTimings
+    ) async throws(StoreError) -> Settlement {
+        let (now, uptime) = (nowMilliseconds, clock.uptime())
+        return try await commitCounting { db, ledger in
+            ledger.now = now
+            let task = try TaskRow.find(claim, db)
+            guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
+            try Self.add(unable.lack, of: worker, db)
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT host, EXISTS (
+                      SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
+                    FROM worker
+                    WHERE id = ?2 OR (stop_mode IS NULL AND lease_until >= ?3 AND boot_id = ?4 AND (queues IS NULL OR EXISTS (
+                      SELECT 1 FROM json_each(queues) WHERE value = (SELECT name FROM queue WHERE id = ?5))))
+                    """,
+                arguments: [unable.lack.description, worker, uptime, BootIdentity.current, task.queue]
+            )
+            guard let failure = unable.failure(on: rows.map { (host: $0["host"], lacks: $0["lacks"]) }) else {
+                return try Self.postpone(task, until: time, now: now, &ledger, db)
+            }
+            try Self.settle(claim, as: .discarded, failure: failure, timings: timings, now: now, &ledger, db)
+            return .discarded(failure)
+        }
+    }
+
+    /// Records what a worker's host lacks.
+    static func add(_ lack: HostLack, of worker: String, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO worker_lack SELECT id, ? FROM worker WHERE id = ? ON CONFLICT DO NOTHING",
+            arguments: [lack.description, worker]
+        )
     }
 
     enum SettledOutcome {

@@ -68,7 +68,8 @@ extension SQLiteStore {
             db,
             sql: """
                 SELECT worker.*, (
-                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running
+                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running,
+                  (SELECT group_concat(lack) FROM worker_lack WHERE worker_lack.worker = worker.id) AS lacks
                 FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
                 """,
             arguments: [id]
@@ -86,6 +87,9 @@ extension SQLiteStore {
                 stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
                 rendererVersion: row["renderer_version"],
                 quietHours: row["quiet_hours"],
+                queues: (row["queues"] as String?)
+                    .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
+                lacks: (row["lacks"] as String?)?.split(separator: ",").map(String.init),
                 current: try runningJobs(of: row["id"], db)
             )
         }

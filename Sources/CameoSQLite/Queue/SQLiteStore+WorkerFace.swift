@@ -15,7 +15,9 @@ extension SQLiteStore {
             concurrency: worker.concurrency,
             renderers: worker.renderers,
             rendererVersion: worker.rendererVersion,
-            quietHours: worker.quietHours?.description
+            quietHours: worker.quietHours?.description,
+            queues: worker.queues,
+            lacks: worker.lacks
         )
         registrations.withLock { $0[worker.id] = registration }
     }
@@ -81,6 +83,7 @@ extension SQLiteStore {
         case .discard(let failure): try await fail(claim, with: failure, retryAt: nil, timings: timings)
         case .release: try await release(claim)
         case .postpone(let time): try await postpone(claim, until: time)
+        case .leave(let unable, let time): try await leave(claim, unable, until: time, timings: timings)
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import CameoModel
+package import CameoModel
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -12,7 +12,9 @@ extension SQLiteStore {
         concurrency: Int,
         renderers: Int = 0,
         rendererVersion: String? = nil,
-        quietHours: String? = nil
+        quietHours: String? = nil,
+        queues: [String]? = nil,
+        lacks: [HostLack] = []
     ) async throws(StoreError) -> WorkerRegistration {
         let row = WorkerRow(
             id: id,
@@ -23,6 +25,8 @@ extension SQLiteStore {
             renderers: renderers,
             rendererVersion: rendererVersion,
             quietHours: quietHours,
+            queues: queues.map { JSONValue.array($0.map(JSONValue.string)).canonicalText },
+            lacks: lacks,
             startedAt: nowMilliseconds
         )
         do {
@@ -46,16 +50,17 @@ extension SQLiteStore {
             try db.execute(
                 sql: """
                     INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
-                      started_at, boot_id, lease_until, transfers)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      queues, started_at, boot_id, lease_until, transfers)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
                     """,
                 arguments: [
                     row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.rendererVersion,
-                    row.quietHours, row.startedAt, BootIdentity.current, lease,
+                    row.quietHours, row.queues, row.startedAt, BootIdentity.current, lease,
                     transfers.isEmpty ? nil : try transfers.stored,
                 ]
             )
+            for lack in row.lacks { try Self.add(lack, of: row.id, db) }
             try Self.add(counted, db)
         }
     }
@@ -156,9 +161,10 @@ extension SQLiteStore {
                 report.discarded.append(try LostJob(dead, failure, db))
                 continue
             }
-            switch try giveBack(task, deaths: deaths, now: now, &ledger, db) {
-            case .asAsked: report.rescued += 1
-            case .superseded: report.superseded += 1
+            if case .superseded = try giveBack(task, deaths: deaths, now: now, &ledger, db) {
+                report.superseded += 1
+            } else {
+                report.rescued += 1
             }
         }
         try ledger.post(db)

@@ -56,6 +56,8 @@ struct WorkerRow: Sendable {
     let renderers: Int
     let rendererVersion: String?
     let quietHours: String?
+    let queues: String?
+    let lacks: [HostLack]
     let startedAt: Int64
 }
 

@@ -102,6 +102,16 @@ extension Schema {
     /// ones.
     static let laterFetches = "ALTER TABLE task ADD COLUMN fetch_after INTEGER NOT NULL DEFAULT 0;"
 
+    /// Version 3. What a worker's host cannot do (`HostLack`), and the queues that it takes jobs of, a JSON list; NULL: all.
+    static let lacks = """
+        ALTER TABLE worker ADD COLUMN queues TEXT CHECK (queues IS NULL OR json_valid(queues));
+        CREATE TABLE worker_lack(
+          worker TEXT NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
+          lack TEXT NOT NULL,
+          PRIMARY KEY (worker, lack)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     static let queueTables = """
         CREATE TABLE queue(
           id INTEGER PRIMARY KEY,

@@ -10,4 +10,7 @@ package enum AttemptEnd: Sendable {
     case release
     /// The job waits until a time as if it had not been claimed; the attempt is neither counted nor recorded.
     case postpone(until: Date)
+    /// The host cannot do it. The job waits for another worker as if it had not been claimed, or is discarded with the
+    /// failure of `unable`, and the hosts' names, if every live worker that takes jobs of its queue lacks the same.
+    case leave(HostUnable, until: Date)
 }

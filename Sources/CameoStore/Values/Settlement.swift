@@ -1,6 +1,10 @@
+package import CameoModel
+
 /// The result of making a job wait again.
 package enum Settlement: Hashable, Sendable {
     case asAsked
+    /// The job was discarded: no live worker can do it (``AttemptEnd/leave(_:until:)``).
+    case discarded(JobFailure)
     /// The job was cancelled because another was already waiting for the same thumbnails.
     case superseded(by: Int64)
 

@@ -15,6 +15,10 @@ package struct WorkerDescription: Hashable, Sendable {
     package let rendererVersion: String?
     /// When it takes jobs of background queues; nil: always.
     package let quietHours: QuietHours?
+    /// The queues that it takes jobs of; nil: all.
+    package let queues: [String]?
+    /// What its host cannot do.
+    package let lacks: [HostLack]
 
     package init(
         id: String,
@@ -24,7 +28,9 @@ package struct WorkerDescription: Hashable, Sendable {
         concurrency: Int,
         renderers: Int = 0,
         rendererVersion: String? = nil,
-        quietHours: QuietHours? = nil
+        quietHours: QuietHours? = nil,
+        queues: [String]? = nil,
+        lacks: [HostLack] = []
     ) {
         self.id = id
         self.host = host
@@ -34,6 +40,8 @@ package struct WorkerDescription: Hashable, Sendable {
         self.renderers = renderers
         self.rendererVersion = rendererVersion
         self.quietHours = quietHours
+        self.queues = queues
+        self.lacks = lacks
     }
 
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin

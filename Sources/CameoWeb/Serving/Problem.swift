@@ -51,7 +51,7 @@ struct Problem: Error {
             case .sourceTooLarge: .contentTooLarge
             case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceForbidden, .sourceChanged: .badGateway
             case .storeFull: .outOfSpace
-            case .storeFailed, .workerLost, .jobTimedOut: .serviceUnavailable
+            case .storeFailed, .workerLost, .jobTimedOut, .renderFormatUnavailable: .serviceUnavailable
             case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
                 .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
                 .videoNoPicture, .videoUnsupportedCodec, .renderFailed,
