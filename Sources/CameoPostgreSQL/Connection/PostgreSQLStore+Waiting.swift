@@ -25,7 +25,8 @@ extension PostgreSQLStore {
                     while !Task.isCancelled {
                         // A server that cannot be reached has nothing new.
                         let version = try? await reads.value(sql)
-                        let hasChanged = last != nil && version != nil && version != last
+                        // The first look counts too: there may have been a commit between the first yield and it.
+                        let hasChanged = version != nil && version != last
                         if hasChanged { notifier.yield() }
                         last = version ?? last
                         try? await Task.sleep(for: max(Self.interval, pause()))
