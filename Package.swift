@@ -171,15 +171,6 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        .testTarget(
-            name: "CameoWebTests",
-            dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
-                "cameo-web",
-                logging,
-            ],
-            exclude: ["validate_answers.py"]
-        ),
         .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.
         .target(
@@ -290,6 +281,9 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
             path: "Tests/HookedFrames"
         ),
     ]
+    for tests in package.targets where ["CameoRendererTests", "EndToEndTests"].contains(tests.name) {
+        tests.dependencies += ["cameo-frames", "cameo-frames-hooked"]
+    }
 }
 
 if isForFleets {
@@ -324,9 +318,29 @@ if isForFleets {
     ]
 }
 
-// One strictness for every target of ours. Warnings are errors in debug builds, for whoever builds, so that builds by
-// hand and by deploy/test have the same flags and share what is built. A release build has to succeed with compilers of
-// later versions, which warn of more; so has a debug build with CAMEO_STRICT=0.
+// Building Hummingbird takes as long as all the rest, so whoever tests only the default build does without.
+if Context.environment["CAMEO_WEB"] == "1" {
+    package.targets.append(
+        .testTarget(
+            name: "CameoWebTests",
+            dependencies: [
+                "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
+                "cameo-web",
+                logging,
+            ],
+            exclude: ["validate_answers.py"]
+        )
+    )
+    for tests in package.targets where tests.name == "EndToEndTests" { tests.dependencies.append("cameo-web") }
+}
+
+// deploy/test builds whole modules without optimisation, as a release build with other flags: in half the time of a
+// debug build, and without the checks that ArgumentParser makes of each command's options at each start of a debug build.
+// What tests may ask of a debug build (KillPoint) is in it.
+let isForTests = Context.environment["CAMEO_TESTS"] == "1"
+
+// One strictness for every target of ours. Warnings are errors in debug builds and for tests, whoever builds. A release
+// build has to succeed with compilers of later versions, which warn of more; so has any with CAMEO_STRICT=0.
 let warningsAreErrors = Context.environment["CAMEO_STRICT"] != "0"
 for target in package.targets where target.type != .system {
     var settings = target.swiftSettings ?? []
@@ -341,6 +355,9 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
-    if warningsAreErrors { settings.append(.treatAllWarnings(as: .error, .when(configuration: .debug))) }
+    if warningsAreErrors {
+        settings.append(.treatAllWarnings(as: .error, isForTests ? nil : .when(configuration: .debug)))
+    }
+    if isForTests { settings.append(.define("DEBUG")) }
     target.swiftSettings = settings
 }

@@ -12,7 +12,8 @@ package enum CameoVariables {
 
     /// Variables that the build, the tests and `deploy/` set, besides those that begin with `CAMEO_TEST_`.
     private static let ofDevelopment = [
-        "CAMEO_FAULTS", "CAMEO_FLEET", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_VIDEO",
+        "CAMEO_FAULTS", "CAMEO_FLEET", "CAMEO_MODEL_SEED", "CAMEO_MODEL_SEEDS", "CAMEO_STRICT", "CAMEO_TESTS",
+        "CAMEO_VIDEO", "CAMEO_WEB",
     ]
 
     /// Whether Kubernetes sets a variable of this name in every pod, for a service named `cameo` or `cameo-…`
