@@ -14,7 +14,7 @@ struct ByteBudgetTests {
 
     /// Returns when somebody waits, and has for some time.
     private func awaitWaiting(_ clock: WorkClock, atLeast time: Duration = .milliseconds(1)) async throws {
-        while clock.waited < time { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually("somebody waits") { clock.waited >= time }
     }
 
     @Test func whoFindsNoRoomWaitsUntilItIsGivenBack() async throws {

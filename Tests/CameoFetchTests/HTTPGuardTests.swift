@@ -112,7 +112,9 @@ struct HTTPGuardTests {
     func behindAProxyNoSpellingOfAPrivateAddressIsAskedFor(host: String) async throws {
         let proxy = try await Origin.start()
         let proxied = try Fetcher(FetchConfiguration().with(\.proxy, proxy.url("")))
-        #expect(try await failure(of: "http://\(host)/a.jpg", with: proxied).code == .sourceForbidden)
+        let code = try await failure(of: "http://\(host)/a.jpg", with: proxied).code
+        // From libcurl 8 on, its parser refuses a host that is encoded twice before the guard sees it.
+        #expect(code == .sourceForbidden || host.contains("%25") && code == .sourceInvalid)
         #expect(try await proxy.counts().connections == 0)
     }
 

@@ -44,7 +44,7 @@ struct HookDelivererTests {
         try await enterDelivery()
         let deliverer = try deliverer(refusals: 2)
         let run = Task { await deliverer.run(as: "w") }
-        while try await report().delivered == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually("a hook is delivered") { try await report().delivered > 0 }
         deliverer.end(draining: false, within: nil)
         await run.value
         #expect(try await report().running == 0)

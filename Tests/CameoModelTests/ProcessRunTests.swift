@@ -56,7 +56,7 @@ struct ProcessRunTests {
             "sh",
             ["-c", "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.01; done"]
         )
-        while child.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the shell is up") { !child.standardOutput.isEmpty }
         #expect(child.send(SIGTERM))
         #expect(await child.ending == .exited(5))
         #expect(String(decoding: child.standardOutput, as: UTF8.self) == "up\nbye\n")

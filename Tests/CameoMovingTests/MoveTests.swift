@@ -75,6 +75,7 @@ struct MoveTests {
         var (runs, copied) = (0, 0)
         var moved: MoveReport?
         while moved == nil {
+            try Task.checkCancellation()
             runs += 1
             // As another process.
             let source = try fixture.folderStore("store")

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CameoObjectStorage
@@ -24,6 +25,16 @@ struct BlockingThreadsTests {
                 $0.contexts += 1; return $0.contexts
             }
         }
+    }
+
+    /// Returns once work is told that it is cancelled: true, or false after a minute.
+    private static func isTold(_ isCancelled: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(60)
+        while !isCancelled() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(100)
+        }
+        return true
     }
 
     @Test func workIsSpreadOverSoManyThreadsAndNoMore() async {
@@ -56,24 +67,18 @@ struct BlockingThreadsTests {
         threads.shutdown()
     }
 
-    @Test func aShutdownEndsWhatWaitsAndTellsWhatRuns() async {
+    @Test func aShutdownEndsWhatWaitsAndTellsWhatRuns() async throws {
         let threads = BlockingThreads(limit: 1, name: "test") {}
-        let begun = DispatchSemaphore(value: 0)
+        let (begun, begin) = AsyncStream<Void>.makeStream()
         let first = Task {
             await threads.run { _, isCancelled in
-                begun.signal()
-                while !isCancelled() { usleep(100) }
-                return true
+                begin.finish()
+                return Self.isTold(isCancelled)
             }
         }
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                begun.wait()
-                continuation.resume()
-            }
-        }
+        for await _ in begun {}
         let second = Task { await threads.run { _, _ in true } }
-        while threads.waiting == 0 { await Task.yield() }
+        try await eventually("the second call waits") { threads.waiting > 0 }
         threads.shutdown()
         #expect(await first.value == true)
         #expect(await second.value == nil)
@@ -83,10 +88,7 @@ struct BlockingThreadsTests {
     @Test func aCancelledTaskTellsItsWork() async {
         let threads = BlockingThreads(limit: 1, name: "test") {}
         let task = Task {
-            await threads.run { _, isCancelled in
-                while !isCancelled() { usleep(100) }
-                return true
-            }
+            await threads.run { _, isCancelled in Self.isTold(isCancelled) }
         }
         task.cancel()
         #expect(await task.value == true)

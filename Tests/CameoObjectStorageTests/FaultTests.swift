@@ -119,7 +119,7 @@ struct FaultTests {
         let storage = try server.storage(through: proxy)
         try await proxy.add(.stall.times(100))
         let call = Task { try await storage.put(data) }
-        while try await proxy.requests().isEmpty { await Task.yield() }
+        try await eventually("the request arrives") { try await !proxy.requests().isEmpty }
         let begun = ContinuousClock.now
         call.cancel()
         await #expect(throws: StoreError.unreachable(location: storage.location, reason: "the call was cancelled")) {
@@ -132,7 +132,7 @@ struct FaultTests {
         let storage = try server.storage(through: proxy)
         try await proxy.add(.stall.times(100))
         let call = Task { try await storage.put(data) }
-        while try await proxy.requests().isEmpty { await Task.yield() }
+        try await eventually("the request arrives") { try await !proxy.requests().isEmpty }
         storage.close()
         await #expect(throws: StoreError.self) { try await call.value }
     }

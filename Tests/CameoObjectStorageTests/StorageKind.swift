@@ -20,7 +20,7 @@ enum StorageKind: String, CaseIterable {
     }
 
     private func objects(_ kind: ObjectServer.Kind) throws -> ObjectStorage {
-        guard let server = ObjectServerScope.current[kind] else { throw OriginError.ended }
+        guard let server = ObjectServerScope.current[kind] else { throw OriginError.unexpected("no \(kind) server") }
         return try server.storage()
     }
 }

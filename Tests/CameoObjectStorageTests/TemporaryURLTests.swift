@@ -64,7 +64,7 @@ struct TemporaryURLTests {
     @Test(arguments: ObjectServer.Kind.allCases)
     func itCannotBeUsedAfterItsEnd(kind: ObjectServer.Kind) async throws {
         let url = try await url(kind, TemporaryURLTerms(lifetime: .seconds(3)))
-        while try await status(of: url) == "200" { try await Task.sleep(for: .milliseconds(100)) }
+        try await eventually("the URL ends") { try await status(of: url) != "200" }
         #expect(try await status(of: url) == "403")
     }
 

@@ -112,7 +112,9 @@ struct UploadTests {
         let storage = try storage(.swift, through: proxy)
         try await proxy.add(.stall.times(1, "PUT", containing: "partNumber=3"))
         let call = Task { try await storage.put(data) }
-        while try await !proxy.requests().contains(where: { $0.contains("partNumber=3") }) { await Task.yield() }
+        try await eventually("the third part is sent") {
+            try await proxy.requests().contains { $0.contains("partNumber=3") }
+        }
         call.cancel()
         await #expect(throws: StoreError.self) { try await call.value }
         #expect(try await uploads(storage) == 0)

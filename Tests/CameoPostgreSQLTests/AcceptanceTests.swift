@@ -58,6 +58,7 @@ struct AcceptanceTests {
     @Test func aRowThatIsCommittedLateIsAcceptedToo() async throws {
         let (inserted, note) = AsyncStream<Void>.makeStream()
         let commits = DispatchSemaphore(value: 0)
+        defer { commits.signal() }  // also where something throws: the other would wait for ever
         let request = Self.request("early")
         let producer = try fixture.anotherStore()
         let early = Task {

@@ -81,6 +81,7 @@ struct AttemptTests {
         _ = try await store.cancel(9)
         var (found, cursor) = ([[StoreValue]](), StoreCursor?.none)
         while true {
+            try Task.checkCancellation()
             let page = try await store.records(of: .attempt, after: cursor, limit: limit)
             found += page.map { Array($0.values.prefix(2)) }
             guard page.count == limit, let last = page.last else { break }

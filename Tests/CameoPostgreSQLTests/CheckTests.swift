@@ -63,7 +63,7 @@ struct CheckTests {
         try await fixture.enqueue(20) { $0.concurrencyKey = "k" }
         _ = try await store.claim(limit: 3, for: "w1")
         let findings = try await store.check()
-        #expect(findings.map(\.subject).prefix(4) == ["database", "references", "counters", "limits"])
+        try #require(findings.map(\.subject).prefix(4) == ["database", "references", "counters", "limits"])
         #expect(findings.allSatisfy { $0.severity == .ok }, "\(findings)")
         #expect(findings[0].message.contains("pg_amcheck --schema=\(fixture.schema)"))
         #expect(try await repair().isEmpty)

@@ -198,7 +198,7 @@ struct FaultTests {
                 try db.execute("INSERT INTO counter VALUES ('runs', '', 1)")
             }
         }
-        while runs.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the transaction runs") { runs.load(ordering: .relaxed) > 0 }
         // Its lock holds others up for no longer than the server's patience of ten seconds.
         let began = ContinuousClock.now
         #expect(try await sql("UPDATE maintenance SET holder = NULL RETURNING 1") == "1")

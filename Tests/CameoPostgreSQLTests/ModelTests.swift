@@ -6,7 +6,6 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ModelTests {
     @Test func storeAndModelAgreeAfterEveryStep() async {
-        // Workers of many machines meet in it, and it is the younger engine.
-        await ModelSequences.agree(sequences: 200) { try await PostgreSQLEngine(server: .shared()) }
+        await ModelSequences.agree { try await PostgreSQLEngine(server: .shared()) }
     }
 }

@@ -210,7 +210,7 @@ struct RoleTests {
         let limited = try await worker.claim(limit: 9, queues: ["limited"], for: "w1")
         #expect(limited.count == 3)
         let keyed = try await worker.claim(limit: 9, queues: ["default"], for: "w1")
-        #expect(keyed.count == 3)
+        try #require(keyed.count == 3)
         let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
         _ = try await worker.beginFetch(keyed[0].claim, of: try keyed[0].parsedRequest())
         try await worker.fail(keyed[0].claim, with: failure, retryAt: .distantFuture)

@@ -34,9 +34,13 @@ struct StoreFixture: StoreSteps {
 }
 
 extension Database {
-    /// Waits until another transaction waits for a lock of this one. Other tests wait for locks on the same server.
+    /// Waits until another transaction waits for a lock of this one. Other tests wait for locks on the same server. It
+    /// blocks, and no task's end reaches it.
     func waitUntilAnotherWaits() throws {
         let waiting = "SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-        while try value(waiting) == Int64(0) {}
+        let end = ContinuousClock.now + .seconds(60)
+        while try value(waiting) == Int64(0) {
+            guard ContinuousClock.now < end else { throw NeverHappened("nobody waits for this transaction") }
+        }
     }
 }

@@ -226,7 +226,7 @@ struct DistrustTests {
                 let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
                 #expect(picture.renditions.count == 1)
                 // Otherwise the text could arrive after the next job was sent, as its answer.
-                while pool.statistics.crashed < round { try await Task.sleep(for: .milliseconds(5)) }
+                try await eventually("child \(round) is dead") { pool.statistics.crashed >= round }
             }
         }
     }

@@ -57,7 +57,7 @@ struct ExactFrameTests {
 
     @Test func framesOfUnevenLengthAreShownUntilTheNext() async throws {
         let path = try await Videos.counter(
-            "-vf select='lt(n\\,10)+not(mod(n\\,7))' -vsync vfr \(Self.h264) -g 30",
+            "-vf select='lt(n\\,10)+not(mod(n\\,7))' -fps_mode vfr \(Self.h264) -g 30",
             as: "uneven.mp4",
             in: folder
         )

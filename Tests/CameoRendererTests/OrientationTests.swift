@@ -37,7 +37,7 @@ struct OrientationTests {
             Rendition(width: 24, height: 10, fit: .fill, format: .png),
         ]
         let picture = try await Renderers.shared.get().render(renditions, of: OpenFile(reading: path), named: path)
-        #expect(picture.renditions.map(\.width) == [10, 10, 24])
+        try #require(picture.renditions.map(\.width) == [10, 10, 24])
         #expect(picture.renditions.map(\.height) == [20, 20, 10])
         try await expect(try await Specimen(picture.renditions[0]), 2, 2, Self.red)
         try await expect(try await Specimen(picture.renditions[0]), 2, 17, Self.blue)

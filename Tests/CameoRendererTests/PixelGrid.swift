@@ -1,6 +1,7 @@
 import CameoModel
 import Foundation
 import TestSupport
+import Testing
 
 /// All pixels of a picture, read or to be written.
 struct PixelGrid {
@@ -10,7 +11,12 @@ struct PixelGrid {
     /// Row by row, pixel by pixel.
     let bytes: [UInt8]
 
+    /// A pixel's bands. A place outside the picture is a failure of the test, not the end of all tests, and all zeros.
     subscript(_ x: Int, _ y: Int) -> [Int] {
+        guard (0..<width).contains(x), (0..<height).contains(y) else {
+            Issue.record("\(x), \(y) is outside \(width) × \(height) pixels")
+            return [0, 0, 0, 0]
+        }
         let start = (y * width + x) * bands
         return bytes[start..<start + bands].map(Int.init)
     }

@@ -281,6 +281,6 @@ struct PoolTests {
 
     /// The pool reports no start of a render, so this polls.
     func expectBusy(_ pool: RendererPool) async throws {
-        while pool.statistics.rendering == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually("a renderer is busy") { pool.statistics.rendering > 0 }
     }
 }

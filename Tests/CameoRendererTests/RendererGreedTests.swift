@@ -42,7 +42,7 @@ struct RendererGreedTests {
             """
         try await Self.withDeafRenderer(watch) { pool, job in
             let task = Task { try await job(.seconds(300)) }
-            while !FileManager.default.fileExists(atPath: mark) { try await Task.sleep(for: .milliseconds(2)) }
+            try await eventually("the socket is full") { FileManager.default.fileExists(atPath: mark) }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(pool.statistics.killed == 1)
@@ -137,7 +137,7 @@ struct RendererGreedTests {
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in
             _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
-            while pool.statistics.killed == 0 { try await Task.sleep(for: .milliseconds(20)) }
+            try await eventually("the child is killed") { pool.statistics.killed > 0 }
             #expect(pool.statistics.crashed == 0)
         }
     }

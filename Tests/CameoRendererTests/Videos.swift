@@ -7,7 +7,8 @@ import TestSupport
 enum Videos {
     /// Whether the package was built with `CAMEO_VIDEO=1` and the command `ffmpeg` is there.
     static let canBeTested =
-        FileManager.default.isExecutableFile(atPath: executable)
+        ProcessInfo.processInfo.environment["CAMEO_VIDEO"] == "1"
+        && FileManager.default.isExecutableFile(atPath: executable)
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
 
     static let executable = Repository.builtProduct("cameo-frames")

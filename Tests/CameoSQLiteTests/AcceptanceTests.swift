@@ -76,13 +76,13 @@ struct AcceptanceTests {
         #expect(try await store.acceptArrivals())
         let first = try await accepted()
         #expect((1...500).contains(first))
-        while try await store.acceptArrivals() {}
+        while try await store.acceptArrivals() { try Task.checkCancellation() }
         #expect(try await accepted() == 700)
         let pad = String(repeating: "x", count: 1_000_000)
         try insert((0..<12).map { Self.long("\($0)\(pad)") })
         #expect(try await store.acceptArrivals())
         #expect(try await accepted() < 712)
-        while try await store.acceptArrivals() {}
+        while try await store.acceptArrivals() { try Task.checkCancellation() }
         #expect(try await store.status().count(.available) == 712)
         #expect(try await fixture.sql("SELECT count(*) FROM task") == "712")
     }
@@ -144,7 +144,7 @@ struct AcceptanceTests {
         }
         #expect(try await accepted() == 3)
         #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID).sorted() == [1, 2, 3, 4, 5])
-        while try await store.acceptArrivals() {}
+        while try await store.acceptArrivals() { try Task.checkCancellation() }
         #expect(try await accepted() == 5)
         try await expectSound()
     }

@@ -59,7 +59,8 @@ struct BackupTests {
     @Test func readsDoNotWaitForABackup() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
-        let (isCopying, hasRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (copying, isCopying) = AsyncStream<Void>.makeStream()
+        let hasRead = DispatchSemaphore(value: 0)
         let isFirst = Mutex(true)
         let turn = try await fixture.store.freeTurn()
         async let backup = fixture.store.backUp(to: fixture.folder.path("copy"), in: turn) { _ in
@@ -68,15 +69,10 @@ struct BackupTests {
                     defer { first = false }; return first
                 })
             else { return }
-            isCopying.signal()
+            isCopying.finish()
             #expect(hasRead.wait(timeout: .now() + 120) == .success)
         }
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                isCopying.wait()
-                continuation.resume()
-            }
-        }
+        for await _ in copying {}
         #expect(try await fixture.store.status().count(.available) == 1)
         hasRead.signal()
         #expect(try await backup.jobs == 1)

@@ -20,12 +20,18 @@ struct IndexRepairTests {
         try await fixture.enqueue(3)
     }
 
+    /// Newer shells of SQLite (Debian 13) defend the schema against SQL, unless told not to.
+    private static let writableSchema = """
+        .dbconfig defensive off
+        PRAGMA writable_schema = ON;
+        """
+
     /// Runs the statements while some indexes are hidden, so that they are not updated.
     private func withoutIndexes(_ names: [String], _ statements: String) async throws {
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
         _ = try await fixture.sql(
             """
-            PRAGMA writable_schema = ON;
+            \(Self.writableSchema)
             CREATE TEMP TABLE kept AS SELECT rowid AS n, * FROM sqlite_schema WHERE name IN (\(list));
             DELETE FROM sqlite_schema WHERE name IN (\(list));
             PRAGMA writable_schema = RESET;
@@ -208,7 +214,7 @@ struct IndexRepairTests {
         _ = try await fixture.sql("CREATE TABLE app_own(n INTEGER CHECK (n > 0))")
         _ = try await fixture.sql(
             """
-            PRAGMA writable_schema = ON;
+            \(Self.writableSchema)
             UPDATE sqlite_schema SET sql = 'CREATE TABLE app_own(n INTEGER CHECK (own_function(n)))'
               WHERE name = 'app_own';
             """

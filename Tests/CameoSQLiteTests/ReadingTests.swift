@@ -63,9 +63,7 @@ struct ReadingTests {
         let watcher = try fixture.anotherStore()
         let before = try await watcher.version()
         store.noteReading(of: .thumbnail(id))
-        while try await watcher.version() == before {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("the reading is recorded") { try await watcher.version() != before }
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
         #expect(store.readings.withLock { $0.names }.isEmpty)
     }

@@ -50,7 +50,9 @@ struct SQLiteEngine: StoreEngine {
         _ = try await sql("INSERT INTO upload(data, request) VALUES (x'\(hex)', '\(request)')", in: store)
     }
 
-    func acceptArrivals(in store: any Store) async throws { while try await open(store).acceptArrivals() {} }
+    func acceptArrivals(in store: any Store) async throws {
+        while try await open(store).acceptArrivals() { try Task.checkCancellation() }
+    }
 
     func remove(_ job: Int64, in store: any Store) async throws { try await open(store).removeJobs([job]) }
 

@@ -18,8 +18,8 @@ struct WaitingLineTests {
 
     /// Returns when a process has waited long enough to be beyond this place.
     private func isOccupied(beyond place: Int64, in line: WaitingLine) async throws {
-        while !line.isOccupied(beyond: place, at: cameo_monotonic_ms()) {
-            try await Task.sleep(for: .milliseconds(5))
+        try await eventually("a process is beyond place \(place)") {
+            line.isOccupied(beyond: place, at: cameo_monotonic_ms())
         }
     }
 
@@ -60,6 +60,7 @@ struct WaitingLineTests {
     /// lasts, and then the wait begins again.
     private static func arrive(_ who: Int, in store: SQLiteStore) async throws {
         while true {
+            try Task.checkCancellation()
             do throws(StoreError) {
                 return try await store.commit { db in
                     try db.execute(sql: "INSERT INTO arrival(who) VALUES (?)", arguments: [who])

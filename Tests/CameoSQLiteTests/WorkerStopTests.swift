@@ -2,6 +2,7 @@ import CameoModel
 import CameoSQLite
 import CameoStore
 import StoreConformance
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -12,8 +13,6 @@ struct WorkerStopTests {
         withExtendedLifetime(registration) {}
         registration = nil
         // Other tests start programs, and between fork and exec a child has a copy of the lock.
-        while try await fixture.store.stopWorker("w1", .now).isAlive {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("the death is seen") { try await !fixture.store.stopWorker("w1", .now).isAlive }
     }
 }

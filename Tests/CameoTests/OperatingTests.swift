@@ -200,7 +200,7 @@ struct OperatingTests {
         let begun = try await bench.begin(worker)
         let status = try await client.status()
         #expect(status.jobs.filter { $0.value > 0 } == [.available: 2, .running: 1])
-        #expect(status.queues.map(\.name) == ["default", "web"])
+        try #require(status.queues.map(\.name) == ["default", "web"])
         let web = status.queues[1]
         #expect(status.queues.map(\.background) == [nil, true])
         #expect(web.jobs[.available] == 2 && web.paused && web.maxRunning == 2 && web.oldestWaitingSeconds != nil)

@@ -47,7 +47,7 @@ struct CommandTests {
         let target = "\(url)thumb/00000000000000000000000000000000?wait=30s"
         async let answer = run("curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code} %{time_total}", target])
         // It is there once it is counted as a connection; its answer is not.
-        while try await run("curl", ["-sS", "\(url)health/live"]).exitStatus != 0 {}
+        try await eventually("it answers") { try await run("curl", ["-sS", "\(url)health/live"]).exitStatus == 0 }
         process.send(SIGTERM)
         let ending = await process.ending
         let text = try await answer.outputText
@@ -59,8 +59,8 @@ struct CommandTests {
     @Test func anEventStreamEndsWithTheServer() async throws {
         let (process, url) = try await start("--listen", "127.0.0.1:0")
         let stream = try ChildProcess("/usr/bin/curl", ["-sSN", "\(url)events"])
-        while !String(decoding: stream.standardOutput, as: UTF8.self).hasSuffix("\n\n") {
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually("the stream begins") {
+            String(decoding: stream.standardOutput, as: UTF8.self).hasSuffix("\n\n")
         }
         process.send(SIGTERM)
         #expect(await process.ending == .exited(0))
@@ -107,13 +107,13 @@ struct CommandTests {
         // A file with a mistake changes nothing.
         _ = try folder.write(Data("new fly new-0123456789abcdef".utf8), to: "tokens")
         process.send(SIGHUP)
-        while !String(decoding: process.standardError, as: UTF8.self).contains("not reread") {
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually("the mistake is told of") {
+            String(decoding: process.standardError, as: UTF8.self).contains("not reread")
         }
         #expect(try await access("old").contains("\"read\":true"))
         _ = try folder.write(Data("new read,operate new-0123456789abcdef".utf8), to: "tokens")
         process.send(SIGHUP)
-        while try await !access("new").contains("\"operate\":true") {}
+        try await eventually("the tokens are reread") { try await access("new").contains("\"operate\":true") }
         #expect(try await access("old").contains("\"read\":false"))
         process.send(SIGTERM)
         #expect(await process.ending == .exited(0))

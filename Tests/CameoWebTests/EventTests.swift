@@ -32,7 +32,7 @@ struct EventTests {
             try await bench.work(worker, with: WebBench.picture())
         }
         let expected = try await bench.store.changes(since: 0, limit: 100)
-        #expect(expected.count == 18)
+        try #require(expected.count == 18)
         for stream in streams {
             let changes = try await stream.changes(18)
             #expect(changes == expected)

@@ -145,7 +145,7 @@ struct ImgproxyTests {
         let url = try signed("/rs:fit:64:64/plain/\(Self.plain)@webp")
         async let answer = bench.get(url)
         let worker = try await bench.register()
-        while try await bench.store.jobs(JobFilter()).isEmpty { await Task.yield() }
+        try await eventually("the job is there") { try await !bench.store.jobs(JobFilter()).isEmpty }
         try await bench.work(worker, with: picture)
         #expect(try await answer.status == 200)
         #expect(try await answer.body == picture)

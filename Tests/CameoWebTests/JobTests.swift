@@ -232,7 +232,7 @@ struct JobTests {
         }
         let answer = try await bench.get("/failures", bearer("viewer"))
         guard case .array(let codes) = try answer.json["codes"] else { throw RawAnswer.Malformed(text: answer.text) }
-        #expect(codes.map { $0["code"] } == ["image.corrupt", "source.notFound"])
+        try #require(codes.map { $0["code"] } == ["image.corrupt", "source.notFound"])
         #expect(codes.map { $0["count"] } == [2, 1])
         #expect(codes[0]["example"]["id"] == 3)
     }

@@ -81,7 +81,7 @@ struct TroubleTests {
         let lock = ".timeout 60000\nBEGIN IMMEDIATE;\n.print locked\n.shell sleep 3600\n"
         let holder = try ChildProcess("sqlite3", [folder.path("store/cameo.sqlite")], input: Data(lock.utf8))
         defer { holder.killGroup() }
-        while holder.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the lock is held") { !holder.standardOutput.isEmpty }
         let refused = try await enqueue(server, width: 17)
         #expect(refused.status == "503" && refused.body.contains(#""code":"store.failed""#), "\(refused.body)")
         #expect(try await curl(["-w", "%{http_code}", "-o", "/dev/null", "\(server.url)jobs/1"]) == "200")

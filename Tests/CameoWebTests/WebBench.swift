@@ -72,6 +72,7 @@ final class WebBench: Sendable {
         while waits: @Sendable (RawAnswer) throws -> Bool = { $0.status == 202 }
     ) async throws -> RawAnswer {
         while true {
+            try Task.checkCancellation()
             let answer = try await get(target, headers)
             if try !waits(answer) { return answer }
         }

@@ -102,7 +102,7 @@ struct JobRunnerTests {
             let runner = makeRunner(renderer)
             let running = Task { await runner.run(control) }
             // The server sends the beginning, and nothing more.
-            while jobs.transfers.isEmpty { await Task.yield() }
+            try await eventually("the transfer is known") { !jobs.transfers.isEmpty }
             let transfer = JobAttempt.Transfer(receivedBytes: 100, totalBytes: 1_000)
             #expect(jobs.transfers == [RunningTransfer(token: job.claim.token, transfer: transfer)])
             control.stop(.shutdown)
@@ -134,9 +134,9 @@ struct JobRunnerTests {
             jobs.insert(control)
             let runner = makeRunner(renderer, configure: { $0.jobTimeout = .milliseconds(20) })
             let running = Task { await runner.run(control) }
-            while control.stopReason == nil {
-                await Task.yield()
+            try await eventually("the attempt is stopped") {
                 jobs.stopOverdue()
+                return control.stopReason != nil
             }
             #expect(await running.value.kind.summary == "retried job.timedOut after 1.5 seconds")
             #expect(control.stopReason == .timedOut)

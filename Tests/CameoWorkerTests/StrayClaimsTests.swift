@@ -38,7 +38,7 @@ struct StrayClaimsTests {
         var strays = StrayClaims(patience: .zero)
         let sweep = try await bench.store.sweep(for: "w1")
         let lost = strays.note(sweep.claims, known: [], at: start)
-        #expect(lost == claims.map(\.claim))
+        try #require(lost == claims.map(\.claim))
         _ = try await bench.store.settle(lost[0], as: .release, timings: AttemptTimings())
         let job = try await bench.store.job(id)
         #expect((job.state, job.attempt) == (.available, 0))

@@ -81,7 +81,10 @@ extension EndToEnd {
             }
         }
 
-        @Test(arguments: [("worker", "cameo-worker", "CAMEO_"), ("web", "cameo-web", "CAMEO_WEB_")])
+        @Test(
+            arguments: [("worker", "cameo-worker", "CAMEO_")]
+                + (Deployment.hasWeb ? [("web", "cameo-web", "CAMEO_WEB_")] : [])
+        )
         func everyVariableIsAnOption(service: String, command: String, prefix: String) async throws {
             let help = try await run(try Deployment.executable(command), ["--help"]).outputText
             let options = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })

@@ -65,7 +65,7 @@ extension Deployment {
               (SELECT count(*) FROM attempt WHERE outcome NOT IN ('completed', 'interrupted')) FROM outcome;
             """
         let counts = try await sql(attempts).split(separator: "|").compactMap { Int($0) }
-        #expect(counts.count == 6)
+        try #require(counts.count == 6)
         let others = try await sql(
             "SELECT outcome, failure FROM attempt WHERE outcome NOT IN ('completed', 'interrupted');"
         )

@@ -4,7 +4,8 @@ import TestSupport
 extension Deployment {
     /// Whether the package was built with `CAMEO_VIDEO=1` and the command `ffmpeg` is there.
     static let servesVideos =
-        FileManager.default.isExecutableFile(atPath: Repository.builtProduct("cameo-frames"))
+        ProcessInfo.processInfo.environment["CAMEO_VIDEO"] == "1"
+        && FileManager.default.isExecutableFile(atPath: Repository.builtProduct("cameo-frames"))
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
 
     /// Writes three seconds of a test pattern, a keyframe a second, outside the folder of pictures.

@@ -20,6 +20,9 @@ struct Deployment {
         try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
     }
 
+    /// Whether `cameo-web` was built, and is tested: with `CAMEO_WEB=1`.
+    static let hasWeb = ProcessInfo.processInfo.environment["CAMEO_WEB"] == "1"
+
     /// The program that users run, from the folder of the release build in `CAMEO_TEST_COMMANDS`, which starts ten times
     /// as fast as a debug build; without that variable, or with variables that only debug builds obey, the one in the
     /// folder of the test program.

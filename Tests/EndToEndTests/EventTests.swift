@@ -32,7 +32,7 @@ extension EndToEnd {
                 .map { try $0.jobID }
             #expect(try await deployment.drain().exitStatus == 1)
             let all = try await events()
-            #expect(all.map(\.cursor) == Array(1...Int64(all.count)))
+            try #require(all.map(\.cursor) == [1, 2, 3, 4, 5, 6])
             let states = jobs.map { job in all.filter { $0.job == job }.map(\.state) }
             #expect(states == [[.available, .running, .completed], [.available, .running, .discarded]])
             #expect(try await events("--since", "\(all[2].cursor)") == Array(all.dropFirst(3)))
@@ -50,8 +50,8 @@ extension EndToEnd {
             defer { follow.killGroup() }
             #expect(try await deployment.drain().exitStatus == 0)
             let expected = try await events()
-            while follow.standardOutput.filter({ $0 == UInt8(ascii: "\n") }).count < expected.count {
-                try await Task.sleep(for: .milliseconds(5))
+            try await eventually("the reader has seen what came") {
+                follow.standardOutput.count { $0 == UInt8(ascii: "\n") } >= expected.count
             }
             #expect(try Self.changes(follow.standardOutput) == expected)
         }

@@ -51,8 +51,8 @@ struct Fleet {
     func startWorkers(_ count: Int) async throws -> [ChildProcess] {
         let workers = try (0..<count).map { _ in try startWorker() }
         let processIDs = workers.map { String($0.processID) }.joined(separator: ", ")
-        while try await number("SELECT count(*) FROM worker WHERE pid IN (\(processIDs))") < count {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the workers are registered") {
+            try await number("SELECT count(*) FROM worker WHERE pid IN (\(processIDs))") >= count
         }
         return workers
     }

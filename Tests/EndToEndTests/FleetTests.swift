@@ -96,8 +96,8 @@ extension EndToEnd {
                     FROM generate_series(\(round * count / 3), \((round + 1) * count / 3 - 1)) AS n
                     """
                 )
-                while try await fleet.number("SELECT count(*) FROM outcome") < earlier + count / 12 {
-                    try await Task.sleep(for: .milliseconds(20))
+                try await eventually("some jobs have ended") {
+                    try await fleet.number("SELECT count(*) FROM outcome") >= earlier + count / 12
                 }
                 if round == 1 {
                     try await fleet.database.stop(.immediate)

@@ -39,8 +39,8 @@ extension EndToEnd {
                 environment: ["CAMEO_STORE": deployment.store],
                 currentDirectory: deployment.folder.url
             )
-            while !String(decoding: watch.standardError, as: UTF8.self).contains("watching") {
-                try await Task.sleep(for: .milliseconds(5))
+            try await eventually("the folder is watched") {
+                String(decoding: watch.standardError, as: UTF8.self).contains("watching")
             }
             return watch
         }

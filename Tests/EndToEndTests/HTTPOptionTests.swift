@@ -37,8 +37,8 @@ extension EndToEnd {
             )
             try await origin.awaitArrivals(of: "/held")
             let began = { (count: Int) in
-                while try await deployment.sql("SELECT value FROM sequence WHERE name = 'source_seen';") != "\(count)" {
-                    try await Task.sleep(for: .milliseconds(20))
+                try await eventually("\(count) fetches have begun") {
+                    try await deployment.sql("SELECT value FROM sequence WHERE name = 'source_seen';") == "\(count)"
                 }
             }
             try await began(8)

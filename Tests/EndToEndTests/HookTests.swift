@@ -238,8 +238,8 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--hooks", file)
             defer { worker.killGroup() }
             func awaitLog(_ words: String) async throws {
-                while !String(decoding: worker.standardError, as: UTF8.self).contains(words) {
-                    try await Task.sleep(for: .milliseconds(10))
+                try await eventually("the worker says \(words)") {
+                    String(decoding: worker.standardError, as: UTF8.self).contains(words)
                 }
             }
             _ = try await enqueue()

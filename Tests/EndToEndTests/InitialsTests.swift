@@ -26,7 +26,7 @@ extension EndToEnd {
 
             var jobs: [Job] = []
             for id in [1, 2, 3] as [Int64] { jobs.append(try await deployment.job(id)) }
-            #expect(jobs.map(\.state) == [.completed, .completed, .completed])
+            try #require(jobs.map(\.state) == [.completed, .completed, .completed])
             let first = try #require(jobs[0].thumbnails.first)
             #expect(first.uri == receipts[0].thumbnails[0].uri)
             #expect([first.width, first.height] == [96, 96])

@@ -117,7 +117,7 @@ extension EndToEnd {
                 "1"
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-            while try WorkerChildren.of(worker).isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually("there is a renderer") { try !WorkerChildren.of(worker).isEmpty }
             // The oldest renderer has the picture; another may be on standby.
             let renderer = try #require(try WorkerChildren.of(worker).min())
             let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])

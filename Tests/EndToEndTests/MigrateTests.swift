@@ -140,8 +140,8 @@ extension EndToEnd {
             let request = #"{"source": "initials:ZZ", "renditions": [{"width": 16}], "priority": 9}"#
             _ = try await fleet.sql("INSERT INTO job(request) VALUES ('\(request)')")
             let worker = try fleet.startWorker()
-            while try await fleet.number("SELECT count(*) FROM outcome WHERE id = \(count + 5) AND state = 4") == 0 {
-                try await Task.sleep(for: .milliseconds(20))
+            try await eventually("the job is completed") {
+                try await fleet.number("SELECT count(*) FROM outcome WHERE id = \(count + 5) AND state = 4") > 0
             }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))

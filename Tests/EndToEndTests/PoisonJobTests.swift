@@ -44,8 +44,8 @@ extension EndToEnd {
         private func workerHasLookedAround() async throws {
             for _ in 0..<2 {
                 let lease = try await deployment.sql("SELECT lease_until FROM worker;")
-                while try await deployment.sql("SELECT lease_until FROM worker;") == lease {
-                    try await Task.sleep(for: .milliseconds(20))
+                try await eventually("the lease is extended") {
+                    try await deployment.sql("SELECT lease_until FROM worker;") != lease
                 }
             }
         }

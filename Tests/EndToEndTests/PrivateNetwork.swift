@@ -41,7 +41,9 @@ struct PrivateNetwork {
     static let isAvailable: Bool = {
         let probe = Process()
         probe.executableURL = URL(filePath: "/usr/bin/env")
-        probe.arguments = command + ["sh", "-c", "ip link set lo up && mount -t tmpfs tmpfs /mnt"]
+        probe.arguments = ["timeout", "60"] + command + ["sh", "-c", "ip link set lo up && mount -t tmpfs tmpfs /mnt"]
+        probe.standardInput = FileHandle.nullDevice
+        probe.standardOutput = FileHandle.nullDevice
         probe.standardError = FileHandle.nullDevice
         guard (try? probe.run()) != nil else { return false }
         probe.waitUntilExit()

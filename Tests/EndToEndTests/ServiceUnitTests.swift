@@ -36,7 +36,7 @@ extension EndToEnd {
             return try folder.write(Data(here.utf8), to: "\(command)@.service")
         }
 
-        @Test(arguments: ["cameo-worker", "cameo-web"])
+        @Test(arguments: Deployment.hasWeb ? ["cameo-worker", "cameo-web"] : ["cameo-worker"])
         func systemdUnderstandsAllOfIt(command: String) async throws {
             let folder = try TemporaryFolder()
             _ = try installed(command, in: folder)
@@ -72,7 +72,7 @@ extension EndToEnd {
             #expect(result.exitStatus == 0, "\(result.outputText.suffix(200))")
         }
 
-        @Test(arguments: [("cameo-worker", "CAMEO_"), ("cameo-web", "CAMEO_WEB_")])
+        @Test(arguments: [("cameo-worker", "CAMEO_")] + (Deployment.hasWeb ? [("cameo-web", "CAMEO_WEB_")] : []))
         func everyVariableIsAnOption(command: String, prefix: String) async throws {
             let help = try await run(try Deployment.executable(command), ["--help"]).outputText
             let options = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })

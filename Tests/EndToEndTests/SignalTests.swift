@@ -56,8 +56,8 @@ extension EndToEnd {
             // To the worker, and at once to its group, as timeout(1) does.
             worker.send(SIGTERM)
             worker.sendGroup(SIGTERM)
-            while !String(decoding: worker.standardError, as: UTF8.self).contains("finishing running jobs") {
-                try await Task.sleep(for: .milliseconds(5))
+            try await eventually("the worker finishes") {
+                String(decoding: worker.standardError, as: UTF8.self).contains("finishing running jobs")
             }
             try await origin.release()
             #expect(await worker.ending == .exited(0))
@@ -77,8 +77,8 @@ extension EndToEnd {
             )
             defer { worker.killGroup() }
             func awaitLog(_ words: String) async throws {
-                while !String(decoding: worker.standardError, as: UTF8.self).contains(words) {
-                    try await Task.sleep(for: .milliseconds(10))
+                try await eventually("the worker says \(words)") {
+                    String(decoding: worker.standardError, as: UTF8.self).contains(words)
                 }
             }
             try await deployment.waitUntil { try await $0.job(job).failure?.code == .sourceForbidden }

@@ -141,7 +141,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("https://example.com/" + String(repeating: "caf%C3%A9", count: 20))
             let output = try await session("\(columns)x24", [], ["jobs"]).output
             let lines = output.replacing(#/\u{1B}\[[0-9]*m/#, with: "").split(separator: "\r\n")
-            #expect(lines.count == 2)
+            try #require(lines.count == 2)
             for line in lines { #expect(String(line).columns <= columns, "\(line)") }
             #expect(columns < 80 || lines[1].contains("https://example.com/café"), "\(lines)")
         }

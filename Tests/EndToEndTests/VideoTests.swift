@@ -45,7 +45,7 @@ extension EndToEnd {
             #expect(drained.exitStatus == 0, "\(drained.errorText)")
             let job = try await deployment.job(receipts[0].jobID)
             #expect(job.state == .completed, "\(String(describing: job.failure))")
-            #expect(job.thumbnails.map(\.width) == [96, 64])
+            try #require(job.thumbnails.map(\.width) == [96, 64])
             let source = try #require(job.thumbnails[0].source)
             #expect(source.format == "video")
             #expect(source.width == 320 && source.height == 180)

@@ -85,7 +85,7 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-admin", ["cancel", "\(hang)"])
             try await deployment.waitUntil { try await $0.job(job).state.isFinal }
             let attempts = try #require(try await deployment.job(job).attempts)
-            #expect(attempts.map(\.outcome) == [.completed])
+            try #require(attempts.map(\.outcome) == [.completed])
             let waited = try #require(attempts[0].queueMilliseconds)
             #expect(waited >= 1_000, "it had 5 s to work and took 6 s at least")
             #expect(try #require(attempts[0].renderMilliseconds) < 5_000, "what it waited is no part of its rendering")

@@ -9,7 +9,7 @@ extension ConformanceCase {
         ConformanceCase("a claim counts and opens an attempt") { fixture in
             let receipt = try await fixture.enqueue()[0]
             let claimed = try await fixture.store.claim(limit: 10, for: "w1")
-            #expect(try claimed.map(\.claim.jobID) == [receipt.jobID])
+            try #require(try claimed.map(\.claim.jobID) == [receipt.jobID])
             #expect(claimed[0].attempt == 1)
             let job = try await fixture.store.job(receipt.jobID)
             #expect(job.state == .running)

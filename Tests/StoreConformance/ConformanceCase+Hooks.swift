@@ -37,7 +37,7 @@ extension ConformanceCase {
             _ = try await fixture.store.settle(job.claim, as: .discard(Fixture.failure), timings: AttemptTimings())
             _ = try await fixture.store.cancel(2)
             let ends = try await fixture.deliveries()
-            #expect(ends.map(\.state) == [.discarded, .cancelled] && ends[0].failure?.code == .sourceTimeout)
+            try #require(ends.map(\.state) == [.discarded, .cancelled] && ends[0].failure?.code == .sourceTimeout)
             _ = try await fixture.store.retry(1)
             _ = try await fixture.store.cancel(1)
             let again = try await fixture.deliveries()

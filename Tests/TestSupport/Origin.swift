@@ -10,7 +10,7 @@ package final class Origin: Sendable {
     /// - Parameters:
     ///   - folder: whose files `/picture.jpg?file=NAME` serves.
     ///   - tls: a folder in which it makes a certificate for `localhost` (`origin.pem`) to serve `https:` with.
-    ///   - isExpired: whether that certificate ended yesterday.
+    ///   - isExpired: whether that certificate has ended.
     /// - Returns: a server that answers.
     /// - Throws: what starting a process throws, and ``OriginError``.
     package static func start(

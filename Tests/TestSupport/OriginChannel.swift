@@ -4,14 +4,19 @@ internal import Glibc
 internal import Synchronization
 
 /// A child process that is asked by a line on its input and answers by a line on its output. Its output is read by a
-/// thread of its own, since that blocks; its input is closed with the last reference, which the child takes as its end.
+/// thread of its own, since that blocks; its input is closed with the last reference, and with this process however
+/// that ends, which the child takes as its end. What it writes to its standard error goes to a file in memory: it holds
+/// open nothing of this process, so that nobody who reads this process's output waits for it.
 final class OriginChannel: Sendable {
     private typealias Waiter = CheckedContinuation<String, any Error>
 
     private struct State {
         var answers: [String] = []
-        var waiters: [Waiter] = []
-        var hasEnded = false
+        /// In the order of their questions; without a continuation once cancelled, and then its answer is dropped.
+        var waiters: [(number: Int, continuation: Waiter?)] = []
+        var next = 0
+        /// What it wrote to its standard error; nil while it runs.
+        var lastWords: String?
     }
 
     /// What the reading thread shares; it must not keep the channel itself, whose end is the child's.
@@ -19,35 +24,49 @@ final class OriginChannel: Sendable {
         private let state = Mutex(State())
 
         func next(after question: () throws -> Void) async throws -> String {
-            try await withCheckedThrowingContinuation { (continuation: Waiter) in
-                let result: Result<String, any Error>? = state.withLock { state in
-                    guard !state.hasEnded else { return .failure(OriginError.ended) }
-                    // Asked under the lock, so that answers come in the order of those who wait for them.
-                    do { try question() } catch { return .failure(error) }
-                    guard state.answers.isEmpty else { return .success(state.answers.removeFirst()) }
-                    state.waiters.append(continuation)
-                    return nil
+            let number = state.withLock { state in
+                state.next += 1
+                return state.next
+            }
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { (continuation: Waiter) in
+                    let result: Result<String, any Error>? = state.withLock { state in
+                        if let words = state.lastWords { return .failure(OriginError.ended(words)) }
+                        guard !Task.isCancelled else { return .failure(CancellationError()) }
+                        // Asked under the lock, so that answers come in the order of those who wait for them.
+                        do { try question() } catch { return .failure(error) }
+                        guard state.answers.isEmpty else { return .success(state.answers.removeFirst()) }
+                        state.waiters.append((number, continuation))
+                        return nil
+                    }
+                    if let result { continuation.resume(with: result) }
                 }
-                if let result { continuation.resume(with: result) }
+            } onCancel: {
+                let waiter: Waiter? = state.withLock { state in
+                    guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+                    defer { state.waiters[index].continuation = nil }
+                    return state.waiters[index].continuation
+                }
+                waiter?.resume(throwing: CancellationError())
             }
         }
 
         func add(_ line: String) {
             let waiter: Waiter? = state.withLock { state in
-                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
                 state.answers.append(line)
                 return nil
             }
             waiter?.resume(returning: line)
         }
 
-        func end() {
-            let waiters = state.withLock { state in
-                state.hasEnded = true
+        func end(saying words: String) {
+            let waiters: [Waiter] = state.withLock { state in
+                state.lastWords = words
                 defer { state.waiters = [] }
-                return state.waiters
+                return state.waiters.compactMap { $0.continuation }
             }
-            for waiter in waiters { waiter.resume(throwing: OriginError.ended) }
+            for waiter in waiters { waiter.resume(throwing: OriginError.ended(words)) }
         }
     }
 
@@ -87,7 +106,7 @@ final class OriginChannel: Sendable {
         answers: Answers,
         started: CheckedContinuation<OpenFile, any Error>
     ) {
-        let child: (process: pid_t, input: OpenFile, output: OpenFile)
+        let child: (process: pid_t, input: OpenFile, output: OpenFile, errorOutput: OpenFile)
         do {
             child = try spawn(executable, arguments)
         } catch {
@@ -108,7 +127,7 @@ final class OriginChannel: Sendable {
                 rest = Data(rest[rest.index(after: newline)...])
             }
         }
-        answers.end()
+        answers.end(saying: String(decoding: ChildProcess.contents(of: child.errorOutput).suffix(4_000), as: UTF8.self))
         var status: Int32 = 0
         while waitpid(child.process, &status, 0) < 0, errno == EINTR {}
     }
@@ -118,14 +137,16 @@ final class OriginChannel: Sendable {
     private static func spawn(
         _ executable: String,
         _ arguments: [String]
-    ) throws(Errno) -> (process: pid_t, input: OpenFile, output: OpenFile) {
+    ) throws(Errno) -> (process: pid_t, input: OpenFile, output: OpenFile, errorOutput: OpenFile) {
         let (input, childInput) = try pair()
         let (output, childOutput) = try pair()
+        let errorOutput = try OpenFile.memory()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, childInput.descriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, childOutput.descriptor, 1)
+        posix_spawn_file_actions_adddup2(&actions, errorOutput.descriptor, 2)
         _ = SpawnExtensions.closeFrom?(&actions, 3)
         let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
         var process: pid_t = 0
@@ -133,7 +154,7 @@ final class OriginChannel: Sendable {
             withCStrings(variables) { posix_spawnp(&process, executable, &actions, nil, arguments, $0) }
         }
         guard code == 0 else { throw Errno(code) }
-        return (process, input, output)
+        return (process, input, output, errorOutput)
     }
 
     private static func pair() throws(Errno) -> (OpenFile, OpenFile) {

@@ -2,6 +2,6 @@
 package enum OriginError: Error {
     /// It said this, or nothing, instead of what it was asked for.
     case unexpected(String)
-    /// The process ended.
-    case ended
+    /// The process ended, with these words on its standard error.
+    case ended(String)
 }

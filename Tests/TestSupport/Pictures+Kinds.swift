@@ -92,11 +92,12 @@ extension Pictures {
 }
 
 extension Pictures {
-    /// Three frames of 80 × 60 pixels.
+    /// Three frames of 80 × 60 pixels, the second inverted: encoders merge frames that are the same.
     package static func animation(_ ending: String) async throws -> String {
         try await file("animation.\(ending)") { path in
-            let frames = try await [plain(80, 60), plain(80, 60, "tif"), plain(80, 60, "webp")].joined(separator: " ")
-            try await vips("arrayjoin", frames, "\(path).v", "--across", "1")
+            let (first, last) = try await (plain(80, 60), plain(80, 60, "tif"))
+            try await vips("invert", first, "\(path)-i.png")
+            try await vips("arrayjoin", "\(first) \(path)-i.png \(last)", "\(path).v", "--across", "1")
             try await vips("copy", "\(path).v", "\(path)[page_height=60]")
         }
     }

@@ -6,6 +6,7 @@ Needs `juicefs` beside the Python that runs this. Keeps its data in the folder, 
 ends with its input. The key is `tester` with the secret `testing-secret`; the bucket `cameo` exists.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -29,6 +30,14 @@ def answers(port):
         return False
 
 
+libc = ctypes.CDLL(None)
+
+
+def end_with_parent():
+    """Even if this program is killed, the gateway ends (PR_SET_PDEATHSIG)."""
+    libc.prctl(1, signal.SIGKILL)
+
+
 def main():
     folder = os.path.abspath(sys.argv[1])
     juicefs = os.path.join(os.path.dirname(sys.executable), "juicefs")
@@ -40,7 +49,8 @@ def main():
     environment = os.environ | {"MINIO_ROOT_USER": "tester", "MINIO_ROOT_PASSWORD": "testing-secret"}
     gateway = subprocess.Popen([juicefs, "gateway", "--no-usage-report", "--no-banner", "--cache-dir", f"{folder}/cache",
                                 "--metrics", "127.0.0.1:0", database, f"127.0.0.1:{port}"],
-                               env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                               env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                               preexec_fn=end_with_parent)
     try:
         deadline = time.monotonic() + 30
         while not answers(port):

@@ -49,7 +49,6 @@ import io
 import json
 import mimetypes
 import os
-import shutil
 import ssl
 import subprocess
 import sys
@@ -341,19 +340,20 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that hangs up, or does not like the certificate, is what the tests are about
 
 
+def openssl(*words):
+    result = subprocess.run(["openssl", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f"openssl {words[0]}: {result.stderr.strip()}")
+
+
 def secure(server, folder, expired):
     """Makes a certificate for the name localhost, which is its own authority: `origin.pem` in the folder."""
     certificate, key = os.path.join(folder, "origin.pem"), os.path.join(folder, "origin.key")
-    subprocess.run(
-        [shutil.which("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-         "-keyout", key, "-out", certificate],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate)
     if expired:
-        # `req` makes no such certificate; signing it anew with an end before now does.
-        subprocess.run([shutil.which("openssl"), "x509", "-in", certificate, "-signkey", key, "-days", "-1",
-                        "-out", certificate + ".new"],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # `req` makes no such certificate; signing it anew with its end now does. OpenSSL 3.5 takes no earlier end.
+        openssl("x509", "-in", certificate, "-signkey", key, "-days", "0", "-out", certificate + ".new")
         os.rename(certificate + ".new", certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
@@ -385,7 +385,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", default=".")
     parser.add_argument("--tls")
-    parser.add_argument("--expired", action="store_true", help="the certificate ended yesterday")
+    parser.add_argument("--expired", action="store_true", help="the certificate has ended")
     options = parser.parse_args()
     Handler.folder = options.folder
     server = Server(("127.0.0.1", 0), Handler)

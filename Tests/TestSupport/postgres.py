@@ -89,7 +89,7 @@ def start():
 
 def stop(how):
     server.send_signal({"fast": signal.SIGINT, "immediate": signal.SIGQUIT}[how])
-    server.wait()
+    server.wait(120)
 
 
 def obey(words):

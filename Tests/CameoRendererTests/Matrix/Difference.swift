@@ -1,5 +1,6 @@
 import CameoModel
 import Foundation
+import Testing
 
 /// How far two pictures of one size are apart.
 struct Difference: Sendable, CustomStringConvertible {
@@ -11,8 +12,8 @@ struct Difference: Sendable, CustomStringConvertible {
 
     var description: String { String(format: "ΔE %.2f mean, %.2f at 95 %%, alpha %.2f", mean, percentile95, alpha) }
 
-    init(_ one: Picture, _ other: Picture) {
-        precondition(one.width == other.width && one.height == other.height, "two sizes cannot be compared")
+    init(_ one: Picture, _ other: Picture) throws {
+        try #require(one.width == other.width && one.height == other.height, "two sizes cannot be compared")
         let count = one.width * one.height
         let (first, second) = (one.on(.white).numbers, other.on(.white).numbers)
         var differences: [Double] = []

@@ -58,7 +58,7 @@ struct MatrixTests {
         _ output: MatrixOutput
     ) throws {
         #expect(made.edges == output.edges, "\(output)")
-        #expect(specimen.frames.allSatisfy { [$0.width, $0.height] == output.edges }, "\(output)")
+        try #require(specimen.frames.allSatisfy { [$0.width, $0.height] == output.edges }, "\(output)")
         let format = item.writes(output)
         #expect(made.format == format)
         #expect(PictureFormat(sniffing: made.bytes)?.rawValue == format.rawValue)
@@ -88,7 +88,7 @@ struct MatrixTests {
                     height: height
                 )
                 let expected = output.composed(reference, hasAlpha: item.writes(output) != .jpeg)
-                let difference = Difference(pixels, expected)
+                let difference = try Difference(pixels, expected)
                 #expect(difference.mean < tolerance.mean, "\(output), frame \(frame): \(difference)")
                 #expect(difference.percentile95 < tolerance.percentile95, "\(output), frame \(frame): \(difference)")
                 #expect(difference.alpha < tolerance.alpha, "\(output), frame \(frame): \(difference)")

@@ -118,7 +118,8 @@ struct TroubleTests {
         let folder = try TemporaryFolder()
         let origin = try await Origin.start(tls: folder.path)
         let reader = try Reader(ReadThrough(staleIfError: .seconds(600)), at: origin)
-        let url = try reader.url("/scripted/a", host: "localhost")
+        // By its number: of `localhost`, URLSession with libcurl 8.14 reports only that ::1 refused the connection.
+        let url = try reader.url("/scripted/a")
         try await reader.bench.keep(url.absoluteString, Data("old".utf8), freshFor: -1)
         await #expect(throws: URLError.self) { try await reader.get(url) }
         await origin.end()

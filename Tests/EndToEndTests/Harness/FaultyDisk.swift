@@ -32,7 +32,7 @@ struct FaultyDisk {
     }
 
     func waitForFailures(_ count: Int) async throws {
-        while failures < count { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("\(count) calls have failed") { failures >= count }
     }
 
     func setClock(ahead seconds: Int) throws { try replace("clock", "\(seconds)\n") }

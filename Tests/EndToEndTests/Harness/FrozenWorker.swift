@@ -4,7 +4,7 @@ import TestSupport
 extension ChildProcess {
     /// Returns when it has stopped, by its own signal or another's; at once if it has ended.
     func hasStopped() async throws {
-        while isMoving(processID) { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually("process \(processID) has stopped") { !isMoving(processID) }
     }
 
     /// Returns when every command of ours in its group has stopped. A shell above them need not: it writes nothing, and

@@ -21,7 +21,7 @@ extension EndToEnd.HangTests {
             """
         let holder = try ChildProcess("/usr/bin/python3", ["-c", script, "\(deployment.store)/cameo.sqlite"])
         do {
-            while holder.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually("the lock is held") { !holder.standardOutput.isEmpty }
         } catch {
             holder.killGroup()
             throw error
