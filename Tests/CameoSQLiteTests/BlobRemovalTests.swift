@@ -49,7 +49,7 @@ struct BlobRemovalTests {
     }
 
     private func moveAside(_ moved: MovedFiles) throws {
-        #expect(try store.files.moveAside(Self.digest, madeBefore: .max, noting: moved))
+        #expect(try store.files.moveAside(Self.digest, madeIn: 0 ... .max, noting: moved))
     }
 
     /// A process died after moving the file aside, and the file was removed with other unfinished ones.

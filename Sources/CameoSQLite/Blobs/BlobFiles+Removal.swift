@@ -39,9 +39,13 @@ final class MovedFiles: Sendable {
 extension BlobFiles {
     /// Moves a blob's file aside. Blocks. Call within a transaction, so that no other process can reference the blob.
     ///
-    /// - Returns: false if the file is too young and stays.
+    /// - Parameters:
+    ///   - digest: the blob's.
+    ///   - times: when the file may have been made, in milliseconds since 1970.
+    ///   - moved: notes the file.
+    /// - Returns: false if the file is too young or too old, and stays.
     /// - Throws: `Errno`.
-    func moveAside(_ digest: BlobDigest, madeBefore time: Int64, noting moved: MovedFiles) throws -> Bool {
+    func moveAside(_ digest: BlobDigest, madeIn times: ClosedRange<Int64>, noting moved: MovedFiles) throws -> Bool {
         let (place, aside) = (directory.blobFile(digest), directory.removedBlob(digest, by: moved.remover))
         if rename(place, aside) != 0 {
             guard errno == ENOENT else { throw Errno() }
@@ -51,7 +55,7 @@ extension BlobFiles {
         }
         var status = stat()
         guard stat(aside, &status) == 0 else { throw Errno() }
-        guard status.modifiedAt <= time else {
+        guard times.contains(status.modifiedAt) else {
             try putBack(digest, moved)
             return false
         }

@@ -136,7 +136,7 @@ extension BlobFiles {
     }
 
     /// Whether the name is two lower-case hexadecimal digits.
-    private static func isPrefix(_ name: String) -> Bool {
+    static func isPrefix(_ name: String) -> Bool {
         BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil
     }
 }

@@ -99,7 +99,7 @@ extension SQLiteStore {
             }
             let createdAt: Int64 = row["created_at"]
             let isInline: Bool = row["is_inline"]
-            guard createdAt <= time, try isInline || files.moveAside(digest, madeBefore: time, noting: moved) else {
+            guard createdAt <= time, try isInline || files.moveAside(digest, madeIn: 0...time, noting: moved) else {
                 try wait.execute(arguments: [max(createdAt, time + 1), hex])
                 continue
             }

@@ -95,6 +95,23 @@ package struct StoreDirectory: Hashable, Sendable {
         }
     }
 
+    /// Why a database without tables is not a new one; nil if it may be: then nothing in the folder is older than it.
+    var emptied: StoreError? {
+        let isOld =
+            access(claimLock, F_OK) == 0
+            || (try? FolderEntry.all(in: blobs + "/.").contains { BlobFiles.isPrefix($0.name) }) ?? false
+        return isOld ? .damagedDatabase(path: path) : nil
+    }
+
+    /// Refuses an emptied database before SQLite opens it, which would delete its log.
+    ///
+    /// - Throws: ``StoreError/damagedDatabase(path:)``
+    func refuseEmptied() throws(StoreError) {
+        var status = stat()
+        guard stat(database, &status) == 0, status.st_size == 0, let emptied else { return }
+        throw emptied
+    }
+
     /// File systems whose locks SQLite cannot trust (f_type of statfs(2), linux/magic.h).
     private static let networkFileSystems: [Int64: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x5346_414F: "AFS", 0x00C3_6400: "Ceph",

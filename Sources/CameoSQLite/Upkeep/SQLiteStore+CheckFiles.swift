@@ -41,7 +41,7 @@ extension SQLiteStore {
                 ok: "every file belongs to a blob",
                 advice: """
                     A process died between writing the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
-                    such files when they are an hour old
+                    such files when they are an hour old, except those that are older than the database
                     """,
                 severity: .warning
             ),

@@ -135,6 +135,7 @@ extension SQLiteStore {
         return count
     }
 
+    /// Removes a file that no row names, unless it is older than the database, which may have taken the place of its own.
     func remove(orphan digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
         let (files, moved) = (files, MovedFiles())
         do throws(StoreError) {
@@ -145,9 +146,10 @@ extension SQLiteStore {
                     sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
                     arguments: [digest.hex]
                 )
-                guard isNamed == false else { return false }
+                let begun = try Int64.fetchOne(db, sql: "SELECT since FROM epoch WHERE name = 'readings'")
+                guard isNamed == false, let begun, begun <= limit.milliseconds else { return false }
                 do {
-                    return try files.moveAside(digest, madeBefore: limit.milliseconds, noting: moved)
+                    return try files.moveAside(digest, madeIn: begun...limit.milliseconds, noting: moved)
                 } catch let error as Errno where [EACCES, EPERM].contains(error.code) {
                     return false  // in another user's folder, which the check that follows reports
                 }
