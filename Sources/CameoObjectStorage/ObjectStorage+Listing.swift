@@ -24,7 +24,7 @@ extension ObjectStorage {
             last = key
             guard let digest = digest(ofKey: key) else {
                 // Some servers list what they keep as a folder.
-                if !key.hasSuffix("/") { page.foreign.append(String(key.dropFirst(self.root.count))) }
+                if !key.hasSuffix("/"), key != ownerKey { page.foreign.append(String(key.dropFirst(self.root.count))) }
                 continue
             }
             guard let size = element["Size"].flatMap({ Int($0) }),

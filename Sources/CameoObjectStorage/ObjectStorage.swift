@@ -59,6 +59,29 @@ package final class ObjectStorage: ByteStorage {
         _ = try await client.send(BucketRequest(method: .delete, key: key(of: digest), accepted: [404]))
     }
 
+    package func owner() async throws(StoreError) -> String? {
+        let answer = try await client.send(BucketRequest(method: .get, key: ownerKey, accepted: [404]))
+        return answer.status == 404 ? nil : String(decoding: answer.body, as: UTF8.self)
+    }
+
+    package func setOwner(_ mark: String, existing: ExistingBytes) async throws(StoreError) {
+        let body = Data(mark.utf8)
+        var request = BucketRequest(
+            method: .put,
+            key: ownerKey,
+            headers: [("content-type", "text/plain")],
+            body: body,
+            digest: SHA256.digest(of: body)
+        )
+        if existing == .kept {
+            request.headers.append(("if-none-match", "*"))
+            request.accepted = [412, 501]
+        }
+        // A server that does not know conditions: nobody else's mark was there a moment ago.
+        guard try await client.send(request).status == 501 else { return }
+        try await setOwner(mark, existing: .replaced)
+    }
+
     package func temporaryURL(
         of digest: BlobDigest,
         on terms: TemporaryURLTerms
@@ -84,6 +107,8 @@ package final class ObjectStorage: ByteStorage {
     }
 
     var root: String { client.name.prefix.isEmpty ? "" : "\(client.name.prefix)/" }
+
+    var ownerKey: String { root + DigestFiles.owner }
 
     func key(of digest: BlobDigest) -> String { "\(root)\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 

@@ -12,8 +12,12 @@ extension Worker {
     /// Periodically removes what retention and the cache's budget no longer keep, unless another process is doing so.
     /// Returns only when its task is cancelled.
     func maintain() async {
+        var known: OthersBytes?
         while !Task.isCancelled {
             do {
+                let others = try await store.othersBytes()
+                if let others, others != known { logger.warning("\(others)") }
+                known = others
                 if let turn = try await store.maintenanceTurn() {
                     try await evictOriginals()
                     try await prune(in: turn)

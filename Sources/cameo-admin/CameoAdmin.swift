@@ -31,7 +31,7 @@ struct CameoAdmin: AsyncParsableCommand {
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
             BackfillCommand.self, BackupCommand.self, MigrateCommand.self, ForgetCommand.self, HooksCommand.self,
-            CheckCommand.self,
+            BlobsCommand.self, CheckCommand.self,
         ]
     )
 

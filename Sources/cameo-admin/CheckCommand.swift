@@ -30,8 +30,8 @@ struct CheckCommand: AsyncParsableCommand {
               sandbox     the kernel's support for the renderers' sandbox
 
             Of a store in PostgreSQL it checks database (its version and what checks its own files), references, \
-            counters, limits, jobs, attempts, hooks, blobs, files (bytes in the bucket or shared folder that no row \
-            names), unexpected (other names there) and workers.
+            counters, limits, jobs, attempts, hooks, blobs, owner (whether the bytes in the bucket or shared folder are \
+            this store's), files (bytes there that no row names), unexpected (other names there) and workers.
 
             A finding that is not ok says how to repair it. --repair also reports uniqueness: duplicate jobs that it cancelled.
 

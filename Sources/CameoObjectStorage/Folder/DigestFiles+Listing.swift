@@ -15,7 +15,7 @@ extension DigestFiles {
     func page(after cursor: String, limit: Int) throws(Errno) -> StoredObjectPage {
         var page = StoredObjectPage()
         var (last, examined) = (cursor, 0)
-        for name in try FolderListing.names(in: folder) where name != Self.mark && name != "tmp" {
+        for name in try FolderListing.names(in: folder) where ![Self.mark, Self.owner, "tmp"].contains(name) {
             guard let entries = try entries(of: name) else {
                 if cursor.isEmpty { page.foreign.append(name) }
                 continue

@@ -8,6 +8,8 @@ internal import Synchronization
 /// The files of a shared folder: `ab/cdef…` for a digest, and `tmp/` for what is being written. Every call blocks.
 final class DigestFiles: Sendable {
     static let mark = "cameo-bytes"
+    /// The name of the file, or object, with the mark of the store that owns the bytes.
+    static let owner = "cameo-owner"
     private static let marking =
         "Cameo keeps bytes here by their SHA-256. This file shows that the folder is mounted.\n"
 
@@ -38,7 +40,7 @@ final class DigestFiles: Sendable {
     func create() throws(Errno) {
         if isMarked { return }
         // Another host may be creating it too.
-        let known: Set = [Self.mark, "tmp", "lost+found", ".snapshot"]
+        let known: Set = [Self.mark, Self.owner, "tmp", "lost+found", ".snapshot"]
         guard try FolderListing.names(in: folder).allSatisfy({ known.contains($0) || $0.hasPrefix(".nfs") }) else {
             throw Errno(ENOTEMPTY)
         }
@@ -69,6 +71,31 @@ final class DigestFiles: Sendable {
         guard stat(path, &status) == 0 else { throw Errno() }
         guard status.st_mode & 0o7777 != mode else { return }
         guard chmod(path, mode) == 0 else { throw Errno() }
+    }
+
+    func owner() throws(Errno) -> String? {
+        let descriptor = Glibc.open("\(folder)/\(Self.owner)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Errno()
+        }
+        let file = OpenFile(adopting: descriptor)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 1)
+        defer { buffer.deallocate() }
+        return String(decoding: buffer[..<(try file.read(into: buffer, from: 0))], as: UTF8.self)
+    }
+
+    func setOwner(_ mark: String, replacing: Bool) throws(Errno) {
+        let (temporary, place) = ("\(unfinished)/\(UUID().uuidString)", "\(folder)/\(Self.owner)")
+        try writeAndSync(Data(mark.utf8), to: temporary)
+        // A link never takes another's place.
+        guard (replacing ? rename(temporary, place) : link(temporary, place)) == 0 || errno == EEXIST else {
+            let error = Errno()
+            unlink(temporary)
+            throw error
+        }
+        unlink(temporary)
+        try sync(folder)
     }
 
     // MARK: - Writing

@@ -90,6 +90,12 @@ package final class SharedFolder: ByteStorage {
         try await perform { files in try files.remove(digest) }
     }
 
+    package func owner() async throws(StoreError) -> String? { try await perform { files in try files.owner() } }
+
+    package func setOwner(_ mark: String, existing: ExistingBytes) async throws(StoreError) {
+        try await perform { files in try files.setOwner(mark, replacing: existing == .replaced) }
+    }
+
     package func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage {
         try await perform { files in try files.page(after: cursor ?? "", limit: min(max(limit, 1), 1_000)) }
     }

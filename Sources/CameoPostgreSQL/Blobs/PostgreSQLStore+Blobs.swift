@@ -12,9 +12,9 @@ extension PostgreSQLStore {
     /// The largest blob kept in the database if there is a storage, in bytes.
     static let inlineLimit = 100 * 1_024
 
-    /// Makes bytes durable unless they go into their row.
+    /// Makes bytes durable unless they go into their row: small ones, and those of a store whose storage is another's.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
-        guard let storage, data.count > Self.inlineLimit else {
+        guard let storage, data.count > Self.inlineLimit, try await ownsBytes() else {
             return PreparedBlob(digest: digest, size: data.count, data: data, mediaType: mediaType)
         }
         let blob = PreparedBlob(digest: digest, size: data.count, data: nil, mediaType: mediaType)

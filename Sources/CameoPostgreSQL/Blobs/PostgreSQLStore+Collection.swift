@@ -28,7 +28,8 @@ extension PostgreSQLStore {
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references.
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
         let time = time.milliseconds
-        let hasStorage = storage != nil
+        let others = try await othersBytes()
+        let hasStorage = storage != nil && others == nil
         let (collected, outside) = try await commit(.begun) { db in
             try db.collect(before: time, atMost: limit, withStorage: hasStorage)
         }
@@ -104,7 +105,7 @@ extension Database {
                 try execute("DELETE FROM orphan WHERE digest = $1", [hex])
                 continue
             }
-            // One whose bytes are in a storage that this program does not know is left to others.
+            // One whose bytes are in a storage that this program does not know, or does not own, is left to others.
             guard found.createdAt <= time, found.isInline || hasStorage else {
                 try execute("UPDATE orphan SET since = $1 WHERE digest = $2", [max(found.createdAt, time + 1), hex])
                 continue

@@ -38,13 +38,24 @@ extension PostgreSQLStore {
         )
         guard let storage else { return [blobs] }
         let stored = try await self.survey(storage)
+        let others = try await othersBytes().map(\.description)
         return [
             blobs,
+            CheckFinding(
+                "owner",
+                others.map { [$0] } ?? [],
+                ok: "the bytes in \(storage.location) are this store's",
+                advice: "A copy of a store must have bytes of its own",
+                severity: .warning
+            ),
             CheckFinding(
                 "files",
                 stored.orphaned.map { "no row names the \($0.size) bytes of \($0.digest) in \(storage.location)" },
                 ok: "all bytes in \(storage.location) belong to a blob",
-                advice: "\(Self.repairCommand) removes such bytes when they are an hour old",
+                advice: """
+                    \(Self.repairCommand) removes such bytes when they are an hour old and not older than the database, unless \
+                    they belong to another store
+                    """,
                 severity: .warning
             ),
             CheckFinding(

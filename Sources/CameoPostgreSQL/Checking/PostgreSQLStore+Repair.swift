@@ -67,6 +67,7 @@ extension PostgreSQLStore {
 
     /// Enters jobs without a place as arrivals, so that they are accepted.
     private static func requeue(_ db: Database) throws -> Int {
+        try db.execute("DELETE FROM accepted WHERE id IN (\(RowFaults.lost))")
         let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
         if count > 0 { db.ledger.wakesWorkers = true }
         return count
@@ -149,10 +150,14 @@ extension PostgreSQLStore {
     }
 
     private func removeOrphans(before next: () async throws(StoreError) -> Void) async throws(StoreError) -> Int {
-        guard let storage else { return 0 }
+        guard let storage, try await othersBytes() == nil else { return 0 }
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
+        // What is older than these tables may be what was here before them.
+        let begun: Int64? = try await read { db in try db.value("SELECT since FROM epoch WHERE name = 'readings'") }
+        guard let begun else { return 0 }
+        let times = Date(milliseconds: begun)...max(limit, Date(milliseconds: begun))
         var count = try await storage.removeUnfinished(before: limit)
-        for object in try await survey(storage, before: next).orphaned where object.storedAt < limit {
+        for object in try await survey(storage, before: next).orphaned where times.contains(object.storedAt) {
             try await next()
             count += try await remove(orphan: object, from: storage) ? 1 : 0
         }

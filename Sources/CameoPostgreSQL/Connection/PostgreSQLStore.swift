@@ -22,6 +22,8 @@ package final class PostgreSQLStore: Sendable {
     let listener: Listener
     /// Where the bytes of large blobs are; nil: in their rows.
     let storage: (any ByteStorage)?
+    /// nil until it was looked at.
+    let ownership = Mutex<BytesOwnership?>(nil)
     /// For the removal of blobs whose bytes are in the storage.
     let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.

@@ -22,7 +22,7 @@ extension PostgreSQLStore {
 
     package func receive(_ bytes: Data, of blob: StoreRecord) async throws(StoreError) -> StoreRecord {
         var blob = blob
-        if let storage, bytes.count > Self.inlineLimit {
+        if let storage, bytes.count > Self.inlineLimit, try await ownsBytes() {
             try await storage.put(bytes, as: try blob.digest, mediaType: blob.mediaType, existing: .kept)
         } else {
             blob.bytes = bytes

@@ -38,10 +38,11 @@ package final class SQLiteStore: Store {
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
         do {
             try directory.makeDatabase()
+            try directory.refuseEmptied()
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            try Self.setUp(writer, directory, purpose)
+            try Self.setUp(writer, directory, creating: creating, purpose)
             try self.init(
                 directory: directory,
                 clock: clock,
@@ -62,6 +63,7 @@ package final class SQLiteStore: Store {
     /// - Throws: ``StoreError/olderSchema(path:found:needed:)`` if the store must be opened for writing first.
     package convenience init(reading path: String, clock: StoreClock = .system) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: false)
+        try directory.refuseEmptied()
         do {
             let access = try Self.readAccess(to: directory)
             try self.init(
@@ -105,8 +107,8 @@ package final class SQLiteStore: Store {
         }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path, for: purpose) }
         guard version == Schema.currentVersion else {
-            // A file without tables was left by a process that died while creating the store.
-            if version == 0 { throw StoreError.missing(path: directory.path) }
+            // A file without tables was left by a process that died while creating the store, or has lost them.
+            if version == 0 { throw directory.emptied ?? .missing(path: directory.path) }
             throw StoreError.olderSchema(path: directory.path, found: version, needed: Schema.currentVersion)
         }
     }
@@ -115,6 +117,7 @@ package final class SQLiteStore: Store {
     private static func setUp(
         _ writer: DatabaseQueue,
         _ directory: StoreDirectory,
+        creating: Bool,
         _ purpose: StorePurpose
     ) throws {
         let isReady = try writer.writeWithoutTransaction { db in
@@ -122,7 +125,13 @@ package final class SQLiteStore: Store {
         }
         guard !isReady else { return }
         try FileLock.hold(directory.setUpLock, within: Patience.usual) {
-            try writer.writeWithoutTransaction { db in try Schema.setUp(db, at: directory.path, for: purpose) }
+            try writer.writeWithoutTransaction { db in
+                if try Schema.version(of: db, at: directory.path, for: purpose) == 0 {
+                    if let emptied = directory.emptied { throw emptied }
+                    guard creating else { throw StoreError.missing(path: directory.path) }
+                }
+                try Schema.setUp(db, at: directory.path, for: purpose)
+            }
         } orElse: {
             let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"
             throw StoreError.cannotOpen(path: directory.path, reason: reason)
@@ -132,6 +141,12 @@ package final class SQLiteStore: Store {
     package var location: String { directory.path }
     package var folder: String? { directory.path }
     package var lease: Duration { .milliseconds(Lease.milliseconds) }
+
+    package func othersBytes() -> OthersBytes? { nil }
+
+    package func adoptBytes() throws(StoreError) -> OthersBytes? {
+        throw .refused(reason: "a store in a folder keeps its own bytes")
+    }
 
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 

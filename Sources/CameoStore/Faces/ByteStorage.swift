@@ -63,6 +63,15 @@ package protocol ByteStorage: Sendable {
     /// - Returns: a page; it may be empty and still have a next one.
     /// - Throws: ``StoreError``
     func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage
+    /// The mark of the store that owns the bytes; nil if none has left one.
+    func owner() async throws(StoreError) -> String?
+    /// Leaves the mark of a store, durably. Of several at a time one wins, or, where the storage cannot tell, the last.
+    ///
+    /// - Parameters:
+    ///   - mark: a line of text.
+    ///   - existing: what becomes of another store's mark.
+    /// - Throws: as ``put(_:as:mediaType:existing:)``
+    func setOwner(_ mark: String, existing: ExistingBytes) async throws(StoreError)
     /// Removes what puts left that were broken off before a time, and returns its number. No reader ever sees it.
     func removeUnfinished(before time: Date) async throws(StoreError) -> Int
     /// A URL from which anyone can read the bytes, unverified, until it expires. Calls on the same terms return the same URL

@@ -54,6 +54,30 @@ package protocol OperatorStore: AnyStore {
     ) async throws -> Pruned
     /// Counts what ``prune(_:in:pause:report:)`` would remove now.
     func prunable(_ retention: Retention) async throws(StoreError) -> Pruned
+    /// Where large bytes are that belong to another store, of which this one may be a copy: it reads them, and neither
+    /// writes nor removes any there. Nil if they are its own. Unless it only reads, a store takes bytes without an owner.
+    func othersBytes() async throws(StoreError) -> OthersBytes?
+    /// Takes the bytes over: from now on this store writes and removes them, and the one that owned them only reads.
+    ///
+    /// - Returns: whose they were; nil if they were this store's already.
+    /// - Throws: ``StoreError/refused(reason:)`` if the store has no bytes outside.
+    func adoptBytes() async throws(StoreError) -> OthersBytes?
+}
+
+/// The bytes of another store.
+package struct OthersBytes: Hashable, Sendable, CustomStringConvertible {
+    package let location: String
+    /// The mark of the store that owns them.
+    package let owner: String
+
+    package init(location: String, owner: String) {
+        (self.location, self.owner) = (location, owner)
+    }
+
+    package var description: String {
+        "the bytes in \(location) belong to another store (\(owner)): this one reads them, keeps new ones in its own rows, and "
+            + "removes none; if it is to take the other's place, run `cameo-admin blobs adopt`"
+    }
 }
 
 extension OperatorStore {
