@@ -69,8 +69,11 @@ struct RudeServerTests {
             }
             for try await (behaviour, failure) in group {
                 guard let (_, code, text) = Self.refused.first(where: { $0.0 == behaviour }) else { continue }
-                #expect(failure.code == code, "\(behaviour): \(failure.message)")
-                #expect(failure.message.contains(text), "\(behaviour): \(failure.message)")
+                // Newer versions of libcurl have limits of their own for headers and trailers, and stop earlier.
+                if failure.code != .sourceUnreachable || !failure.message.contains("grew larger than allowed") {
+                    #expect(failure.code == code, "\(behaviour): \(failure.message)")
+                    #expect(failure.message.contains(text), "\(behaviour): \(failure.message)")
+                }
                 #expect(failure.message.contains(try servers.url(behaviour)))
                 #expect(failure.message.utf8.count < 500)
             }
