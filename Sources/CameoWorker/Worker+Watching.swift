@@ -30,6 +30,15 @@ extension Worker {
         while !Task.isCancelled {
             if phase.mustGiveBack { running.stopAll(.shutdown) }
             var pause = configuration.sweepInterval
+            // First and by itself: whatever else fails, the jobs stay this worker's.
+            if time.now() >= nextLease {
+                do throws(StoreError) {
+                    try await extendLease()
+                    nextLease = time.now() + leaseInterval
+                } catch {
+                    note(error)
+                }
+            }
             do {
                 if time.now() >= nextSweep {
                     nextSweep = time.now() + configuration.sweepInterval
@@ -48,17 +57,17 @@ extension Worker {
                     let seconds = max(0, due.timeIntervalSince(store.clock.now()))
                     if seconds == 0 { wake.yield() } else { pause = min(pause, .seconds(seconds)) }
                 }
-                if time.now() >= nextLease {
-                    try await extendLease()
-                    nextLease = time.now() + leaseInterval
-                }
             } catch {
-                let (_, isNews) = phase.storeRefused("\(error)")
-                if isNews { logger.warning("cannot read the store", metadata: ["reason": "\(error)"]) }
-                wake.yield()
+                note(error)
             }
             guard (try? await time.sleep(pause)) != nil else { return }
         }
+    }
+
+    private func note(_ error: any Error) {
+        let (_, isNews) = phase.storeRefused("\(error)")
+        if isNews { logger.warning("cannot use the store", metadata: ["reason": "\(error)"]) }
+        wake.yield()
     }
 
     private func extendLease() async throws(StoreError) {

@@ -19,6 +19,7 @@ struct RecordKindTests {
         "delivery": ["worker"],
         "thumbnail": ["used_at"],
         // PostgreSQL's: the attempt that ended with the job is a record of its own.
+        "source": ["entry"], "source_failure": ["entry"],
         "outcome": [
             "number", "worker", "wait_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms", "source_bytes",
             "output_bytes",

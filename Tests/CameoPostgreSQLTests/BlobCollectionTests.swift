@@ -173,6 +173,7 @@ struct BlobCollectionTests {
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         #expect(try await collect().count == 0)
         #expect(try await blobs() == 1)
+        _ = try await store.cancel(1)
         try await sql("DELETE FROM job")
         #expect(try await collect().count == 1)
     }

@@ -72,12 +72,21 @@ struct OpeningTests {
         #expect(throws: StoreError.notAStore(path: url.location)) { try PostgreSQLStore(url) }
     }
 
-    @Test func tablesOfVersionOneAreMigratedWithTheirJobs() async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue(2)
-        try await fixture.sql("DROP TABLE worker_lack; ALTER TABLE worker DROP COLUMN queues")
-        try await fixture.sql("UPDATE schema_version SET version = 1")
-        let store = try fixture.anotherStore()
+    @Test(arguments: 1..<Schema.currentVersion)
+    func tablesOfAnOlderVersionAreMigratedWithTheirJobs(version: Int) async throws {
+        let server = try await PostgreSQLServer.shared()
+        let url = try DatabaseURL(server.newURL())
+        try Schema.setUp(try Connection(url), url, for: .writing, to: version)
+        _ = try await server.sql(
+            #"""
+            INSERT INTO job(request) SELECT format('{"source":"file:///%s","renditions":[{"width":9}]}', n)::json
+              FROM generate_series(1, 2) AS n;
+            INSERT INTO blob(digest, size, data, created_at) VALUES (repeat('0', 64), 1, 'x', 0);
+            INSERT INTO source_failure VALUES ('http://a', '', '{}', 0, 9, 1, '[]');
+            """#,
+            schema: url.schema
+        )
+        let store = try PostgreSQLStore(url)
         let lacking = WorkerDescription(
             id: "w1",
             host: "h",

@@ -48,6 +48,14 @@ struct PostgreSQLEngine: StoreEngine {
 
     func acceptArrivals(in store: any Store) async throws { try await open(store).acceptArrivals() }
 
+    func lose(_ job: Int64, in store: any Store) async throws {
+        _ = try await sql("SET session_replication_role = replica; DELETE FROM job WHERE id = \(job)", in: store)
+    }
+
+    func enterAgain(in store: any Store) async throws {
+        _ = try await sql("INSERT INTO arrival SELECT id FROM job", in: store)
+    }
+
     func remove(_ job: Int64, in store: any Store) async throws {
         try await open(store).transaction { db in
             let (queue, state) = ("SELECT queue FROM outcome WHERE id = $1", "SELECT state FROM outcome WHERE id = $1")

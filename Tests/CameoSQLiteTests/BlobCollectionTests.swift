@@ -186,6 +186,7 @@ struct BlobCollectionTests {
         try await store.acceptArrivals()
         #expect(try await collect().count == 0)
         #expect(try await blobs() == 1)
+        _ = try await store.cancel(1)
         try await store.commit { db in try db.execute(sql: "DELETE FROM job") }
         #expect(try await collect().count == 1)
     }

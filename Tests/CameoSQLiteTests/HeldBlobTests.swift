@@ -133,6 +133,7 @@ struct HeldBlobTests {
     @Test func aBlobOfTwoJobsIsKeptForTheOther() async throws {
         try await leaveBytes()
         _ = try await store.enqueue([request(), request { $0.source = "file:///c.jpg" }])
+        _ = try await store.cancel(1)
         _ = try await fixture.sql("PRAGMA foreign_keys = ON; DELETE FROM job WHERE id = 1")
         try await expectHeld()
     }

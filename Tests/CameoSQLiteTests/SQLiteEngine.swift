@@ -54,6 +54,14 @@ struct SQLiteEngine: StoreEngine {
         while try await open(store).acceptArrivals() { try Task.checkCancellation() }
     }
 
+    func lose(_ job: Int64, in store: any Store) async throws {
+        _ = try await sql(".dbconfig enable_trigger off\nDELETE FROM job WHERE id = \(job);", in: store)
+    }
+
+    func enterAgain(in store: any Store) async throws {
+        _ = try await sql("UPDATE sequence SET value = 0 WHERE name = 'accepted'", in: store)
+    }
+
     func remove(_ job: Int64, in store: any Store) async throws { try await open(store).removeJobs([job]) }
 
     func faults(in store: any Store) async throws -> [String] {

@@ -11,7 +11,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .claiming: [Case.claiming, Case.claims, Case.givingWay]
         case .settling: [Case.settling, Case.settlements, Case.settlementsVaried, Case.fetches]
         case .enqueueing: [Case.enqueueing, Case.enqueueingVaried, Case.batches]
-        case .accepting: [Case.acceptance, Case.acceptanceVaried]
+        case .accepting: [Case.acceptance, Case.acceptanceVaried, Case.deletions, Case.deletionsVaried]
         case .joining: [Case.joining, Case.sharing, Case.sharingVaried]
         case .limiting: [Case.limiting, Case.limits, Case.limitsVaried, Case.rates, Case.ratesVaried]
         case .losing: [Case.losing, Case.rescues, Case.stops, Case.stopsVaried]

@@ -26,6 +26,10 @@ package protocol StoreEngine: Sendable {
     func upload(_ data: Data, _ request: String, in store: any Store) async throws
     /// Accepts all rows that other programs have inserted, as each claim does first.
     func acceptArrivals(in store: any Store) async throws
+    /// Deletes a job's row although that is refused, as a program does that turns triggers off.
+    func lose(_ job: Int64, in store: any Store) async throws
+    /// Enters all jobs as if they were new, as a restore does that brings rows alone.
+    func enterAgain(in store: any Store) async throws
     /// Removes an ended job as retention does.
     func remove(_ job: Int64, in store: any Store) async throws
     /// What the engine finds wrong in its rows, such as counts that differ from what they count; empty for a sound

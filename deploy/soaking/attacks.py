@@ -6,7 +6,7 @@ import time
 from soaking.process import Worker
 
 POINTS = ["after-claim", "mid-fetch", "mid-render", "after-blob-sync", "inside-transaction", "after-commit"]
-KINDS = [*POINTS, "random moment", "frozen", *POINTS, "random moment", "renderer"]
+KINDS = [*POINTS, "random moment", "frozen", *POINTS, "random moment", "renderer", "deletion"]
 
 LEASE = 3_000  # milliseconds; a worker that is silent for longer loses its jobs
 
@@ -19,6 +19,8 @@ def attack(run, kind, rng):
         kill_at_random(run, rng)
     elif kind == "frozen":
         freeze(run)
+    elif kind == "deletion":
+        delete(run, rng)
     else:
         kill_renderers(run, rng)
 
@@ -89,6 +91,22 @@ def kill_renderers(run, rng):
     worker.end()
     run.ended(worker)
     run.retire(worker)
+
+
+def delete(run, rng):
+    """Deletes unfinished jobs and what they need, as people clear what seems stuck. All of it has to be refused."""
+    for statement in [
+        "DELETE FROM job WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
+        "DELETE FROM job WHERE id IN (SELECT id FROM task WHERE state = 2)",
+        "DELETE FROM job",
+        "DELETE FROM task WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
+        "DELETE FROM queue",
+    ]:
+        # Without foreign keys, as the sqlite3 shell.
+        if run.ask("SELECT count(*) FROM task") and not run.is_refused(statement):
+            run.problems.append(f"the store let a program {statement}")
+        run.counts["deletions refused"] += 1
+        time.sleep(rng.uniform(0, 0.2))
 
 
 def wait_until_busy(run, worker):

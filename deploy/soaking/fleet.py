@@ -91,6 +91,8 @@ class FleetRun:
         for host in self.hosts:
             host.start()
         self.wait_for_workers()
+        # Under which tables without a key can be neither updated nor deleted from.
+        self.database.ask("CREATE PUBLICATION everything FOR ALL TABLES")
         self.started = time.monotonic()
         producer = threading.Thread(target=self.produce)
         producer.start()

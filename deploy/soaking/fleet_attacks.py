@@ -136,7 +136,28 @@ def transaction_left_idle(run):
     run.jobs_end_again("jobs end after a transaction was left idle")
 
 
+def unfinished_jobs_deleted(run):
+    """As people clear what seems stuck. All of it has to be refused."""
+    some = "SELECT id FROM task UNION SELECT id FROM arrival"
+    for statement in [
+        f"DELETE FROM job WHERE id = (SELECT id FROM ({some}) AS one ORDER BY random() LIMIT 1)",
+        f"DELETE FROM job WHERE id IN ({some})",
+        "TRUNCATE job CASCADE",
+        "DELETE FROM queue",
+    ]:
+        try:
+            answer = run.database.ask(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ({some}) AS unfinished; {statement}; ROLLBACK")
+        except RuntimeError as error:
+            if "not ended" in str(error) or "unfinished" in str(error) or "foreign key" in str(error):
+                continue
+            raise
+        if int(answer) > 0:
+            run.problems.append(f"the store let a program {statement}")
+
+
 ATTACKS = [
+    unfinished_jobs_deleted,
     worker_killed, all_workers_killed, worker_frozen_beyond_its_lease, renderers_killed,
     connections_killed, backend_killed, server_restarted, server_crashed, failover_that_loses_the_tail,
     link_to_the_server_cut, link_to_the_server_stalled, link_to_the_server_slow,

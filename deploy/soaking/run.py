@@ -112,6 +112,20 @@ class Run:
         finally:
             database.close()
 
+    def is_refused(self, statement):
+        """Whether the tables refuse another program's statement, which changes nothing in any case."""
+        database = sqlite3.connect(self.store / "cameo.sqlite", timeout=30, isolation_level=None)
+        try:
+            database.execute("PRAGMA wal_autocheckpoint=0")
+            database.execute("BEGIN IMMEDIATE")
+            changed = database.execute(statement).rowcount
+            database.execute("ROLLBACK")
+            return changed == 0
+        except sqlite3.IntegrityError:
+            return True
+        finally:
+            database.close()
+
     # The work
 
     def go(self, progress):

@@ -73,13 +73,14 @@ extension PostgreSQLStore {
     private static func remove(keys: [Int64], _ db: Database) throws -> Pruned {
         try db.lock(.names)
         // A job with the key may have been added since the scan.
-        let removed: [Int64] = try db.column(
-            "DELETE FROM key WHERE id = ANY($1::bigint[]) AND \(isUnusedKey) RETURNING id",
+        let unused: [Int64] = try db.column(
+            "SELECT id FROM key WHERE id = ANY($1::bigint[]) AND \(isUnusedKey) FOR UPDATE",
             [SQLArray(keys)]
         )
-        try db.execute("DELETE FROM lane WHERE key = ANY($1::bigint[]) AND key <> 0", [SQLArray(removed)])
+        try db.execute("DELETE FROM lane WHERE key = ANY($1::bigint[]) AND key <> 0", [SQLArray(unused)])
+        try db.execute("DELETE FROM key WHERE id = ANY($1::bigint[])", [SQLArray(unused)])
         var pruned = Pruned()
-        pruned.concurrencyKeys = removed.count
+        pruned.concurrencyKeys = unused.count
         return pruned
     }
 

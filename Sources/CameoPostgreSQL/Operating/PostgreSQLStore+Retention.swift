@@ -81,9 +81,10 @@ extension PostgreSQLStore {
         return total
     }
 
-    /// The condition for ended jobs whose deliveries have all been made or given up.
+    /// The condition for jobs that have ended and whose deliveries have all been made or given up.
     private static let isSettled = """
         NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.job_id = outcome.id AND status < 2)
+          AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = outcome.id)
         """
 
     /// Removes the jobs that ended first, with all their dependent rows.

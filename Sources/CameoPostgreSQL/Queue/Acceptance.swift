@@ -34,15 +34,15 @@ extension PostgreSQLStore {
 extension Database {
     func accept(_ page: [Arrival]) throws -> Acceptance {
         guard !page.isEmpty else { return Acceptance() }
-        let ids: [Int64] = try column(
+        let taken = try query(
             """
             WITH mine AS (SELECT id FROM arrival WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
-            DELETE FROM arrival USING mine WHERE arrival.id = mine.id RETURNING arrival.id
+            DELETE FROM arrival USING mine WHERE arrival.id = mine.id RETURNING arrival.id, \(Self.isAccepted)
             """,
             [SQLArray(page.map(\.id))]
         )
-        let mine = Set(ids)
-        var acceptance = Acceptance(count: ids.count)
+        let mine = Set(try taken.filter { try !$0[1] }.map { try $0[0] as Int64 })
+        var acceptance = Acceptance(count: taken.count)
         let rows = page.filter { mine.contains($0.id) }
         do {
             try flush()
@@ -55,6 +55,11 @@ extension Database {
         }
         return acceptance
     }
+
+    /// Whether an arrival is in the queue or has ended. A restore enters jobs as if they were new.
+    private static let isAccepted = """
+        EXISTS (SELECT 1 FROM task WHERE task.id = arrival.id) OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = arrival.id)
+        """
 
     private func concernsOneRow(_ error: any Error) -> Bool {
         error is InvalidRequest || (error as? DatabaseError)?.concernsOneRow ?? false

@@ -27,6 +27,8 @@ struct ClaimRun {
     /// Whether another look at the lanes may show others: some were emptied, closed, or not as low as they seemed.
     private var hasProgressed = false
     private var jobs: [ClaimedJob] = []
+    /// Jobs whose rows another program has deleted, with which they end.
+    private(set) var lost: [LostJob] = []
 
     init(_ db: Database, limit: Int, background: Int, queues: [String]?, worker: String) throws {
         self.db = db
@@ -51,7 +53,9 @@ struct ClaimRun {
             for lane in lanes { rooms[lane.queue] = lane.room }
             let rest = Self.removeRest(of: &lanes, beyond: keys)
             hasProgressed = false
+            let lostBefore = lost.count
             try claim(from: lanes, before: rest)
+            if lost.count > lostBefore { continue }
             guard !rest.isEmpty else { break }
             if hasProgressed { continue }
             // Others have locked all of these lanes. What comes after them need not wait for that.
@@ -132,8 +136,9 @@ struct ClaimRun {
             [lane.lane, lane.beyond, bound, many, token, worker, db.now],
             prepared: true
         )
+        let before = jobs.count
         try add(rows, of: token, from: Origin(lane))
-        return rows.count
+        return jobs.count - before
     }
 
     private mutating func note(_ taken: Int, of lane: OpenLane) throws {
@@ -256,12 +261,16 @@ struct ClaimRun {
         let tasks = try rows.map(ClaimedTask.init).sorted { $0.place < $1.place }
         let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
         for task in tasks {
+            guard let request = task.request, let createdAt = task.createdAt else {
+                try forget(task, from: origin)
+                continue
+            }
             db.move(task.id, in: origin.queue, key: origin.key, from: .available, to: .running)
             let upload = task.upload.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
                     claim: Claim(jobID: task.id, token: "\(token)-\(task.place)"),
-                    request: task.request,
+                    request: request,
                     refresh: task.refresh,
                     queue: origin.queueName,
                     isBackground: origin.isBackground,
@@ -271,7 +280,7 @@ struct ClaimRun {
                     previousFailure: failures[task.id],
                     uploadedBytes: task.upload == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
                     uploadedBlob: upload?.blob,
-                    createdAt: Date(milliseconds: task.createdAt),
+                    createdAt: Date(milliseconds: createdAt),
                     availableAt: Date(milliseconds: task.due),
                     begun: BegunFetch(
                         sourceSeen: task.sourceSeen,
@@ -281,6 +290,15 @@ struct ClaimRun {
                 )
             )
         }
+    }
+
+    private mutating func forget(_ task: ClaimedTask, from origin: Origin) throws {
+        try db.execute("DELETE FROM task WHERE id = $1", [task.id])
+        db.move(task.id, in: origin.queue, key: origin.key, from: .available, to: nil)
+        let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
+        lost.append(
+            LostJob(id: task.id, source: nil, queue: origin.queueName, attempt: task.attempt - 1, failure: failure)
+        )
     }
 }
 

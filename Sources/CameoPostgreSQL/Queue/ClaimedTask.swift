@@ -17,8 +17,9 @@ struct ClaimedTask {
     let refresh: Refresh
     let upload: Int64?
     let fetchAfter: Int64
-    let request: String
-    let createdAt: Int64
+    /// nil if another program has deleted the job's row.
+    let request: String?
+    let createdAt: Int64?
     /// The number of the fetch that begins with the claim.
     let sourceSeen: Int64
 

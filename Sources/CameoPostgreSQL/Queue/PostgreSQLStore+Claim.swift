@@ -35,7 +35,8 @@ extension PostgreSQLStore {
                 let outlook = try ClaimOutlook(db.takeLook()?.rows ?? db.query(look.sql, look.values, prepared: true))
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals { return nil }
-                return (accepted, try db.claim(limit, background, kind, queues, for: worker, outlook))
+                let (jobs, lost) = try db.claim(limit, background, kind, queues, for: worker, outlook)
+                return (Acceptance(count: accepted.count, refused: accepted.refused + lost), jobs)
             }
             claimHistory.note(found: claimed.map { !$0.jobs.isEmpty } ?? false)
             guard let (accepted, jobs) = claimed else { continue }
@@ -82,8 +83,8 @@ extension Database {
         _ queues: [String]?,
         for worker: String,
         _ outlook: ClaimOutlook
-    ) throws -> [ClaimedJob] {
-        guard !outlook.isStopping else { return [] }
+    ) throws -> ([ClaimedJob], [LostJob]) {
+        guard !outlook.isStopping else { return ([], []) }
         var lanes: [OpenLane]? = outlook.lanes
         if outlook.hasDue {
             try ClaimRun.promoteDueJobs(self)
@@ -93,6 +94,7 @@ extension Database {
             lanes = nil
         }
         var run = try ClaimRun(self, limit: limit, background: background, queues: queues, worker: worker)
-        return kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
+        let jobs = kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
+        return (jobs, run.lost)
     }
 }

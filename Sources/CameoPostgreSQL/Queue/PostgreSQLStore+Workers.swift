@@ -29,9 +29,10 @@ extension PostgreSQLStore {
         try await commit(.begun) { db in
             // Inserts the row if others took the worker for dead: without a row it would never be rescued.
             _ = try db.extendLease(of: description, transfers, mayExist: true)
-            db.add(counted)
-            try db.foldCounts()
         }
+        // Apart from the lease, which nothing else may spoil.
+        try await commit(.begun) { db in try db.foldCounts() }
+        if !counted.isEmpty { try await commit(.begun) { db in db.add(counted) } }
     }
 
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {

@@ -60,38 +60,7 @@ extension Schema {
             WHERE open.room IS NULL OR open.room > 0;
           END $$;
 
-        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this call has and its place in the
-        -- list, and the number of a fetch that begins now.
-        CREATE FUNCTION take_jobs(ids bigint[], claim text, by text, at bigint)
-          RETURNS TABLE (\(claimedColumns))
-          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-            SET plan_cache_mode = force_generic_plan
-        AS $$
-          #variable_conflict use_column
-          BEGIN
-            RETURN QUERY
-            \(taking);
-          END $$;
-
-        -- Claims a lane's first jobs of the ranks above `beyond` and up to `bound`, except those that another transaction
-        -- is claiming.
-        CREATE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, claim text, by text,
-            at bigint)
-          RETURNS TABLE (\(claimedColumns))
-          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
-        AS $$
-          #variable_conflict use_column
-          DECLARE ids bigint[] := ARRAY(
-            SELECT task.id FROM task
-            WHERE task.lane = of AND task.state = 1 AND task.crash_count < 3 AND task.rank > beyond AND task.rank <= bound
-            ORDER BY task.rank LIMIT many FOR UPDATE SKIP LOCKED);
-          BEGIN
-            IF cardinality(ids) > 0 THEN
-              RETURN QUERY
-              \(taking);
-            END IF;
-          END $$;
+        \(claiming("JOIN"))
 
         -- Completes the jobs whose claims are valid, locking them in the order of their ids; returns what the rest of the
         -- transaction has to know of them. Workers of this version end their jobs by it also once a newer one has changed
@@ -127,6 +96,45 @@ extension Schema {
               task.fetch_after;
           END $$;
         """
+
+    /// The functions that claim. From version 3 on they also return tasks whose jobs another program has deleted, by `LEFT
+    /// JOIN`: their claim removes them.
+    static func claiming(_ joining: String) -> String {
+        """
+        -- Claims jobs that the transaction has locked. Each gets a token, from one that only this call has and its place in the
+        -- list, and the number of a fetch that begins now.
+        CREATE OR REPLACE FUNCTION take_jobs(ids bigint[], claim text, by text, at bigint)
+          RETURNS TABLE (\(claimedColumns))
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+            SET plan_cache_mode = force_generic_plan
+        AS $$
+          #variable_conflict use_column
+          BEGIN
+            RETURN QUERY
+            \(taking(joining));
+          END $$;
+
+        -- Claims a lane's first jobs of the ranks above `beyond` and up to `bound`, except those that another transaction
+        -- is claiming.
+        CREATE OR REPLACE FUNCTION claim_lane(of bigint, beyond bigint, bound bigint, many bigint, claim text, by text,
+            at bigint)
+          RETURNS TABLE (\(claimedColumns))
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+        AS $$
+          #variable_conflict use_column
+          DECLARE ids bigint[] := ARRAY(
+            SELECT task.id FROM task
+            WHERE task.lane = of AND task.state = 1 AND task.crash_count < 3 AND task.rank > beyond AND task.rank <= bound
+            ORDER BY task.rank LIMIT many FOR UPDATE SKIP LOCKED);
+          BEGIN
+            IF cardinality(ids) > 0 THEN
+              RETURN QUERY
+              \(taking(joining));
+            END IF;
+          END $$;
+        """
+    }
 
     /// What `complete_jobs` does. A token is one job's alone, so that the two lists need not be matched pair by pair.
     static let completion = """
@@ -164,15 +172,17 @@ extension Schema {
 
     /// What `take_jobs` and `claim_lane` do with the jobs of `ids`. It stands in both: a call from one to the other would
     /// copy each row once more.
-    private static let taking = """
+    private static func taking(_ joining: String) -> String {
+        """
         UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
                 token = claim || '-' || place, worker = by
-              FROM unnest(ids) WITH ORDINALITY AS wanted(id, place) JOIN job ON job.id = wanted.id
+              FROM unnest(ids) WITH ORDINALITY AS wanted(id, place) \(joining) job ON job.id = wanted.id
               WHERE task.id = wanted.id
               RETURNING wanted.place, task.id, task.due, task.attempt, task.max_attempts, task.crash_count, task.tries,
                 task.failed, task.refresh, task.upload, task.fetch_after, job.request, job.created_at,
                 nextval('source_seen')
         """
+    }
 
     private static let taskColumns = """
         id bigint, queue bigint, key bigint, lane bigint, state smallint, priority integer, due bigint,

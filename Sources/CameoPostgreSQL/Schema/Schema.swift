@@ -12,7 +12,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks,
+        lacks, protection,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -58,9 +58,15 @@ enum Schema {
         return marked.version
     }
 
-    /// Creates or migrates the tables. Of several processes one does it, and the others wait for it.
-    static func setUp(_ connection: Connection, _ url: DatabaseURL, for purpose: StorePurpose) throws {
-        guard try version(connection, url, for: purpose) != currentVersion else { return }
+    /// Creates or migrates the tables, in tests to an older version. Of several processes one does it, and the others wait for
+    /// it.
+    static func setUp(
+        _ connection: Connection,
+        _ url: DatabaseURL,
+        for purpose: StorePurpose,
+        to wanted: Int = currentVersion
+    ) throws {
+        guard try version(connection, url, for: purpose) != wanted else { return }
         do {
             try connection.run(
                 script: """
@@ -70,15 +76,15 @@ enum Schema {
             )
             let found = try version(connection, url, for: purpose)
             // Another process has just done it, and what closed the store since must stay.
-            guard found != currentVersion else {
+            guard found != wanted else {
                 try connection.run("COMMIT")
                 return
             }
             if found == nil { try create(connection, url) }
-            for script in scripts.dropFirst(found ?? 0) {
+            for script in scripts[..<wanted].dropFirst(found ?? 0) {
                 try connection.run(script: "SET LOCAL search_path TO \(url.schema), pg_temp;\n\(script)")
             }
-            try connection.run("UPDATE \(url.schema).schema_version SET version = $1", [currentVersion])
+            try connection.run("UPDATE \(url.schema).schema_version SET version = $1", [wanted])
             try connection.run("COMMIT")
         } catch {
             if connection.isUsable { try connection.run("ROLLBACK") }

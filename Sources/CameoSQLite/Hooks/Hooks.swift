@@ -58,9 +58,10 @@ enum Hooks {
         try release.execute(arguments: [worker])
     }
 
-    /// The condition for ended jobs whose deliveries have all been made or given up.
+    /// The condition for jobs that have ended and whose deliveries have all been made or given up.
     static let isSettled = """
         NOT EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_job WHERE job_id = outcome.id AND status < 2)
+          AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = outcome.id)
         """
 
     // MARK: - Check and repair

@@ -13,7 +13,7 @@ enum Attempts {
         var ledger = Ledger(now: now)
         let tasks = try TaskRow.all("WHERE id IN (\(withoutWorker)) ORDER BY id", [], db)
         for task in tasks {
-            try SQLiteStore.close(task, as: .interrupted, now: now, db)
+            guard try SQLiteStore.close(task, as: .interrupted, now: now, &ledger, db) else { continue }
             _ = try SQLiteStore.giveBack(task, deaths: 0, now: now, &ledger, db)
         }
         try ledger.post(db)

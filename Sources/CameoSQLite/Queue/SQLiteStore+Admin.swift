@@ -51,7 +51,7 @@ extension SQLiteStore {
 
     static func cancel(_ id: Int64, now: Int64, _ ledger: inout Ledger, _ db: Database) throws -> JobState {
         guard let task = try TaskRow.find(id, db) else { return try endedState(of: id, db) }
-        if task.state == .running { try close(task, as: .cancelled, now: now, db) }
+        if task.state == .running, try !close(task, as: .cancelled, now: now, &ledger, db) { return task.state }
         let failure = try previousFailure(of: task, db)
         try end(task, from: task.state, End(state: .cancelled, failure: failure), now: now, &ledger, db)
         return task.state

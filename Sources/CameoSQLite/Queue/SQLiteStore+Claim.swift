@@ -38,12 +38,13 @@ extension SQLiteStore {
             defer { if hasTurn { claimTurn.end() } }
             let page = hasArrivals ? try await arrivals() : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
-            let (refusals, jobs) = try await commit { db in
-                let refusals = try Self.accept(page, now: now, db)
-                return (refusals, try Self.claim(limit, background, kind, queues, for: worker, now: now, db))
+            let (lost, jobs) = try await commit { db in
+                var lost = try Self.accept(page, now: now, db)
+                let jobs = try Self.claim(limit, background, kind, queues, for: worker, now: now, &lost, db)
+                return (lost, jobs)
             }
             claimTurn.note(found: !jobs.isEmpty)
-            refused.withLock { $0 += refusals }
+            refused.withLock { $0 += lost }
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             guard jobs.isEmpty, page.last > 0 else { return jobs }
         }
@@ -81,6 +82,7 @@ extension SQLiteStore {
         _ queues: [String]?,
         for worker: String,
         now: Int64,
+        _ lost: inout [LostJob],
         _ db: Database
     ) throws -> [ClaimedJob] {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
@@ -88,7 +90,15 @@ extension SQLiteStore {
         try promoteDueJobs(db, now: now)
         try Rates.open(now: now, db)
         if kind == .poison {
-            return try claimPoisonJobs(limit, queues, BackgroundJobs(room: background), for: worker, now: now, db)
+            return try claimPoisonJobs(
+                limit,
+                queues,
+                BackgroundJobs(room: background),
+                for: worker,
+                now: now,
+                &lost,
+                db
+            )
         }
         var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
         var background = background
@@ -105,17 +115,12 @@ extension SQLiteStore {
             let tasks = try front.tasks(atMost: room, db)
             if front.isBackground { background -= tasks.count }
             for task in tasks {
-                jobs.append(
-                    try take(
-                        task,
-                        &beginning,
-                        from: (front.queueName, front.isBackground),
-                        for: worker,
-                        now: now,
-                        &ledger,
-                        db
-                    )
-                )
+                let queue = (front.queueName, front.isBackground)
+                if let job = try take(task, &beginning, from: queue, for: worker, now: now, &ledger, db) {
+                    jobs.append(job)
+                } else {
+                    lost.append(LostJob(deleted: task, from: front.queueName))
+                }
             }
             if front.isLimited {
                 try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
@@ -194,6 +199,7 @@ extension SQLiteStore {
         _ background: BackgroundJobs,
         for worker: String,
         now: Int64,
+        _ lost: inout [LostJob],
         _ db: Database
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
@@ -202,7 +208,11 @@ extension SQLiteStore {
             var ledger = Ledger(now: now)
             var beginning = try Beginning(db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
-            jobs.append(try take(next.task, &beginning, from: next.queue, for: worker, now: now, &ledger, db))
+            if let job = try take(next.task, &beginning, from: next.queue, for: worker, now: now, &ledger, db) {
+                jobs.append(job)
+            } else {
+                lost.append(LostJob(deleted: next.task, from: next.queue.name))
+            }
             try beginning.end(db)
             try ledger.post(db)
         }
@@ -231,6 +241,7 @@ extension SQLiteStore {
         }
     }
 
+    /// Claims a job; nil if another program has deleted its row, with which it ends.
     private static func take(
         _ task: TaskRow,
         _ beginning: inout Beginning,
@@ -239,7 +250,14 @@ extension SQLiteStore {
         now: Int64,
         _ ledger: inout Ledger,
         _ db: Database
-    ) throws -> ClaimedJob {
+    ) throws -> ClaimedJob? {
+        let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
+        // Reads the row in place, which is valid as long as the cursor.
+        let rows = try Row.fetchCursor(look, arguments: [task.id])
+        guard let row = try rows.next() else {
+            try forget(task, from: .available, &ledger, db)
+            return nil
+        }
         let claim = Claim(jobID: task.id, token: token())
         let take = try db.cachedStatement(
             sql: """
@@ -249,10 +267,6 @@ extension SQLiteStore {
         )
         try take.execute(arguments: [now, claim.token, worker, task.id])
         try ledger.move(task, from: .available, to: .running, db)
-        let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
-        // Reads the row in place, which is valid as long as the cursor.
-        let rows = try Row.fetchCursor(look, arguments: [task.id])
-        guard let row = try rows.next() else { throw StoreError.noSuchJob(task.id) }
         let uploaded = try task.upload.map { try pendingUpload($0, db) }
         return ClaimedJob(
             claim: claim,
@@ -291,5 +305,12 @@ extension SQLiteStore {
         var random = SystemRandomNumberGenerator()
         let bits = [random.next() as UInt64, random.next()]
         return Hexadecimal.encode(bits.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
+    }
+}
+
+extension LostJob {
+    fileprivate init(deleted task: TaskRow, from queue: String) {
+        let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
+        self.init(id: task.id, source: nil, queue: queue, attempt: task.attempt, failure: failure)
     }
 }

@@ -9,7 +9,8 @@ struct End {
 }
 
 extension SQLiteStore {
-    /// Moves a job from the queue to the history. `before` is its previous state; nil if it has no task.
+    /// Moves a job from the queue to the history; one whose row another program has deleted just leaves the queue. `before`
+    /// is its previous state; nil if it has no task.
     static func end(
         _ task: TaskRow,
         from before: JobState?,
@@ -18,7 +19,6 @@ extension SQLiteStore {
         _ ledger: inout Ledger,
         _ db: Database
     ) throws {
-        if before != nil { try task.delete(db) }
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
@@ -31,7 +31,14 @@ extension SQLiteStore {
             task.crashCount, task.attemptedAt, now, try end.failure?.stored, end.failure?.code.rawValue,
             end.supersededBy,
         ]
-        try insert.execute(arguments: StatementArguments(own))
+        do {
+            try insert.execute(arguments: StatementArguments(own))
+        } catch let error as DatabaseError where isDeleted(task, error, db) {
+            if let before { try forget(task, from: before, &ledger, db) }
+            return
+        }
+        // A task without an outcome is not deleted (`Schema.refusals`).
+        if before != nil { try task.delete(db) }
         if end.state == .discarded, let failure = end.failure { ledger.fail(failure.code, .finalFailures) }
         try ledger.move(task, from: before, to: end.state, db)
         // The job that superseded it has inherited its hooks.
@@ -39,14 +46,17 @@ extension SQLiteStore {
     }
 
     /// Records how the attempt of a running job ended.
+    ///
+    /// - Returns: false if another program has deleted the job's row; then the task is gone too.
     static func close(
         _ task: TaskRow,
         as outcome: JobAttempt.Outcome,
         failure: JobFailure? = nil,
         timings: AttemptTimings = AttemptTimings(),
         now: Int64,
+        _ ledger: inout Ledger,
         _ db: Database
-    ) throws {
+    ) throws -> Bool {
         let close = try db.cachedStatement(
             sql: """
                 INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
@@ -59,7 +69,27 @@ extension SQLiteStore {
             timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds, timings.renderMilliseconds,
             timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
         ]
-        try close.execute(arguments: StatementArguments(own))
+        do {
+            try close.execute(arguments: StatementArguments(own))
+            return true
+        } catch let error as DatabaseError where isDeleted(task, error, db) {
+            try forget(task, from: .running, &ledger, db)
+            return false
+        }
+    }
+
+    /// Whether an error is due to a job's row, which another program has deleted.
+    private static func isDeleted(_ task: TaskRow, _ error: DatabaseError, _ db: Database) -> Bool {
+        guard error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY else { return false }
+        let look = "SELECT NOT EXISTS (SELECT 1 FROM job WHERE id = ?)"
+        // If even that fails, the error is thrown that led here.
+        return (try? Bool.fetchOne(db, sql: look, arguments: [task.id])) ?? false
+    }
+
+    /// Removes the task of a job whose row another program has deleted.
+    static func forget(_ task: TaskRow, from before: JobState, _ ledger: inout Ledger, _ db: Database) throws {
+        try task.delete(db)
+        try ledger.move(task, from: before, to: nil, db)
     }
 
     /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to

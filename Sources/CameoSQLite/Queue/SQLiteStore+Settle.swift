@@ -171,7 +171,8 @@ extension SQLiteStore {
     ) throws -> Settlement {
         var task = try TaskRow.find(claim, db)
         ledger.now = now
-        try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, db)
+        let exists = try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, &ledger, db)
+        guard exists else { return .asAsked }
         var settlement = Settlement.asAsked
         switch outcome {
         case .completed: try end(task, from: .running, End(state: .completed), now: now, &ledger, db)

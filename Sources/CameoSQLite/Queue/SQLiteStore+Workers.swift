@@ -61,8 +61,9 @@ extension SQLiteStore {
                 ]
             )
             for lack in row.lacks { try Self.add(lack, of: row.id, db) }
-            try Self.add(counted, db)
         }
+        // Apart from the lease, which nothing else may spoil.
+        if !counted.isEmpty { try await commit(.begun) { db in try Self.add(counted, db) } }
     }
 
     package func deregister(
@@ -153,7 +154,7 @@ extension SQLiteStore {
         let deaths = lost.isRunning ? 0 : 1
         var ledger = Ledger(now: now)
         for task in try runningTasks(of: lost.id, db) {
-            try close(task, as: .interrupted, now: now, db)
+            guard try close(task, as: .interrupted, now: now, &ledger, db) else { continue }
             guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
                 var dead = task
                 dead.crashCount += 1
@@ -183,7 +184,7 @@ extension SQLiteStore {
     static func releaseJobs(of worker: String, now: Int64, _ db: Database) throws {
         var ledger = Ledger(now: now)
         for task in try runningTasks(of: worker, db) {
-            try close(task, as: .released, now: now, db)
+            guard try close(task, as: .released, now: now, &ledger, db) else { continue }
             _ = try giveBack(task, deaths: 0, now: now, &ledger, db)
         }
         try ledger.post(db)

@@ -97,7 +97,6 @@ extension Schema {
         INSERT INTO sequence VALUES ('accepted', 0), ('source_seen', 0);
         """
 
-    /// The tables that a claim reads.
     /// Version 2. The number of the last fetch that had begun when the job was accepted, or joined: it shares only later
     /// ones.
     static let laterFetches = "ALTER TABLE task ADD COLUMN fetch_after INTEGER NOT NULL DEFAULT 0;"
@@ -112,6 +111,62 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
+    /// Version 4. What other programs must not delete. Their connections need not check foreign keys.
+    static let refusals =
+        [
+            refusal(
+                of: "job",
+                where: isNeeded("OLD.id"),
+                "the job has not ended: end it with `cameo-admin cancel`; `cameo-admin prune` removes ended jobs"
+            ),
+            refusal(of: "upload", where: isNeeded("OLD.job_id"), "the job of this upload has not ended"),
+            refusal(
+                of: "task",
+                where: """
+                    EXISTS (SELECT 1 FROM job WHERE job.id = OLD.id)
+                      AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = OLD.id)
+                    """,
+                "the job has not ended: end it with `cameo-admin cancel`"
+            ),
+            refusal(
+                of: "queue",
+                where: "EXISTS (SELECT 1 FROM lane WHERE lane.queue = OLD.id)",
+                "the queue may have jobs: `cameo-admin prune` removes queues without any"
+            ),
+            refusal(
+                of: "key",
+                where: "EXISTS (SELECT 1 FROM lane WHERE lane.key = OLD.id)",
+                "the key may have jobs: `cameo-admin prune` removes keys without any"
+            ),
+            refusal(
+                of: "blob",
+                where: """
+                    EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = OLD.digest)
+                      OR EXISTS (SELECT 1 FROM source WHERE source.blob = OLD.digest)
+                    """,
+                "the blob is in use: `cameo-admin forget` and `cameo-admin prune` remove what is not"
+            ),
+        ]
+        .joined(separator: "\n")
+
+    /// Whether the job of an id is in the queue or waits for acceptance.
+    private static func isNeeded(_ id: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM task WHERE task.id = \(id))
+            OR (\(id) > (SELECT value FROM sequence WHERE name = 'accepted')
+              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = \(id)))
+        """
+    }
+
+    private static func refusal(of table: String, where condition: String, _ reason: String) -> String {
+        """
+        CREATE TRIGGER \(table)_is_needed BEFORE DELETE ON \(table) WHEN \(condition) BEGIN
+          SELECT RAISE(ABORT, '\(reason)');
+        END;
+        """
+    }
+
+    /// The tables that a claim reads.
     static let queueTables = """
         CREATE TABLE queue(
           id INTEGER PRIMARY KEY,

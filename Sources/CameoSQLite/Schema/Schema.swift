@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     private static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks,
+        laterFetches, lacks, refusals,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -90,18 +90,24 @@ enum Schema {
         try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
     }
 
-    /// Migrates the file to ``currentVersion`` and turns WAL on. Only one process at a time may call this.
-    static func setUp(_ db: Database, at path: String, for purpose: StorePurpose) throws {
-        let isOld = try version(of: db, at: path, for: purpose) < currentVersion
+    /// Migrates the file to ``currentVersion``, or an older one in tests, and turns WAL on. Only one process at a time may call
+    /// this.
+    static func setUp(
+        _ db: Database,
+        at path: String,
+        for purpose: StorePurpose,
+        to wanted: Int = currentVersion
+    ) throws {
+        let isOld = try version(of: db, at: path, for: purpose) < wanted
         // Page size and journal mode are stored in the file and cannot change inside a transaction.
         if isOld { try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)") }
         try turnWALOn(db, at: path)
         guard isOld else { return }
         try db.inTransaction(.immediate) {
-            for script in scripts.dropFirst(try version(of: db, at: path, for: purpose)) {
+            for script in scripts[..<wanted].dropFirst(try version(of: db, at: path, for: purpose)) {
                 try db.execute(sql: script)
             }
-            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(currentVersion)")
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(wanted)")
             return .commit
         }
     }

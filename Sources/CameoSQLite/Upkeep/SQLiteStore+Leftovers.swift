@@ -100,13 +100,13 @@ extension SQLiteStore {
     private func remove(keys: [Int64]) async throws(StoreError) -> Pruned {
         try await commit { db in
             // A job with the key may have been added since the scan.
-            let remove = try db.cachedStatement(sql: "DELETE FROM key WHERE id = ? AND \(Self.isUnused)")
+            let look = try db.cachedStatement(sql: "SELECT 1 FROM key WHERE id = ? AND \(Self.isUnused)")
             let clear = try db.cachedStatement(sql: "DELETE FROM lane WHERE key = ? AND key <> 0")
+            let remove = try db.cachedStatement(sql: "DELETE FROM key WHERE id = ?")
             var removed = Pruned()
-            for key in keys {
-                try remove.execute(arguments: [key])
-                guard db.changesCount == 1 else { continue }
+            for key in keys where try Int.fetchOne(look, arguments: [key]) != nil {
                 try clear.execute(arguments: [key])
+                try remove.execute(arguments: [key])
                 removed.concurrencyKeys += 1
             }
             return removed

@@ -1,0 +1,95 @@
+extension Schema {
+    // DESIGN. What an operator's statement or a restore must not do to unfinished jobs. An ended job may be deleted with all
+    // that is kept about it; retention needs no exemption.
+
+    /// Version 3. Deleting and emptying what unfinished jobs need is refused; rows that a restore brings are not taken for new
+    /// ones; every table has a key, without which a publication of all tables forbids to change it.
+    static let protection = """
+        ALTER TABLE queue_delta ADD COLUMN entry bigint GENERATED ALWAYS AS IDENTITY, ADD PRIMARY KEY (queue, entry);
+        DROP INDEX queue_delta_queue;
+        ALTER TABLE total_delta ADD COLUMN entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
+        ALTER TABLE source ADD COLUMN entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
+        ALTER TABLE source_failure ADD COLUMN entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
+
+        CREATE OR REPLACE FUNCTION note_arrivals() RETURNS trigger LANGUAGE plpgsql
+          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            -- Cameo's own enqueuers accept in the same transaction.
+            IF coalesce(current_setting('cameo.accepts', true), '') <> 'on' THEN
+              -- A restore may have brought the row of `arrival` before.
+              INSERT INTO arrival SELECT id FROM added ON CONFLICT DO NOTHING;
+              PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
+            END IF;
+            RETURN NULL;
+          END $$;
+
+        -- A restore brings the upload of a job that is there.
+        CREATE FUNCTION is_restored(upload bigint, of bigint) RETURNS boolean LANGUAGE sql STABLE
+          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          SELECT EXISTS (SELECT 1 FROM job WHERE id = of AND field(request, 'source') = 'upload:' || upload)
+        $$;
+        DROP TRIGGER upload_enqueues ON upload;
+        CREATE TRIGGER upload_enqueues BEFORE INSERT ON upload FOR EACH ROW
+          WHEN (NEW.job_id IS NULL OR NOT is_restored(NEW.id, NEW.job_id)) EXECUTE FUNCTION enqueue_upload();
+
+        -- Whether a job is in the queue or waits for acceptance. One query: acceptance moves it from one to the other.
+        CREATE FUNCTION is_unfinished(job bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+          SELECT EXISTS (SELECT 1 FROM task WHERE task.id = job) OR EXISTS (SELECT 1 FROM arrival WHERE arrival.id = job)
+        $$;
+
+        -- What is kept about a job goes with it. Tables with a foreign key cascade by themselves.
+        CREATE OR REPLACE FUNCTION remove_with_job() RETURNS trigger LANGUAGE plpgsql
+          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          DECLARE unfinished bigint := (SELECT removed.id FROM removed WHERE is_unfinished(removed.id) LIMIT 1);
+          BEGIN
+            IF unfinished IS NOT NULL THEN
+              RAISE EXCEPTION 'job % has not ended', unfinished USING ERRCODE = 'integrity_constraint_violation',
+                HINT = 'End it with cameo-admin cancel; cameo-admin prune removes ended jobs.';
+            END IF;
+            DELETE FROM accepted USING removed WHERE accepted.id = removed.id;
+            DELETE FROM outcome USING removed WHERE outcome.id = removed.id;
+            DELETE FROM earlier_attempt USING removed WHERE earlier_attempt.job_id = removed.id;
+            RETURN NULL;
+          END $$;
+
+        CREATE FUNCTION keep_upload() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF is_unfinished(OLD.job_id) THEN
+              RAISE EXCEPTION 'job % of this upload has not ended', OLD.job_id
+                USING ERRCODE = 'integrity_constraint_violation', HINT = 'End it with cameo-admin cancel.';
+            END IF;
+            RETURN OLD;
+          END $$;
+        CREATE TRIGGER upload_is_needed BEFORE DELETE ON upload FOR EACH ROW EXECUTE FUNCTION keep_upload();
+
+        CREATE FUNCTION keep_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF EXISTS (SELECT 1 FROM lane WHERE lane.key = OLD.id AND lane.key <> 0) THEN
+              RAISE EXCEPTION 'the key % may have jobs', OLD.name USING ERRCODE = 'integrity_constraint_violation',
+                HINT = 'cameo-admin prune removes keys without any.';
+            END IF;
+            RETURN OLD;
+          END $$;
+        CREATE TRIGGER key_is_needed BEFORE DELETE ON key FOR EACH ROW EXECUTE FUNCTION keep_key();
+
+        CREATE FUNCTION keep_unfinished() RETURNS trigger LANGUAGE plpgsql
+          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM arrival) THEN
+              RAISE EXCEPTION 'the store has unfinished jobs' USING ERRCODE = 'integrity_constraint_violation',
+                HINT = 'End them with cameo-admin cancel.';
+            END IF;
+            RETURN NULL;
+          END $$;
+        \(["job", "task", "arrival", "accepted", "upload", "queue", "key", "lane"].map(kept).joined(separator: "\n"))
+
+        \(claiming("LEFT JOIN"))
+        """
+
+    private static func kept(_ table: String) -> String {
+        """
+        CREATE TRIGGER \(table)_is_not_emptied BEFORE TRUNCATE ON \(table)
+          FOR EACH STATEMENT EXECUTE FUNCTION keep_unfinished();
+        """
+    }
+}
