@@ -105,12 +105,12 @@ struct ProtectionTests {
     func aRestoreOfRowsAloneDiscardsNoJob(options: [String]) async throws {
         try await fixture.register()
         try await fixture.enqueue(3)
-        try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x01', '{"renditions":[{"width":64}]}')"#)
-        try await fixture.store.acceptArrivals()
-        try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x02', '{"renditions":[{"width":64}]}')"#)
         let jobs = try await fixture.store.claim(limit: 2, for: "w1")
         try await fixture.store.complete(jobs[0])
         try await fixture.store.discard([jobs[1]], JobFailure(.sourceNotFound, at: .fetch, "gone"))
+        try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x01', '{"renditions":[{"width":64}]}')"#)
+        try await fixture.store.acceptArrivals()
+        try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x02', '{"renditions":[{"width":64}]}')"#)
         let states = "SELECT id, state, attempt FROM job_status ORDER BY id"
         let before = try await fixture.sql(states)
         let name = "\(fixture.schema)_rows\(options.count)"

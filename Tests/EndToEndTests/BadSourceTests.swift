@@ -169,8 +169,11 @@ extension EndToEnd {
             #expect(jobs[1]?.state == .completed)
             for (index, row) in rows.enumerated() {
                 let failure = try #require(jobs[Int64(index) + 2]?.failure, "\(row.source.prefix(200))")
-                #expect(failure.code == row.code, "\(row.source.prefix(200)): \(failure.message)")
-                #expect(failure.message.contains(row.text), "\(row.source.prefix(200)): \(failure.message)")
+                // Newer versions of libcurl refuse such a host, and older ones look for it.
+                if row.source != "http://%zz/a.jpg" || failure.code != .sourceInvalid {
+                    #expect(failure.code == row.code, "\(row.source.prefix(200)): \(failure.message)")
+                    #expect(failure.message.contains(row.text), "\(row.source.prefix(200)): \(failure.message)")
+                }
                 #expect(failure.message.utf8.count < 1_000)
                 #expect(!failure.message.contains { $0.isNewline })
             }

@@ -16,10 +16,17 @@ struct MatrixSpecimen {
         let folder = try TemporaryFolder()
         let path = try folder.write(bytes, to: "made.\(ending)")
         let result = folder.path("made.v")
-        try await Pictures.vips("copy", path + (count > 1 ? "[n=-1]" : ""), result)
+        let whole = path + (count > 1 ? "[n=-1]" : "")
+        try await Pictures.vips("copy", whole, result)
         let file = try PixelFile(contentsOf: result)
         frames = (0..<count).map { Picture(file, frame: $0, frames: count) }
-        fields = Dictionary(file.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        // Not those of the copy, to which newer versions of libvips add EXIF.
+        let lines = try await Pictures.tool("vipsheader", ["-a", whole]).split(separator: "\n")
+        let pairs = lines.compactMap { line -> (String, String)? in
+            guard let colon = line.firstRange(of: ": ") else { return nil }
+            return (String(line[..<colon.lowerBound]), String(line[colon.upperBound...]))
+        }
+        fields = Dictionary(pairs, uniquingKeysWith: { $1 })
     }
 
     /// Metadata that tells something about the source, or about its maker.

@@ -105,17 +105,7 @@ package struct PixelFile: Sendable {
             bands: bands,
             number: number,
             interpretation: Interpretation(rawValue: word(28)) ?? .multiband,
-            samples: Array(bytes[Self.headerBytes..<end]),
-            fields: Self.fields(inTail: String(decoding: bytes[end...], as: UTF8.self))
+            samples: Array(bytes[Self.headerBytes..<end])
         )
-    }
-
-    private static func fields(inTail tail: String) -> [Field] {
-        tail.split(separator: "<field type=\"").dropFirst().compactMap { item in
-            let parts = item.split(separator: "\"", maxSplits: 3, omittingEmptySubsequences: false)
-            guard parts.count == 4, let end = parts[3].firstRange(of: "</field>") else { return nil }
-            let value = parts[3][parts[3].startIndex..<end.lowerBound].dropFirst()
-            return Field(String(parts[0]), String(parts[2]), String(value))
-        }
     }
 }
