@@ -89,10 +89,22 @@ static int open_decoder(struct video *video, int64_t maximum_pixels) {
     return avcodec_open2(video->codec, decoder, NULL);
 }
 
+// NULL if there is none. From FFmpeg 6.1 on, where Debian 13's 7.1 has nothing in the stream, it is a codec parameter.
+static const int32_t *display_matrix_of(const AVStream *stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
+    const AVCodecParameters *codec = stream->codecpar;
+    const AVPacketSideData *found =
+        av_packet_side_data_get(codec->coded_side_data, codec->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    return found && found->size >= 9 * sizeof(int32_t) ? (const int32_t *)found->data : NULL;
+#else
+    return (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+#endif
+}
+
 // The display matrix takes (x, y) to (ax + cy, bx + dy); the nearest of the eight orientations is used.
 static struct orientation orientation_of(const AVStream *stream) {
     struct orientation orientation = {0};
-    const int32_t *m = (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    const int32_t *m = display_matrix_of(stream);
     if (!m) return orientation;
     int64_t a = m[0], b = m[1], c = m[3], d = m[4];
     orientation.is_transposed = llabs(b) + llabs(c) > llabs(a) + llabs(d);

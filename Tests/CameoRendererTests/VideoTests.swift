@@ -260,9 +260,7 @@ struct VideoTests {
     /// both `ffmpeg` 5.1 and 7.1.
     private static func turned(by degrees: Int, _ movie: Data) throws -> Data {
         var bytes = movie
-        let header = try #require(bytes.range(of: Data("tkhd".utf8), options: .backwards)).upperBound
-        // Times have 4 bytes in version 0, and 8 in version 1 (ISO/IEC 14496-12, 8.3.2).
-        let matrix = header + (bytes[header] == 1 ? 52 : 40)
+        let matrix = try #require(bytes.range(of: Data("tkhd".utf8), options: .backwards)).lowerBound + 44
         let (cosine, sine) = ([1, 0, -1, 0][degrees / 90], [0, 1, 0, -1][degrees / 90])
         for (offset, value) in [(0, cosine), (4, -sine), (12, sine), (16, cosine)] {
             let integer: [UInt8] = [value < 0 ? 255 : 0, UInt8(truncatingIfNeeded: value)]
