@@ -103,9 +103,11 @@ def delete(run, rng):
         "DELETE FROM queue",
     ]:
         # Without foreign keys, as the sqlite3 shell.
-        if run.ask("SELECT count(*) FROM task") and not run.is_refused(statement):
-            run.problems.append(f"the store let a program {statement}")
-        run.counts["deletions refused"] += 1
+        if run.ask("SELECT count(*) FROM task"):
+            if run.is_refused(statement):
+                run.counts["deletions refused"] += 1
+            else:
+                run.problems.append(f"the store let a program {statement}")
         time.sleep(rng.uniform(0, 0.2))
 
 

@@ -59,6 +59,7 @@ def show(run):
             "workers frozen",
             f"{counts['frozen']}, beyond their lease; {counts['jobs taken from the frozen']} of their jobs went to others",
         ),
+        ("deletions refused", f"{counts['deletions refused']}"),
         ("storage faults", f"{sum(run.fired.values())}"),
         *((f"  {name}", f"{count}") for name, count in run.fired.items() if count),
         ("  refused with a reason", f"{sum(run.jobs.refusals.values())} enqueues, {counts['workers refused']} workers"),
