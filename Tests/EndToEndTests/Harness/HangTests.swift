@@ -66,6 +66,12 @@ extension EndToEnd {
             // result.
             let heir = try deployment.startWorker(environment: ["CAMEO_TEST_FREEZE_POINT": "after-claim:1"])
             try await heir.hasStopped()
+            // Another of its threads may have been writing, and would hold all others up.
+            while try await !deployment.isWritable() {
+                heir.send(SIGCONT)
+                heir.send(SIGSTOP)
+                try await heir.hasStopped()
+            }
             let before = try await everything(deployment)
             sleeper.send(SIGCONT)
             try await expectRefusal(of: receipts[0], to: sleeper)
