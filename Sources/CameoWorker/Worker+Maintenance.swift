@@ -15,13 +15,13 @@ extension Worker {
         var known: OthersBytes?
         while !Task.isCancelled {
             do {
-                let others = try await store.othersBytes()
-                if let others, others != known { logger.warning("\(others)") }
-                known = others
                 if let turn = try await store.maintenanceTurn() {
                     try await evictOriginals()
                     try await prune(in: turn)
                 }
+                let others = try await store.othersBytes()
+                if let others, others != known { logger.warning("\(others)") }
+                known = others
             } catch is CancellationError {
                 return
             } catch {
