@@ -121,7 +121,7 @@ let package = Package(
         .executableTarget(
             name: "cameo-status",
             dependencies: [
-                "CommandSupport", "CameoModel", "CameoRenderer", "CameoStore", "CameoReport", argumentParser,
+                "CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser,
             ]
         ),
         .executableTarget(

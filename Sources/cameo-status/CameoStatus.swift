@@ -16,7 +16,6 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status jobs --state discarded --code source.timeout
               cameo-status batch holiday --wait
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
-              cameo-status preview 17
               cameo-status export thumbnails --batch holiday
               cameo-status sheet holiday.html --batch holiday
               cameo-status events --follow
@@ -31,7 +30,7 @@ struct CameoStatus: AsyncParsableCommand {
         subcommands: [
             SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
             ExportCommand.self, SheetCommand.self, EventsCommand.self,
-            HealthCommand.self, PreviewCommand.self, HooksCommand.self, MetricsCommand.self,
+            HealthCommand.self, HooksCommand.self, MetricsCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self
     )

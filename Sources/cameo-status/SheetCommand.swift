@@ -8,15 +8,12 @@ internal import Foundation
 struct SheetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sheet",
-        abstract: "Write a contact sheet: one HTML file with the thumbnails embedded, or one PNG.",
+        abstract: "Write a contact sheet: one HTML file with the thumbnails embedded.",
         discussion: """
-            Thumbnails that cannot be read are shown as placeholders. A PNG is made by a sandboxed cameo-renderer, which \
-            must stand beside this program; it has at most \(PictureSheet.most) thumbnails, and below each the last part \
-            of its source's name, and its size. Letters that are not ASCII are boxes there.
+            Thumbnails that cannot be read are shown as placeholders.
 
             EXAMPLES
               cameo-status sheet holiday.html --batch holiday
-              cameo-status sheet holiday.png --png --batch holiday
 
             EXIT CODES
               0 done, 1 a thumbnail could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
@@ -31,9 +28,6 @@ struct SheetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
     var batch: String?
 
-    @Flag(help: "Write a PNG.")
-    var png = false
-
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")
     var json = false
 
@@ -46,15 +40,12 @@ struct SheetCommand: AsyncParsableCommand {
         guard file != "-" || !json else {
             throw ValidationError("--json needs a file, because - writes the sheet itself")
         }
-        guard !png || file != "-" || !Output.outputIsTerminal else {
-            throw ValidationError("refusing to write a picture to a terminal: redirect it, or name a file")
-        }
     }
 
     func run() async throws {
         let store = try storeOptions.openReading()
         if let batch { _ = try await store.batch(batch) }
-        let (sheet, unreadable) = try await png ? PNGSheet(store: store, batch: batch).make() : html(from: store)
+        let (sheet, unreadable) = try await html(from: store)
         Output.errors(of: unreadable)
         do {
             if file == "-" {

@@ -13,7 +13,7 @@ extension EndToEnd {
             "EnqueueingBySQL.md": ["shop.sqlite"],
             "Hooks.md": ["ended.jsonl", "received.txt"],
             "Operating.md": ["backup-of-today/cameo.sqlite", "jobs.csv"],
-            "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html", "holiday-sheet.png"],
+            "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
             "SourcesAndCache.md": [],
