@@ -1,4 +1,4 @@
-/// What happened to renderer processes so far, and the memory of those that live.
+/// What happened to renderer processes so far, and which of them live.
 package struct RendererStatistics: Hashable, Sendable {
     package var spawned = 0
     /// Pictures being rendered now.
@@ -10,8 +10,8 @@ package struct RendererStatistics: Hashable, Sendable {
     package var killed = 0
     /// Processes that ended by themselves, whatever the reason.
     package var crashed = 0
-    /// The resident bytes of each living process by its id, spares included.
-    package var residentBytes: [Int32: Int] = [:]
+    /// The ids of the living processes, spares included.
+    package var processes: Set<Int32> = []
 
     package init() {}
 }

@@ -11,7 +11,7 @@ struct MetricsCommand: AsyncParsableCommand {
         abstract: "Print counters, durations and sizes in the text format of Prometheus.",
         discussion: """
             For the textfile collector of node_exporter, run it from a timer with --output. cameo-web serves the same at \
-            /metrics, and cameo-worker with --metrics-listen.
+            /metrics.
 
             EXAMPLES
               cameo-status metrics

@@ -79,14 +79,6 @@ struct WorkOptions: ParsableArguments {
     )
     var settings: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Serve metrics at http://ADDRESS/metrics, such as 127.0.0.1:9464, to everyone who reaches it. (default: no)",
-            valueName: "address"
-        )
-    )
-    var metricsListen: ListenAddress?
-
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")

@@ -42,9 +42,6 @@ struct WorkerApp {
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
-        let metrics = try command.work.metricsListen.map { address throws(CommandFailure) in
-            try MetricsServer(on: address)
-        }
         let store = try command.storeOptions.open()
         defer { store.close() }
         try await warnOfUnknownQueues(store)
@@ -86,7 +83,6 @@ struct WorkerApp {
                 "renderers": .stringConvertible(command.render.processes),
             ]
         )
-        if let metrics { serve(metrics, store, renderer, logger) }
         do {
             try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
         } catch {

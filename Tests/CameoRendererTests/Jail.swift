@@ -71,7 +71,7 @@ struct Jail {
     }
 
     /// The process ids of the living renderers, spares included.
-    var processes: [Int32] { pool.statistics.residentBytes.keys.sorted() }
+    var processes: [Int32] { pool.statistics.processes.sorted() }
 
     /// A field of each living renderer's /proc/PID/status.
     func status(_ field: String) throws -> [String] {

@@ -14,7 +14,7 @@ extension PoolTests {
         try await Renderers.withPool { pool in
             let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
             try await expectBusy(pool)
-            for child in pool.statistics.residentBytes.keys {
+            for child in pool.statistics.processes {
                 #expect(getpgid(child) == child)
                 kill(child, signal)
                 kill(child, SIGKILL)
@@ -31,7 +31,7 @@ extension PoolTests {
             let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
             try await expectBusy(pool)
             pool.expectEnd()
-            for child in pool.statistics.residentBytes.keys { kill(child, SIGKILL) }
+            for child in pool.statistics.processes { kill(child, SIGKILL) }
             await #expect(throws: CancellationError.self) { try await task.value }
             let crash = await failure { try await pool.render(Rendition(width: 64), of: hook("CRASH")) }
             #expect(crash?.code == .renderCrashed)
@@ -42,7 +42,7 @@ extension PoolTests {
     @Test func kernelTakesARendererFirst() async throws {
         try await Renderers.withPool { pool in
             try await expectHealthy(pool)
-            let processes = pool.statistics.residentBytes.keys
+            let processes = pool.statistics.processes
             #expect(!processes.isEmpty)
             for process in processes {
                 let score = try String(contentsOfFile: "/proc/\(process)/oom_score_adj", encoding: .utf8)

@@ -121,7 +121,7 @@ struct PoolTests {
 
     /// The number of sleeps of each renderer, in all its threads; those that have ended are skipped.
     private func sleeps(_ pool: RendererPool) -> [Int32: Int] {
-        pool.statistics.residentBytes.keys.reduce(into: [:]) { found, process in
+        pool.statistics.processes.reduce(into: [:]) { found, process in
             let tasks = "/proc/\(process)/task"
             guard let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks) else { return }
             found[process] = threads.reduce(0) { $0 + self.sleeps(ofThread: "\(tasks)/\($1)/status") }
@@ -188,7 +188,7 @@ struct PoolTests {
         try await Renderers.withPool { pool in
             let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
             try await expectBusy(pool)
-            for child in pool.statistics.residentBytes.keys { kill(child, signal) }
+            for child in pool.statistics.processes { kill(child, signal) }
             let failure = await failure { try await task.value }
             #expect(failure?.code == code)
             #expect(failure?.message.contains(word) == true)
@@ -268,12 +268,12 @@ struct PoolTests {
         let pool = try RendererPool(Renderers.configuration(processes: 2))
         let task = Task { try await pool.render(Rendition(width: 64), of: hang) }
         try await expectBusy(pool)
-        let children = pool.statistics.residentBytes.keys
+        let children = pool.statistics.processes
         await pool.shutdown()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!children.isEmpty)
         for child in children { #expect(kill(child, 0) == -1) }
-        #expect(pool.statistics.residentBytes.isEmpty)
+        #expect(pool.statistics.processes.isEmpty)
         await #expect(throws: CancellationError.self) {
             try await pool.render(Rendition(width: 64), of: Pictures.photo("jpg"))
         }

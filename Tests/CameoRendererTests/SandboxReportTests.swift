@@ -88,7 +88,7 @@ struct SandboxReportTests {
             #expect(setrlimit(Int32(RLIMIT_CPU.rawValue), &limit) == 0)
             try await Renderers.withPool { pool in
                 _ = try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20), timeout: .seconds(9_000))
-                let limits = try pool.statistics.residentBytes.keys.map {
+                let limits = try pool.statistics.processes.map {
                     try String(contentsOfFile: "/proc/\($0)/limits", encoding: .utf8)
                 }
                 let line = limits.joined(separator: "\n").split(separator: "\n").first {

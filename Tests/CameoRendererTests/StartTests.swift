@@ -94,7 +94,7 @@ struct StartTests {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardErrorContent]) {
             let pool = try RendererPool(Renderers.configuration(processes: 2))
             _ = try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
-            let children = pool.statistics.residentBytes.keys.map(String.init).joined(separator: " ")
+            let children = pool.statistics.processes.map(String.init).joined(separator: " ")
             FileHandle.standardError.write(Data("children: \(children)\n".utf8))
             kill(getpid(), SIGKILL)
         }

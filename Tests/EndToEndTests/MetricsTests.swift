@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// `cameo-status metrics` and `cameo-worker --metrics-listen`, as monitoring uses them.
+    /// `cameo-status metrics`, as monitoring uses it.
     @Suite(.timeLimit(.minutes(10)))
     struct MetricsTests {
         private let deployment: Deployment
@@ -108,55 +108,6 @@ extension EndToEnd {
             #expect(left.filter { $0.hasPrefix("cameo.prom") } == ["cameo.prom"])
             let inside = try await deployment.command("cameo-status", ["metrics", "--output", "store/cameo.sqlite"])
             #expect(inside.exitStatus == 1 && inside.errorText.contains("it belongs to the store"))
-        }
-
-        @Test func aWorkerServesThemToo() async throws {
-            let worker = try deployment.startWorker("--metrics-listen", "127.0.0.1:0")
-            defer { worker.killGroup() }
-            let url = try await Self.url(of: worker)
-            try await deployment.waitUntil { try await $0.status().workers.contains(where: \.isAlive) }
-            let answer = try await curl("-i", url)
-            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
-            #expect(answer.contains("\ncameo_workers{state=\"alive\"} 1\n"))
-            #expect(answer.contains("\ncameo_build_info{program=\"cameo-worker\","))
-            #expect(answer.contains("\ncameo_worker_renderer_resident_bytes "))
-            #expect(try await curl("-I", url).hasPrefix("HTTP/1.1 200 OK\r\n"))
-            #expect(try await curl("-i", "-X", "POST", url).hasPrefix("HTTP/1.1 405 Method Not Allowed\r\n"))
-            #expect(try await curl("-i", url + "/x").hasPrefix("HTTP/1.1 404 Not Found\r\n"))
-            let long = try await run("curl", ["-sS", "-H", "X: \(String(repeating: "x", count: 9_000))", url])
-            #expect(long.exitStatus != 0, "the connection is closed")
-            // A client that asks nothing holds up the next one only for some seconds.
-            let port = try #require(url.split(separator: ":").last?.split(separator: "/").first)
-            let silent = try ChildProcess("/bin/bash", ["-c", "exec 9<>/dev/tcp/127.0.0.1/\(port); sleep 1h"])
-            defer { silent.killGroup() }
-            #expect(try await curl("-i", url).hasPrefix("HTTP/1.1 200 OK\r\n"))
-        }
-
-        @Test func anAddressThatCannotBeUsedIsRefused() async throws {
-            let worker = try deployment.startWorker("--metrics-listen", "127.0.0.1:0")
-            defer { worker.killGroup() }
-            let address = try await Self.url(of: worker).dropFirst("http://".count).prefix { $0 != "/" }
-            let second = try await deployment.drain("--metrics-listen", String(address))
-            #expect(second.exitStatus == 1)
-            #expect(second.errorText.contains("--metrics-listen \(address): "), "\(second.errorText)")
-            #expect(try await deployment.drain("--metrics-listen", "9464").exitStatus == 2)
-        }
-
-        private func curl(_ arguments: String...) async throws -> String {
-            let result = try await run("curl", ["-sS", "--max-time", "120"] + arguments)
-            #expect(result.exitStatus == 0, "\(result.errorText)")
-            return result.outputText
-        }
-
-        /// The address that the worker logs when it listens.
-        private static func url(of worker: ChildProcess) async throws -> String {
-            while true {
-                let log = String(decoding: worker.standardError, as: UTF8.self)
-                if let match = log.firstMatch(of: #/url=(http://127\.0\.0\.1:[0-9]+/metrics)/#) {
-                    return String(match.1)
-                }
-                try await Task.sleep(for: .milliseconds(5))
-            }
         }
     }
 }

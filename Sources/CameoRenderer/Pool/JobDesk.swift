@@ -77,14 +77,7 @@ final class JobDesk: Sendable {
 
     func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 
-    /// The statistics, with the resident sizes of this moment.
-    var statistics: RendererStatistics {
-        var statistics = state.withLock { $0.fullStatistics }
-        for pid in statistics.residentBytes.keys {
-            statistics.residentBytes[pid] = ProcessMemory(of: pid)?.residentBytes ?? 0
-        }
-        return statistics
-    }
+    var statistics: RendererStatistics { state.withLock { $0.fullStatistics } }
 
     private func carryOut(_ action: DeskState.Action) {
         for slot in action.ring { doorbells[slot].ring() }

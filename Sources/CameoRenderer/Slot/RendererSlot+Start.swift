@@ -47,7 +47,7 @@ extension RendererSlot {
             let pid = child.pid
             desk.count { statistics in
                 statistics.spawned += 1
-                statistics.residentBytes[pid] = 0
+                statistics.processes.insert(pid)
             }
             return child
         } catch {

@@ -133,7 +133,7 @@ struct RendererSlot: ~Copyable {
         let pid = child.pid
         child.killAndReap()
         desk.count { statistics in
-            statistics.residentBytes[pid] = nil
+            statistics.processes.remove(pid)
             note(&statistics)
         }
     }
