@@ -76,12 +76,22 @@ package enum CommandMain {
             let origin = error.isAboutTheName ? StoreOptions.origin : ""
             return named([error.description + origin], error.exitStatus)
         case let error as ValidationError where command != nil:
-            let usage = UsageMessage(error.message, of: command ?? root, from: root)
-            return (usage.text.components(separatedBy: "\n"), .usage)
+            return (usage(error.message, of: command ?? root, from: root), .usage)
         case _ where root.exitCode(for: error) == .validationFailure:
-            return (UsageMessage(of: error, from: root).text.components(separatedBy: "\n"), .usage)
+            return (root.fullMessage(for: error).components(separatedBy: "\n"), .usage)
         default: return named([root.message(for: error)], .failed)
         }
+    }
+
+    /// A mistake that the command found while it ran, as the parser tells its own.
+    private static func usage(
+        _ mistake: String,
+        of command: any ParsableCommand.Type,
+        from root: any ParsableCommand.Type
+    ) -> [String] {
+        let usage = root.usageString(for: command)
+        let name = usage.prefix { !"[<".contains($0) }.trimmingCharacters(in: .whitespaces)
+        return ["Error: \(mistake)", "Usage: \(usage)", "  See '\(name) --help' for more information."]
     }
 }
 

@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// The options of a command and its subcommands as the parser lists them (`--experimental-dump-help`), so that no
-/// second list can become outdated.
+/// The options of a command and its subcommands as the parser lists them, so that no second list can become outdated.
 struct ListedOptions {
     enum Kind { case flag, single, repeatable }
 
@@ -15,12 +14,18 @@ struct ListedOptions {
     let options: [Option]
 
     init(of type: (some ParsableCommand).Type) throws {
-        let help = try JSONDecoder().decode(HelpDump.self, from: Data(type._dumpHelp().utf8))
-        options = help.command.all
+        options = try JSONDecoder().decode(HelpDump.self, from: Data(Self.dump(of: type).utf8)).command.all
     }
 
-    /// All long names.
-    var words: [String] { options.flatMap(\.names).filter { $0.hasPrefix("--") } }
+    /// The parser hands out the list as it does help: by an error.
+    private static func dump(of type: (some ParsableCommand).Type) throws -> String {
+        do {
+            _ = try type.parseAsRoot(["--experimental-dump-help"])
+        } catch {
+            return type.fullMessage(for: error)
+        }
+        return ""
+    }
 
     func takesValue(_ word: String) -> Bool {
         options.contains { $0.kind != .flag && $0.names.contains(word) }
