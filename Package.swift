@@ -171,7 +171,10 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "CameoEngine", "CameoStore"]),
+        .testTarget(
+            name: "CommandSupportTests",
+            dependencies: ["CommandSupport", "CameoEngine", "CameoStore", "TestSupport"]
+        ),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.
         .target(
             name: "CacheConformance",

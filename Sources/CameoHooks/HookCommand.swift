@@ -80,7 +80,7 @@ enum HookCommand {
         if isLate { return "the command did not end within \(timeout)" }
         let signal = status & 0x7F
         if status == 0 { return nil }
-        let last = String(decoding: tail, as: UTF8.self).split(whereSeparator: \.isNewline).last.map { ": \($0)" } ?? ""
+        let last = String(decoding: tail, as: UTF8.self).lines.last { !$0.isEmpty }.map { ": \($0)" } ?? ""
         return signal == 0
             ? "the command exited with \(status >> 8 & 0xFF)\(last)" : "the command died of signal \(signal)"
     }

@@ -67,7 +67,7 @@ package struct HookSettings: Sendable {
             throw refuse("cannot be read: \(error)")
         }
         var keys: [HMACKey] = []
-        for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
+        for line in String(decoding: data, as: UTF8.self).lines {
             let text = line.trimmingCharacters(in: .whitespaces)
             if text.isEmpty { continue }
             guard let secret = WebhookSecret(text) else { throw refuse("each line \(WebhookSecret.rule)") }

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 
 /// A file of environment variables in the format of systemd's EnvironmentFile: lines of `NAME=value`, with optional
@@ -36,7 +37,7 @@ enum SettingsFile {
             )
         }
         var variables: [String: String] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.lines.enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#"), !line.hasPrefix(";") else { continue }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {

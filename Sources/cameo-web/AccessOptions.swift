@@ -65,7 +65,10 @@ struct AccessOptions: ParsableArguments {
         configuration.tokens = try readTokens()
         configuration.signingKeys = try signKey.map { path in
             var secret = [UInt8](try Self.read(path, "--sign-key"))
-            if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+            if secret.last == UInt8(ascii: "\n") {
+                secret.removeLast()
+                if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
+            }
             guard let key = SigningKey(secret) else {
                 throw CommandFailure("--sign-key \(path): must have at least \(SigningKey.minimumBytes) bytes", .usage)
             }

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 
 /// The memory available to this process and its control group.
@@ -6,7 +7,7 @@ enum MachineMemory {
     static var bytes: Int {
         var least = Int(clamping: ProcessInfo.processInfo.physicalMemory)
         // `0::/system.slice/cameo-worker@pictures.service`; any of its parents may have a limit.
-        let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n") ?? []
+        let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.lines ?? []
         guard let group = lines.first(where: { $0.hasPrefix("0::/") })?.dropFirst(4) else { return least }
         var folder = URL(filePath: "/sys/fs/cgroup").appending(path: String(group))
         for _ in 0...group.count(where: { $0 == "/" }) + 1 {

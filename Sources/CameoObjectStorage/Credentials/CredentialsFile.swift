@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 
 /// The text of a shared credentials file: sections in brackets, lines of a name and a value.
@@ -11,7 +12,7 @@ enum CredentialsFile {
     static func credentials(in text: String, profile: String) -> Credentials? {
         var values: [String: String] = [:]
         var isInside = false
-        for line in text.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {
+        for line in text.lines.map({ $0.trimmingCharacters(in: .whitespaces) }) {
             if line.hasPrefix("#") || line.hasPrefix(";") { continue }
             if line.hasPrefix("[") {
                 let name = line.dropFirst().prefix { $0 != "]" }.trimmingCharacters(in: .whitespaces)

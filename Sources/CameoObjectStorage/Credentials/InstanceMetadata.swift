@@ -16,7 +16,7 @@ struct InstanceMetadata: Sendable {
     func credentials() async throws(CredentialsUnavailable) -> Credentials {
         let token = try await text(.put, "/latest/api/token", [("X-aws-ec2-metadata-token-ttl-seconds", "21600")])
         let headers = [("X-aws-ec2-metadata-token", token)]
-        let role = try await text(.get, Self.roles, headers).split(whereSeparator: \.isNewline).first
+        let role = try await text(.get, Self.roles, headers).lines.first
         guard let role, !role.isEmpty else { throw CredentialsUnavailable("the machine has no role") }
         let answer = try await text(.get, Self.roles + PercentEncoding.encoded(String(role)), headers)
         guard let fields = try? JSONDecoder().decode([String: String].self, from: Data(answer.utf8)),

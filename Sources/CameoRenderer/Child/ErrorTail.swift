@@ -29,7 +29,7 @@ struct ErrorTail {
         }
     }
 
-    private var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(separator: "\n") }
+    private var lines: [Substring] { String(decoding: bytes, as: UTF8.self).lines.filter { !$0.isEmpty } }
 
     /// The last lines joined into one, as the child wrote them; empty if it wrote nothing.
     var text: String { lines.filter { !$0.hasPrefix(DeathNote.prefix) }.suffix(3).joined(separator: "; ") }

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Foundation
 internal import HTTPTypes
 
@@ -46,7 +47,7 @@ struct MultipartForm {
         let gap = Data("\r\n\r\n".utf8)
         guard let end = bytes.prefix(maximumHeader).range(of: gap) else { throw malformed("a part has no header") }
         let header = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-        for line in header.components(separatedBy: "\r\n") {
+        for line in header.lines {
             let pair = line.split(separator: ":", maxSplits: 1)
             guard pair.count == 2, pair[0].lowercased() == "content-disposition" else { continue }
             guard let name = MediaTypeField(String(pair[1]))["name"] else { break }

@@ -46,7 +46,7 @@ package struct AccessTokens: Sendable {
 
     package init(parsing text: String) throws(Malformed) {
         var tokens: [Token] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.lines.enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let name = words.first, !name.hasPrefix("#") else { continue }
             // No message may contain a token.

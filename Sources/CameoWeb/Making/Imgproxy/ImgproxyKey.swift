@@ -16,7 +16,7 @@ package struct ImgproxyKey: Sendable {
     /// begin with `#` are ignored.
     package static func all(parsing text: String) throws(Malformed) -> [ImgproxyKey] {
         var keys: [ImgproxyKey] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.lines.enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             // No message may contain a key.
