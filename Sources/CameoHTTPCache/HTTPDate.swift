@@ -21,7 +21,7 @@ package enum HTTPDate {
             guard scanner.skip(", "), let day = scanner.number(digits: 2), scanner.skip("-"),
                 let month = scanner.word(of: months), scanner.skip("-"),
                 let year = scanner.number(digits: 2), scanner.skip(" "),
-                let time = scanner.timeOfDay(), scanner.skip(" GMT"), scanner.isAtEnd
+                let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" GMT", ignoringCase: true), scanner.isAtEnd
             else { return nil }
             let centuries = utc(now).year / 100
             // The 50 years are of 365.2425 days.
@@ -34,13 +34,13 @@ package enum HTTPDate {
             guard let day = scanner.number(digits: 2), scanner.skip(" "),
                 let month = scanner.word(of: months), scanner.skip(" "),
                 let year = scanner.number(digits: 4), scanner.skip(" "),
-                let time = scanner.timeOfDay(), scanner.skip(" GMT"), scanner.isAtEnd
+                let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" GMT", ignoringCase: true), scanner.isAtEnd
             else { return nil }
             return date(year, month, day, time)
         }
         guard scanner.skip(" "), let month = scanner.word(of: months), scanner.skip(" "),
             let day = scanner.skip(" ") ? scanner.number(digits: 1) : scanner.number(digits: 2), scanner.skip(" "),
-            let time = scanner.timeOfDay(), scanner.skip(" "),
+            let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" "),
             let year = scanner.number(digits: 4), scanner.isAtEnd
         else { return nil }
         return date(year, month, day, time)
