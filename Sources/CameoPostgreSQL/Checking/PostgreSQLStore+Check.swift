@@ -3,7 +3,7 @@ package import CameoStore
 internal import Foundation
 
 // DESIGN. A check compares Cameo's rows with one another and with the bytes that they name. Whether the server's own files
-// are sound is its own programs' business, which the finding names. All rows are compared in one snapshot, in which every
+// are sound is the server's business: its indexes are checked by its extension amcheck, where the database has it. All rows are compared in one snapshot, in which every
 // transaction is whole, so that nothing has to stop meanwhile.
 extension PostgreSQLStore {
     static let repairCommand = "`cameo-admin check --repair`"
@@ -17,25 +17,72 @@ extension PostgreSQLStore {
         let rows = try await read { db in
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
-                try Self.server(db), try Self.references(db), try Self.counters(db), try Self.limits(db),
+                try Self.references(db), try Self.counters(db), try Self.limits(db),
                 try Self.places(db), try Self.attempts(db), try Self.hooks(db),
             ]
         }
-        return rows + (try await checkBlobs(report)) + [try await deadWorkers()]
+        return [try await server()] + rows + (try await checkBlobs(report)) + [try await deadWorkers()]
     }
 
-    private static func server(_ db: Database) throws -> CheckFinding {
-        let row = try db.row(
-            "SELECT current_setting('server_version'), current_setting('data_checksums'), current_database()"
-        )
-        guard let row else { throw StoreError.failed("the server does not say its version") }
-        let (version, checksums, database): (String, String, String) = try (row[0], row[1], row[2])
+    private func server() async throws(StoreError) -> CheckFinding {
+        let names: [String] = try await read { db in
+            guard
+                let row = try db.row(
+                    "SELECT current_setting('server_version'), current_setting('data_checksums'), current_database()"
+                )
+            else { throw StoreError.failed("the server does not say its version") }
+            return try [row[0], row[1], row[2], db.schema]
+        }
+        let indexes = try await damagedIndexes()
+        let rest =
+            indexes == nil
+            ? "its pages and indexes are checked by `pg_amcheck --schema=\(names[3]) --heapallindexed \(names[2])`"
+            : "its indexes are sound"
         return CheckFinding(
             "database",
-            .ok,
-            "PostgreSQL \(version), data checksums \(checksums); its pages and indexes are checked by `pg_amcheck "
-                + "--schema=\(db.schema) --heapallindexed \(database)`"
+            (indexes ?? []).map(\.fault),
+            ok: "PostgreSQL \(names[0]), data checksums \(names[1]); \(rest)",
+            advice: "\(Self.repairCommand) rebuilds such indexes; `pg_amcheck` says whether tables are damaged too"
         )
+    }
+
+    /// The indexes in which amcheck finds a fault (https://www.postgresql.org/docs/current/amcheck.html); nil if this
+    /// database does not have it, or this role may not call it.
+    func damagedIndexes() async throws(StoreError) -> [(index: String, fault: String)]? {
+        let function: String? = try await read { db in
+            try db.value(
+                """
+                SELECT name FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+                  CROSS JOIN quote_ident(nspname) AS schema CROSS JOIN concat(schema, '.bt_index_check') AS name
+                WHERE extname = 'amcheck' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
+                  AND has_function_privilege(name || '(regclass)', 'EXECUTE')
+                """
+            )
+        }
+        guard let function else { return nil }
+        let indexes: [String] = try await read { db in
+            try db.column(
+                """
+                SELECT pg_class.oid::regclass::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid
+                  JOIN pg_am ON pg_am.oid = relam
+                WHERE relkind = 'i' AND relnamespace = current_schema()::regnamespace AND amname = 'btree' AND indisvalid
+                ORDER BY relname
+                """
+            )
+        }
+        var damaged: [(String, String)] = []
+        for index in indexes {
+            let fault = try await read { db -> String? in
+                do {
+                    _ = try db.query("SELECT \(function)($1::regclass)", [index])
+                    return nil
+                } catch let error as DatabaseError where error.state.hasPrefix("XX") {
+                    return error.message
+                }
+            }
+            if let fault { damaged.append((index, fault)) }
+        }
+        return damaged
     }
 
     private static func references(_ db: Database) throws -> CheckFinding {

@@ -29,6 +29,12 @@ extension PostgreSQLStore {
                 return try body(db)
             }
         }
+        // First, because a statement that uses a damaged index gives wrong answers.
+        let indexes = try await damagedIndexes() ?? []
+        for (index, _) in indexes {
+            _ = try await take { db in try db.execute("REINDEX INDEX \(index)") }
+        }
+        note("database", indexes.count, "indexes rebuilt from their tables")
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
         note("attempts", try await take(Self.releaseUnknown), "jobs of unknown workers made available again")

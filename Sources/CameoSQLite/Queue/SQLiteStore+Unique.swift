@@ -7,9 +7,6 @@ internal import GRDB
 // request with that key joins the job, which changes its task but never its request. A job that has to wait again while
 // another is waiting under its key ends `cancelled`, superseded by the other.
 extension SQLiteStore {
-    /// The index that allows one waiting job per key.
-    static let uniqueIndex = "task_unique"
-
     static func waitingJob(for key: String?, _ db: Database) throws -> TaskRow? {
         guard let key else { return nil }
         let find = try db.cachedStatement(

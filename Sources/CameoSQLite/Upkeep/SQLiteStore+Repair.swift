@@ -23,9 +23,7 @@ extension SQLiteStore {
         defer { withExtendedLifetime(turn) {} }
         var fixed: [CheckFinding] = []
         do throws(StoreError) {
-            try await fix(report) { subject, count, text in
-                if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
-            }
+            try await fix(report) { fixed.append(CheckFinding($0, .mended, $1)) }
         } catch {
             // The check that follows reports the damage and what to do.
             let isNamed =
@@ -41,13 +39,14 @@ extension SQLiteStore {
 
     private func fix(
         _ report: @Sendable (ByteProgress) -> Void,
-        _ note: (_ subject: String, _ count: Int, _ text: String) -> Void
+        _ fixed: (_ subject: String, _ text: String) -> Void
     ) async throws(StoreError) {
+        func note(_ subject: String, _ count: Int, _ text: String) {
+            if count > 0 { fixed(subject, "\(count) \(text)") }
+        }
         let now = nowMilliseconds
         // First, because statements that use a damaged index return wrong results or fail.
-        let (indexes, superseded) = try await rebuildIndexes()
-        note("database", indexes.count, "indexes rebuilt from their tables: \(indexes.joined(separator: ", "))")
-        note("uniqueness", superseded, "jobs cancelled because others wait for the same thumbnails")
+        if try await rebuildIndexes() { fixed("database", "all indexes rebuilt from their tables") }
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
