@@ -43,9 +43,10 @@ extension BlobFiles {
     ///   - digest: the blob's.
     ///   - times: when the file may have been made, in milliseconds since 1970.
     ///   - moved: notes the file.
-    /// - Returns: false if the file is too young or too old, and stays.
+    /// - Returns: false if the file is too young or too old, or another store's, and stays.
     /// - Throws: `Errno`.
     func moveAside(_ digest: BlobDigest, madeIn times: ClosedRange<Int64>, noting moved: MovedFiles) throws -> Bool {
+        guard others() == nil else { return false }
         let (place, aside) = (directory.blobFile(digest), directory.removedBlob(digest, by: moved.remover))
         if rename(place, aside) != 0 {
             guard errno == ENOENT else { throw Errno() }

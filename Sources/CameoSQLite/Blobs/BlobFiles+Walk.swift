@@ -77,6 +77,7 @@ extension BlobFiles {
             switch entry.kind {
             case .folder where entry.name == "tmp": break
             case .folder where Self.isPrefix(entry.name): prefixes.append(entry.name)
+            case .file where entry.name == Self.ownerMark: break
             default: unexpected.append(Self.unexpected(entry, in: "blobs"))
             }
         }

@@ -31,10 +31,14 @@ final class BlobFiles: Sendable {
     /// Writes the bytes durably unless they are small enough to be stored in their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
         guard hasRoom(for: data.count) else { throw .full(path: directory.path) }
-        let isInline = data.count <= Self.inlineLimit
+        var isInline = data.count <= Self.inlineLimit
         if !isInline {
-            try await perform { [self] directory in try write(data, as: digest, in: directory) }
-            KillPoint.afterBlobSync.pass()
+            isInline = try await perform { [self] directory in
+                if others() != nil { return true }
+                try write(data, as: digest, in: directory)
+                return false
+            }
+            if !isInline { KillPoint.afterBlobSync.pass() }
         }
         return PreparedBlob(
             digest: digest,
@@ -104,6 +108,7 @@ final class BlobFiles: Sendable {
 
     /// Removes unfinished files of writers that died.
     func removeUnfinished(olderThan limit: Date) {
+        guard others() == nil else { return }
         let files = FileManager.default
         let names = (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? []
         for name in names where StoreDirectory.isUnfinishedBlob(name) {

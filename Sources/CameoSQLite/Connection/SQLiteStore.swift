@@ -142,10 +142,18 @@ package final class SQLiteStore: Store {
     package var folder: String? { directory.path }
     package var lease: Duration { .milliseconds(Lease.milliseconds) }
 
-    package func othersBytes() -> OthersBytes? { nil }
+    package func othersBytes() async throws(StoreError) -> OthersBytes? {
+        try await files.perform { [files, writes] _ in files.others(leavingMark: writes != nil) }
+    }
 
-    package func adoptBytes() throws(StoreError) -> OthersBytes? {
-        throw .refused(reason: "a store in a folder keeps its own bytes")
+    package func adoptBytes() async throws(StoreError) -> OthersBytes? {
+        guard writes != nil else { throw .readOnly(path: location) }
+        return try await files.perform { [files] _ in
+            guard files.isLinked else { throw StoreError.refused(reason: "all its bytes are in its own folder") }
+            let others = files.others()
+            if others != nil { try files.adopt() }
+            return others
+        }
     }
 
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }

@@ -16,7 +16,21 @@ extension SQLiteStore {
                 with damaged bytes, which are made again on request; blobs that a program stored directly are only in a backup
                 """
         )
-        return [blobs] + (try await checkFiles(missing: LostBlobs(survey.damaged)))
+        return [blobs] + (try await checkOwner()) + (try await checkFiles(missing: LostBlobs(survey.damaged)))
+    }
+
+    /// Checks whose linked files are; no finding for a folder of the store's own.
+    private func checkOwner() async throws(StoreError) -> [CheckFinding] {
+        guard files.isLinked else { return [] }
+        return [
+            CheckFinding(
+                "owner",
+                try await othersBytes().map { [$0.description] } ?? [],
+                ok: "the files behind the link blobs/ are this store's",
+                advice: "A copy of a store must have files of its own",
+                severity: .warning
+            )
+        ]
     }
 
     private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
