@@ -162,7 +162,8 @@ let package = Package(
         .target(
             name: "StoreConformance",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "TestSupport"],
-            path: "Tests/StoreConformance"
+            path: "Tests/StoreConformance",
+            exclude: ["Stores"]
         ),
         .testTarget(
             name: "CameoSQLiteTests",

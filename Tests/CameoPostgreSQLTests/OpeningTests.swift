@@ -102,6 +102,16 @@ struct OpeningTests {
         #expect(try await store.claim(limit: 9, for: "w1").count == 2)
     }
 
+    @Test func tablesThatAnEarlierBuildMadeGoOn() async throws {
+        let server = try await PostgreSQLServer.shared()
+        _ = try await server.psql(["-c", "CREATE DATABASE earlier"])
+        let dump = String(decoding: try await EarlierStore.postgresql.dump(), as: UTF8.self)
+        let restored = try await server.psql(["-v", "ON_ERROR_STOP=1", "-d", "earlier"], input: dump)
+        try #require(restored.exitStatus == 0, "\(restored.errorText)")
+        let name = server.url(ofSchema: "cameo").replacing("/postgres?", with: "/earlier?")
+        try await EarlierStore.expectItGoesOn(try PostgreSQLStore(DatabaseURL(name)))
+    }
+
     @Test func tablesOfANewerVersionAreRefusedByName() async throws {
         let fixture = try await StoreFixture()
         try await fixture.register()

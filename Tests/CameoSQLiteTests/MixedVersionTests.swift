@@ -60,6 +60,17 @@ struct MixedVersionTests {
         #expect(try await store.check().allSatisfy { $0.severity != .error })
     }
 
+    @Test func aStoreThatAnEarlierBuildMadeGoesOn() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("store")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2; PRAGMA journal_mode = WAL;"
+        let script = try await EarlierStore.sqlite.dump() + Data(marks.utf8)
+        let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: script)
+        try #require(result.exitStatus == 0, "\(result.errorText)")
+        try await EarlierStore.expectItGoesOn(try SQLiteStore(at: path))
+    }
+
     @Test func newWorkIsRefusedByNameOnTablesOfANewerVersion() async throws {
         let fixture = try StoreFixture()
         try await fixture.register()

@@ -44,7 +44,8 @@ extension PostgreSQLStore {
                 attempts: attempts
             )
         }
-        let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+        // A row that another program wrote may be in the queue and in the history.
+        let byID = Dictionary(jobs.map { ($0.id, $0) }) { first, _ in first }
         return ids.compactMap { byID[$0] }
     }
 
