@@ -6,7 +6,8 @@
 A phase runs the tests of BUNDLE whose identifiers match FILTER and not SKIP (regular expressions). With one process,
 WIDTH tests run at once; with several, the suites are dealt out to them and each runs its tests one by one: on few cores
 that is twice as fast, and a test that ends its process is known. Such a test counts as failed, and those that had not
-run then, run again. A process in which nothing ends for longer than any test may take is killed, and what ran in it
+run then, run again. A phase begins when the one before has dealt out all of its suites, so that no core waits for the
+last of them; no more processes run at once than the phase with the most has. A process in which nothing ends for longer than any test may take is killed, and what ran in it
 counts as failed. Whatever the tests leave running is killed with them. Exits with 1 if a test failed; the failures are
 repeated last.
 """
@@ -113,8 +114,8 @@ class Phase:
         self.tests = [test for test in listed if re.search(wanted, test) and not (skip and re.search(skip[0], test))]
         self.passed, self.failed, self.skipped, self.runs, self.told = 0, {}, 0, [], 0
 
-    def run(self):
-        self.begun = time.monotonic()
+    def deal(self):
+        """Sorts the suites into portions."""
         suites = {}
         for test in self.tests:
             suites.setdefault(test.rsplit("/", 1)[0], []).append(test)
@@ -124,24 +125,26 @@ class Phase:
             if len(self.portions[-1]) >= size:
                 self.portions.append([])
             self.portions[-1] += suites[suite]
-        threads = [threading.Thread(target=self.work) for _ in range(self.processes)]
-        for thread in threads:
-            thread.start()
-        while any(thread.is_alive() for thread in threads):
-            time.sleep(0.2)
-            self.progress()
-        for thread in threads:
-            thread.join()
-        self.progress(last=True)
 
-    def work(self):
+    def start(self, slots):
+        self.begun = time.monotonic()
+        self.threads = [threading.Thread(target=self.work, args=(slots,)) for _ in range(self.processes)]
+        for thread in self.threads:
+            thread.start()
+
+    @property
+    def isOver(self):
+        return not any(thread.is_alive() for thread in self.threads)
+
+    def work(self, slots):
         while True:
-            with LOCK:
-                if not self.portions:
-                    return
-                portion = self.portions.pop(0)
-            while portion:
-                portion = self.settle(self.once(portion), portion)
+            with slots:
+                with LOCK:
+                    if not self.portions:
+                        return
+                    portion = self.portions.pop(0)
+                while portion:
+                    portion = self.settle(self.once(portion), portion)
 
     def once(self, tests):
         options = [word for test in tests for word in ("--filter", "^" + re.escape(test) + "(/|$)")]
@@ -231,9 +234,21 @@ def main():
     command = [bundle, "--testing-library", "swift-testing", "--list-tests"]
     listed = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.split()
     phases = [Phase(word, bundle, listed, log) for word in words]
+    slots = threading.Semaphore(max(phase.processes for phase in phases))
+    waiting, running = phases[:], []
     for phase in phases:
-        phase.run()
-        killOrphans()
+        phase.deal()
+    while waiting or running:
+        if waiting and not any(phase.portions for phase in running):
+            running.append(waiting.pop(0))
+            running[-1].start(slots)
+        time.sleep(0.2)
+        for phase in running[:]:
+            isOver = phase.isOver
+            phase.progress(last=isOver)
+            if isOver:
+                running.remove(phase)
+    killOrphans()
     for phase in phases:
         for test, texts in phase.failed.items():
             print(f"\n✘ {test}", *texts[:20], sep="\n    ")
