@@ -6,11 +6,11 @@ static inline int cameo_vips_colourspace(VipsImage *in, VipsImage **out, VipsInt
 }
 
 /// Converts to sRGB of `depth` bits by the embedded profile, else by `fallback` (a file, a built-in name of libvips, or
-/// NULL).
+/// NULL). Relative, also of CMYK, as browsers do it: perceptual has black point compensation since libvips 8.16.
 static inline int cameo_vips_to_srgb(VipsImage *in, VipsImage **out, const char *fallback, int depth) {
     if (fallback)
         return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "depth", depth, "intent",
-                                  VIPS_INTENT_PERCEPTUAL, NULL);
+                                  VIPS_INTENT_RELATIVE, NULL);
     return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "depth", depth, "intent", VIPS_INTENT_RELATIVE, NULL);
 }
 

@@ -50,12 +50,11 @@ actor ReferencePath {
         if fixture.ending == "svg" { path += "[scale=4]" }
         switch (fixture.scene.space, fixture.hasProfile) {
         case (.cmyk, let hasProfile):
-            // Without a profile: libvips' own. Nobody says what a press would have done, so the intent is the one for
-            // pictures in general.
+            // Without a profile: libvips' own.
             let input = hasProfile ? ["--embedded"] : ["--input-profile", "cmyk"]
             try await Pictures.tool(
                 "vips",
-                ["icc_transform", path, names[0], "srgb", "--intent", "perceptual"] + input
+                ["icc_transform", path, names[0], "srgb", "--intent", "relative"] + input
             )
         case (_, true) where fixture.scene.depth == .sixteen:
             // Down to 8 bits afterwards: icc_transform of libvips 8.14 clips a 16-bit alpha to 255 instead of scaling it.
