@@ -18,6 +18,8 @@ extension MetadataSurgery {
         let (start, end) = (meta.lowerBound + 12, meta.upperBound)
         let properties = try box("iprp", in: bytes, from: start, to: end)
         let list = try box("ipco", in: bytes, from: properties.lowerBound + 8, to: properties.upperBound)
+        // libvips 8.16 writes it itself, from the orientation.
+        if (try? box("irot", in: bytes, from: list.lowerBound + 8, to: list.upperBound)) != nil { return heif }
         let uses = try box("ipma", in: bytes, from: properties.lowerBound + 8, to: properties.upperBound)
         let locations = try box("iloc", in: bytes, from: start, to: end)
         let primary = try box("pitm", in: bytes, from: start, to: end)
