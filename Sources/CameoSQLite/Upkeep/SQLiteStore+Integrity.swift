@@ -92,11 +92,19 @@ extension SQLiteStore {
     ///
     /// - Returns: whether it did.
     /// - Throws: `StoreError.damagedDatabase` if a page is damaged: then nothing may be repaired by what tables say.
+    ///   `StoreError.failed` if rows that should be unique are not.
     func rebuildIndexes() async throws(StoreError) -> Bool {
         let kinds = Set(try await faults().messages.map(IntegrityFault.init))
         guard !kinds.contains(.page) else { throw .damagedDatabase(path: directory.path) }
         guard kinds.contains(.index) else { return false }
-        try await commit { db in try db.execute(sql: "REINDEX") }
+        do throws(StoreError) {
+            try await commit { db in try db.execute(sql: "REINDEX") }
+        } catch {
+            guard case .refused(let reason) = error else { throw error }
+            throw .failed(
+                "the indexes cannot be rebuilt: \(reason). Use sqlite3 to drop that index, correct the rows, and create it again"
+            )
+        }
         return true
     }
 }
