@@ -309,7 +309,7 @@ if isForFleets {
             ]
         ),
         .testTarget(
-            name: "CameoMovingTests",
+            name: "CameoExportTests",
             dependencies: [
                 "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoPostgreSQL", "CameoObjectStorage",
                 "StoreConformance", "TestSupport",

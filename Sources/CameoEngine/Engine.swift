@@ -23,6 +23,15 @@ package enum Engine {
         blobs: String? = nil,
         creating: Bool = true
     ) throws(StoreError) -> any Store {
+        try open(exportable: name, blobs: blobs, creating: creating)
+    }
+
+    /// The same, for an export or import.
+    package static func open(
+        exportable name: String,
+        blobs: String?,
+        creating: Bool
+    ) throws(StoreError) -> any Store & ExportableStore {
         #if FLEET
             if case .database(let url) = StoreName(name) {
                 return try database(url, creating ? .creating : .readWrite, blobs: blobs)
@@ -39,28 +48,6 @@ package enum Engine {
         #endif
         try refuse(blobs)
         return try openEmbedded(reading: name)
-    }
-
-    /// Opens a store that moves, or a place that a store moves to. It may be closed to others.
-    ///
-    /// - Parameters:
-    ///   - name: as of ``open(_:blobs:creating:)``.
-    ///   - blobs: the same; nil of a folder.
-    ///   - creating: whether a store that does not exist is created.
-    /// - Returns: the store.
-    /// - Throws: ``StoreError``
-    package static func open(
-        moving name: String,
-        blobs: String? = nil,
-        creating: Bool
-    ) throws(StoreError) -> any Move.Party {
-        #if FLEET
-            if case .database(let url) = StoreName(name) {
-                return try postgreSQL(url, creating ? .creating : .readWrite, blobs: blobs, isMoving: true)
-            }
-        #endif
-        try refuse(blobs)
-        return try SQLiteStore(at: try folder(of: name, "name a folder"), creating: creating, for: .moving)
     }
 
     /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
@@ -110,15 +97,6 @@ package enum Engine {
             _ name: String,
             _ access: PostgreSQLStore.Access,
             blobs: String?
-        ) throws(StoreError) -> any Store {
-            try postgreSQL(name, access, blobs: blobs, isMoving: false)
-        }
-
-        private static func postgreSQL(
-            _ name: String,
-            _ access: PostgreSQLStore.Access,
-            blobs: String?,
-            isMoving: Bool
         ) throws(StoreError) -> PostgreSQLStore {
             let place = BytesPlace(chosen: blobs) { name throws(StoreError) in
                 try ByteStorages.open(
@@ -127,7 +105,7 @@ package enum Engine {
                     environment: ProcessInfo.processInfo.environment
                 )
             }
-            return try PostgreSQLStore(DatabaseURL(name), access, bytes: place, isMoving: isMoving)
+            return try PostgreSQLStore(DatabaseURL(name), access, bytes: place)
         }
     #endif
 }

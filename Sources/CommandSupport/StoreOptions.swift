@@ -66,18 +66,19 @@ package struct StoreOptions: ParsableArguments {
         try Engine.open(reading: path, blobs: place)
     }
 
-    /// Opens the store to move it. ``place`` is of the destination if that is a database, else of the store.
-    package func openMoving(to destination: String?) throws(StoreError) -> any Move.Party {
-        try Engine.open(moving: path, blobs: destination.map(Self.isDatabase) == true ? nil : place, creating: false)
+    /// The same options, with a store that an argument names, if it does.
+    package func named(_ name: String?) throws -> StoreOptions {
+        guard let name else { return self }
+        guard store == nil else { throw ValidationError("name the store once: as an argument, or with --store") }
+        var options = self
+        options.store = name
+        try options.validate()
+        return options
     }
 
-    /// Opens the place that the store moves to. If `creating`, makes it first if necessary.
-    package func openDestination(_ name: String, creating: Bool) throws(StoreError) -> any Move.Party {
-        try Engine.open(moving: name, blobs: Self.isDatabase(name) ? place : nil, creating: creating)
-    }
-
-    private static func isDatabase(_ name: String) -> Bool {
-        if case .database = StoreName(name) { true } else { false }
+    /// Opens the store for an export or import. If `creating`, makes it first if necessary.
+    package func openExportable(creating: Bool) throws(StoreError) -> any Store & ExportableStore {
+        try Engine.open(exportable: path, blobs: place, creating: creating)
     }
 
     /// Opens a store in a folder, for operations that only such a store has: backup, vacuum. `instead` says what to do

@@ -20,7 +20,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin hooks retry --all
               cameo-admin backfill --preset gallery --dry-run
               cameo-admin backup /backups/cameo-monday
-              cameo-admin migrate --to postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
+              cameo-admin export | cameo-admin import postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
               cameo-admin check
 
             EXIT CODES
@@ -30,8 +30,8 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackfillCommand.self, BackupCommand.self, MigrateCommand.self, ForgetCommand.self, HooksCommand.self,
-            BlobsCommand.self, CheckCommand.self,
+            BackfillCommand.self, BackupCommand.self, ExportCommand.self, ImportCommand.self,
+            ForgetCommand.self, HooksCommand.self, BlobsCommand.self, CheckCommand.self,
         ]
     )
 

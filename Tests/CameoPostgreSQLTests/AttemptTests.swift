@@ -62,7 +62,7 @@ struct AttemptTests {
         #expect(try await fixture.store.job(id).attempts?.map(\.outcome) == [.cancelled])
     }
 
-    /// A move reads them page by page, wherever they are.
+    /// An export reads them page by page, wherever they are.
     @Test(arguments: [1, 2, 3, 100])
     func pagesOfAllAttemptsHaveEachOnceInOrder(limit: Int) async throws {
         let store = fixture.store
@@ -79,13 +79,14 @@ struct AttemptTests {
         let later = AttemptEnd.retry(Self.failure, at: Date(milliseconds: 4_000_000_000_000))
         _ = try await store.settle(try await claim(), as: later, timings: timings(3))
         _ = try await store.cancel(9)
-        var (found, cursor) = ([[StoreValue]](), StoreCursor?.none)
+        var (found, last) = ([[StoreValue]](), StoreRecord?.none)
         while true {
             try Task.checkCancellation()
-            let page = try await store.records(of: .attempt, after: cursor, limit: limit)
+            let before = last
+            let page = try await store.read { db in try db.records(of: .attempt, after: before, limit: limit) }
             found += page.map { Array($0.values.prefix(2)) }
-            guard page.count == limit, let last = page.last else { break }
-            cursor = last.cursor
+            guard page.count == limit else { break }
+            last = page.last
         }
         let all = try await fixture.sql("SELECT job_id || '.' || number FROM attempt ORDER BY job_id, number")
         let numbers = found.map { values in

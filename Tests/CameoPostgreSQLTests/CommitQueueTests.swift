@@ -146,29 +146,6 @@ struct CommitQueueTests {
         #expect(try await fixture.wrongCounts() == "")
     }
 
-    /// Jobs are completed in the round trip of BEGIN, before the transaction knows that the store is closed.
-    @Test(arguments: [1, 3])
-    func noJobIsCompletedInAStoreThatIsClosed(count: Int) async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue(count)
-        let claims = try await fixture.store.claim(limit: count, for: "w1").map(\.claim)
-        let closed = MarkedVersion(version: Schema.currentVersion, direction: .away).stored
-        try await fixture.sql("UPDATE schema_version SET version = \(closed)")
-        await withTaskGroup { group in
-            for claim in claims {
-                group.addTask {
-                    await #expect(throws: StoreError.self) { try await fixture.store.complete(claim) }
-                }
-            }
-        }
-        #expect(try await fixture.sql("SELECT count(*) FROM task WHERE state = 2") == "\(count)")
-        #expect(try await fixture.sql("SELECT count(*) FROM outcome") == "0")
-        try await fixture.sql("UPDATE schema_version SET version = \(Schema.currentVersion)")
-        for claim in claims { try await fixture.store.complete(claim) }
-        #expect(try await fixture.sql("SELECT count(*) FROM outcome") == "\(count)")
-        #expect(try await fixture.wrongCounts() == "")
-    }
-
     /// The server ends one of both, which runs again.
     @Test func transactionsThatLockEachOtherOutBothSucceed() async throws {
         let fixture = try await StoreFixture()

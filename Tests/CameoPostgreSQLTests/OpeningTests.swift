@@ -76,7 +76,7 @@ struct OpeningTests {
     func tablesOfAnOlderVersionAreMigratedWithTheirJobs(version: Int) async throws {
         let server = try await PostgreSQLServer.shared()
         let url = try DatabaseURL(server.newURL())
-        try Schema.setUp(try Connection(url), url, for: .writing, to: version)
+        try Schema.setUp(try Connection(url), url, to: version)
         _ = try await server.sql(
             #"""
             INSERT INTO job(request) SELECT format('{"source":"file:///%s","renditions":[{"width":9}]}', n)::json

@@ -39,7 +39,7 @@ struct MixedVersionTests {
         try directory.makeDatabase()
         let old = try Connection.open(directory.database, .readWrite)
         try await old.writeWithoutTransaction { db in
-            try Schema.setUp(db, at: path, for: .writing, to: version)
+            try Schema.setUp(db, at: path, to: version)
             let request = #"{"source":"file:///1","renditions":[{"width":9}]}"#
             try db.execute(sql: "INSERT INTO job(request) VALUES (?), (?)", arguments: [request, request])
         }
@@ -64,7 +64,8 @@ struct MixedVersionTests {
         let folder = try TemporaryFolder()
         let path = folder.path("store")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2; PRAGMA journal_mode = WAL;"
+        let marks =
+            "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2; PRAGMA journal_mode = WAL;"
         let script = try await EarlierStore.sqlite.dump() + Data(marks.utf8)
         let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: script)
         try #require(result.exitStatus == 0, "\(result.errorText)")

@@ -66,10 +66,10 @@ struct OpeningTests {
                     return !isMade && "\(event)".contains("sqlite_schema")
                 }
                 if isFirst {
-                    try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path, for: .writing) }
+                    try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path) }
                 }
             }
-            let seen = try Schema.version(of: db, at: path, for: .writing)
+            let seen = try Schema.version(of: db, at: path)
             #expect([0, Schema.currentVersion].contains(seen))
         }
         #expect(isMade.withLock { $0 })

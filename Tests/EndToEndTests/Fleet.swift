@@ -10,7 +10,8 @@ struct Fleet {
     let deployment: Deployment
     let database: PostgreSQLServer
     let objects: ObjectServer
-    private let variables: [String: String?]
+    /// What the commands find the store and its bytes by.
+    let variables: [String: String?]
 
     init() async throws {
         deployment = try Deployment()
@@ -55,16 +56,6 @@ struct Fleet {
             try await number("SELECT count(*) FROM worker WHERE pid IN (\(processIDs))") >= count
         }
         return workers
-    }
-
-    /// Starts a command on the store in the deployment's folder, in a build for fleets.
-    func startOnFolder(_ name: String, _ arguments: String...) throws -> ChildProcess {
-        try ChildProcess(
-            try Deployment.executable(name, environment: variables),
-            arguments,
-            environment: variables.merging(["CAMEO_STORE": deployment.store]) { $1 },
-            currentDirectory: deployment.folder.url
-        )
     }
 
     var store: String { database.url(ofSchema: "cameo") }

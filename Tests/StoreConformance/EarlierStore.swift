@@ -1,7 +1,7 @@
 import CameoModel
 package import CameoStore
-import Foundation
-package import TestSupport
+package import Foundation
+internal import TestSupport
 import Testing
 
 // DESIGN. The stores in the folder `Stores` were made by the build of 25 November 2026 (schema 2 of SQLite, 1 of PostgreSQL)
@@ -21,9 +21,16 @@ package enum EarlierStore: String {
 
     /// Checks that everything is there, and goes on.
     package static func expectItGoesOn(_ store: any Store) async throws {
-        var worker = WorkerDescription(id: "w1", host: "h", pid: 1, version: "test", concurrency: 9)
-        worker.lacks = [.writing(.avif)]
-        try await store.register(worker)
+        try await store.register(
+            WorkerDescription(
+                id: "w1",
+                host: "h",
+                pid: 1,
+                version: "test",
+                concurrency: 9,
+                lacks: [.writing(.avif)]
+            )
+        )
         let claimed = try await store.claim(limit: 9, for: "w1")
         #expect(claimed.map(\.claim.jobID).sorted() == [4, 7, 8])
         let jobs = try await store.jobs(JobFilter()).sorted { $0.id < $1.id }
@@ -39,7 +46,7 @@ package enum EarlierStore: String {
         #expect(try await store.job(2).failure?.code == .imageUnsupportedFormat)
         #expect(try await store.status().queues.first { $0.name == "slow" }?.paused == true)
         for job in claimed { try await store.release(job.claim) }
-        let findings = try await store.check().filter { $0.severity == .error }
+        let findings = try await store.check { _ in }.filter { $0.severity == .error }
         #expect(findings.isEmpty, "\(findings)")
     }
 }

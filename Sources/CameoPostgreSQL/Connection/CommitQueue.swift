@@ -188,13 +188,12 @@ final class CommitQueue: Sendable {
         let answers: [@Sendable () -> Void]
         let closing: [Connection.Statement]
         do {
-            let refusal = try Schema.named(watch.note(opening, connections.url), connections.url, db)
+            let refusal = watch.note(opening, connections.url)
             // What was completed must not be committed if that is refused.
-            if let refusal, refusal.concerns(.begun), !completing.isEmpty { throw refusal.error }
             for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
             for tasks in found.dropFirst(completing.count).prefix(locking.count) { try db.note(claimed: tasks) }
             answers = try group.map { operation in
-                if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
+                if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
                     (db.ledger.concernsWaiters, db.ledger.wakesWorkers) = (true, true)
                 }

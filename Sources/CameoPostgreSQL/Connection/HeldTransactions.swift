@@ -27,7 +27,7 @@ final class HeldTransactions: Sendable {
         let found: (opening: Opening, value: Value)? = try await connections.perform {
             try connections.withConnection { connection in
                 let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
-                if let refusal = watch.note(opening, connections.url) { throw refusal.error }
+                if let refusal = watch.note(opening, connections.url) { throw refusal }
                 let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
                 do {
                     if let value = try look(db) {

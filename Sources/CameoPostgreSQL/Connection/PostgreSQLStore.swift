@@ -54,7 +54,6 @@ package final class PostgreSQLStore: Sendable {
     ///   - access: what the store is opened for.
     ///   - place: where the bytes of large blobs are; nil: in their rows, even if the database remembers a place.
     ///   - clock: counts instead of the server's, in tests.
-    ///   - isMoving: whether it moves, or another moves there: then it may be closed to others.
     /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
     ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
     ///   ``StoreError/olderSchema(path:found:needed:)``, ``StoreError/denied(location:reason:)``
@@ -62,27 +61,25 @@ package final class PostgreSQLStore: Sendable {
         _ url: DatabaseURL,
         _ access: Access = .creating,
         bytes place: BytesPlace? = nil,
-        clock: StoreClock? = nil,
-        isMoving: Bool = false
+        clock: StoreClock? = nil
     ) throws(StoreError) {
         var url = url
         url.acceptsStandby = access == .readOnly
         self.url = url
         serverClock = ServerClock(clock)
         let (serverClock, identity) = (serverClock, identity)
-        let purpose: StorePurpose = isMoving ? .moving : access == .readOnly ? .reading : .writing
         let connection: Connection
         do {
             connection = try Connection(url)
             switch access {
-            case .creating: try Schema.setUp(connection, url, for: purpose)
+            case .creating: try Schema.setUp(connection, url)
             case .readWrite:
-                guard try Schema.version(connection, url, for: purpose) != nil else {
+                guard try Schema.version(connection, url) != nil else {
                     throw StoreError.missing(path: url.location)
                 }
-                try Schema.setUp(connection, url, for: purpose)
+                try Schema.setUp(connection, url)
             case .readOnly:
-                guard let version = try Schema.version(connection, url, for: purpose) else {
+                guard let version = try Schema.version(connection, url) else {
                     throw StoreError.missing(path: url.location)
                 }
                 guard version == Schema.currentVersion else {
@@ -153,19 +150,6 @@ package final class PostgreSQLStore: Sendable {
     ) async throws(StoreError) -> Value {
         try await submit(to: upkeep, .begun, nil) { db in
             try db.flush()
-            return try body(db)
-        }
-    }
-
-    /// Commits a write of a move, apart from all others.
-    func moving<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await submit(to: upkeep, .moving, nil) { db in
-            // Nobody else waits for what it locks, and some of it takes as long as there are rows.
-            try db.execute(
-                "SELECT set_config('statement_timeout', '0', true), set_config('\(Schema.movingSetting)', 'on', true)"
-            )
             return try body(db)
         }
     }

@@ -15,17 +15,16 @@ final class StoreIdentity: Sendable {
 
     /// Compares the tables with those of the first transaction.
     ///
-    /// - Returns: why nothing more must be started: a newer program has migrated the tables, a move has closed the store, or
-    ///   the tables are another store's.
+    /// - Returns: why nothing more must be started: a newer program has migrated the tables, or they are another store's.
     @discardableResult
-    func note(_ opening: Opening, _ url: DatabaseURL) -> Refusal? {
+    func note(_ opening: Opening, _ url: DatabaseURL) -> StoreError? {
         let isInPlace = state.withLock { state in
             if state.identity == nil { state.identity = opening.identity }
             state.isInPlace = state.identity == opening.identity
             return state.isInPlace
         }
         guard isInPlace else {
-            return Refusal(error: .cannotOpen(path: url.location, reason: "another store has taken its place"))
+            return .cannotOpen(path: url.location, reason: "another store has taken its place")
         }
         return Schema.refusal(of: opening.version, url)
     }

@@ -60,7 +60,7 @@ extension PostgreSQLStore {
             let held = try db.query("SELECT id, token FROM task WHERE state = 2 AND worker = $1", [worker])
             let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
-                refusal: try Schema.named(Schema.refusal(of: db.version, url), url, db)?.error,
+                refusal: Schema.refusal(of: db.version, url),
                 claims: Set(try held.map { Claim(jobID: try $0[0], token: try $0[1]) }),
                 due: try db.nextDueTime().map(Date.init(milliseconds:)),
                 hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty,

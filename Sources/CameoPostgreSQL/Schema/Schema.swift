@@ -17,23 +17,16 @@ enum Schema {
 
     static var currentVersion: Int { scripts.count }
 
-    /// Why this program must start nothing more in tables of a stored version; nil if it may.
-    static func refusal(of stored: Int, _ url: DatabaseURL) -> Refusal? {
-        guard stored > currentVersion else { return nil }
-        let marked = MarkedVersion(stored: stored)
-        guard marked.version <= currentVersion else {
-            let error = StoreError.newerSchema(path: url.location, found: marked.version, supported: currentVersion)
-            return Refusal(error: error)
-        }
-        let reason = "it is moving or has moved"
-        return Refusal(error: .cannotOpen(path: url.location, reason: reason), isClosed: true)
+    /// Why this program must start nothing more in tables of a version; nil if it may.
+    static func refusal(of version: Int, _ url: DatabaseURL) -> StoreError? {
+        version > currentVersion
+            ? .newerSchema(path: url.location, found: version, supported: currentVersion) : nil
     }
 
     /// The version of the tables; nil if there are none.
     ///
-    /// - Throws: ``StoreError/notAStore(path:)`` if the schema has other tables; ``StoreError/newerSchema(path:found:supported:)``;
-    ///   ``StoreError/cannotOpen(path:reason:)`` if a move has closed it to the purpose.
-    static func version(_ connection: Connection, _ url: DatabaseURL, for purpose: StorePurpose) throws -> Int? {
+    /// - Throws: ``StoreError/notAStore(path:)`` if the schema has other tables; ``StoreError/newerSchema(path:found:supported:)``
+    static func version(_ connection: Connection, _ url: DatabaseURL) throws -> Int? {
         let look = """
             SELECT to_regclass('\(url.schema).schema_version') IS NOT NULL,
               EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -47,26 +40,15 @@ enum Schema {
         guard let stored = try connection.run("SELECT version FROM \(url.schema).schema_version").rows.first else {
             throw StoreError.notAStore(path: url.location)
         }
-        let marked = MarkedVersion(stored: try stored[0])
-        if let refusal = refusal(of: marked.stored, url), !refusal.isClosed { throw refusal.error }
-        if let direction = marked.direction {
-            if marked.isClosed(to: purpose) { throw try closure(direction, connection, url) }
-            if marked.version < currentVersion, purpose == .moving {
-                throw StoreError.olderSchema(path: url.location, found: marked.version, needed: currentVersion)
-            }
-        }
-        return marked.version
+        let version: Int = try stored[0]
+        if let refusal = refusal(of: version, url) { throw refusal }
+        return version
     }
 
     /// Creates or migrates the tables, in tests to an older version. Of several processes one does it, and the others wait for
     /// it.
-    static func setUp(
-        _ connection: Connection,
-        _ url: DatabaseURL,
-        for purpose: StorePurpose,
-        to wanted: Int = currentVersion
-    ) throws {
-        guard try version(connection, url, for: purpose) != wanted else { return }
+    static func setUp(_ connection: Connection, _ url: DatabaseURL, to wanted: Int = currentVersion) throws {
+        guard try version(connection, url) != wanted else { return }
         do {
             try connection.run(
                 script: """
@@ -74,8 +56,8 @@ enum Schema {
                     SELECT pg_advisory_xact_lock(\(AdvisoryLock.schema.arguments(schema: url.schema)));
                     """
             )
-            let found = try version(connection, url, for: purpose)
-            // Another process has just done it, and what closed the store since must stay.
+            let found = try version(connection, url)
+            // Another process has just done it.
             guard found != wanted else {
                 try connection.run("COMMIT")
                 return

@@ -157,7 +157,7 @@ final class CommitQueue: Sendable {
             let refusal = try Schema.refusal(by: db, at: path)
             var ledger = Ledger(now: 0)
             let answers = try group.map { operation -> @Sendable () -> Void in
-                if let refusal, refusal.concerns(operation.phase) { return { operation.fail(refusal.error) } }
+                if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
                 return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
             }
             try ledger.post(db)

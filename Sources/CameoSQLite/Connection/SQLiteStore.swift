@@ -27,12 +27,11 @@ package final class SQLiteStore: Store {
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
-    /// Opens the store for writing; `creating` creates it if it does not exist. The purpose is writing or moving.
+    /// Opens the store for writing; `creating` creates it if it does not exist.
     package convenience init(
         at path: String,
         creating: Bool = true,
-        clock: StoreClock = .system,
-        for purpose: StorePurpose = .writing
+        clock: StoreClock = .system
     ) throws(StoreError) {
         let directory = try StoreDirectory(at: path, creating: creating)
         guard access(directory.path, W_OK) == 0 else { throw .readOnly(path: directory.path) }
@@ -42,7 +41,7 @@ package final class SQLiteStore: Store {
             let line = try WaitingLine(directory.waitingLine)
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
-            try Self.setUp(writer, directory, creating: creating, purpose)
+            try Self.setUp(writer, directory, creating: creating)
             try self.init(
                 directory: directory,
                 clock: clock,
@@ -50,8 +49,7 @@ package final class SQLiteStore: Store {
                 line: line,
                 claimTurn: ClaimTurn(directory.claimLock),
                 checkpointer: Checkpointer(directory: directory, patience: patience),
-                readAccess: .readOnly,
-                purpose: purpose
+                readAccess: .readOnly
             )
         } catch {
             throw StoreError(error, path: directory.path)
@@ -73,8 +71,7 @@ package final class SQLiteStore: Store {
                 line: nil,
                 claimTurn: nil,
                 checkpointer: Checkpointer(directory: directory, patience: Patience()),
-                readAccess: access,
-                purpose: .reading
+                readAccess: access
             )
         } catch {
             throw StoreError(error, path: directory.path)
@@ -88,8 +85,7 @@ package final class SQLiteStore: Store {
         line: WaitingLine?,
         claimTurn: ClaimTurn?,
         checkpointer: Checkpointer,
-        readAccess: Connection.Access,
-        purpose: StorePurpose
+        readAccess: Connection.Access
     ) throws {
         self.directory = directory
         self.clock = clock
@@ -105,7 +101,7 @@ package final class SQLiteStore: Store {
                 CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path)
             }
         }
-        let version = try reader.read { db in try Schema.version(of: db, at: directory.path, for: purpose) }
+        let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
             // A file without tables was left by a process that died while creating the store, or has lost them.
             if version == 0 { throw directory.emptied ?? .missing(path: directory.path) }
@@ -117,20 +113,19 @@ package final class SQLiteStore: Store {
     private static func setUp(
         _ writer: DatabaseQueue,
         _ directory: StoreDirectory,
-        creating: Bool,
-        _ purpose: StorePurpose
+        creating: Bool
     ) throws {
         let isReady = try writer.writeWithoutTransaction { db in
-            try Schema.isReady(db, at: directory.path, for: purpose)
+            try Schema.isReady(db, at: directory.path)
         }
         guard !isReady else { return }
         try FileLock.hold(directory.setUpLock, within: Patience.usual) {
             try writer.writeWithoutTransaction { db in
-                if try Schema.version(of: db, at: directory.path, for: purpose) == 0 {
+                if try Schema.version(of: db, at: directory.path) == 0 {
                     if let emptied = directory.emptied { throw emptied }
                     guard creating else { throw StoreError.missing(path: directory.path) }
                 }
-                try Schema.setUp(db, at: directory.path, for: purpose)
+                try Schema.setUp(db, at: directory.path)
             }
         } orElse: {
             let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"

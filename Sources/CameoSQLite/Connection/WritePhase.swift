@@ -7,6 +7,4 @@ enum WritePhase: Sendable {
     /// Continues or ends work begun under this version's tables: a claim, a fetch, a worker. A newer version
     /// understands what older ones write, and its constraints refuse what it cannot accept.
     case begun
-    /// Moves the store, which is closed to everything else.
-    case moving
 }

@@ -12,7 +12,7 @@ extension SQLiteStore {
             let activity = try Self.activity(queues: queues, workers: workers, now: now.milliseconds, db)
             return StatusReport(
                 generatedAt: now,
-                schemaVersion: try Schema.version(of: db, at: directory.path, for: .reading),
+                schemaVersion: try Schema.version(of: db, at: directory.path),
                 jobs: Dictionary(
                     uniqueKeysWithValues: JobState.allCases.map { state in
                         (state, queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) })

@@ -23,9 +23,8 @@ enum Schema {
 
     /// The version of the file, 0 if it is empty.
     ///
-    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``;
-    ///   ``StoreError/cannotOpen(path:reason:)`` if a move has closed it to the purpose.
-    static func version(of db: Database, at path: String, for purpose: StorePurpose) throws -> Int {
+    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``
+    static func version(of db: Database, at path: String) throws -> Int {
         // One statement, so that all of it is of one moment: another process may be creating the tables.
         let look = """
             SELECT user_version, application_id, (SELECT count(*) = 0 FROM sqlite_schema)
@@ -35,36 +34,18 @@ enum Schema {
         let (version, application, isEmpty) = (row[0] as Int, row[1] as Int, row[2] as Bool)
         if isEmpty && application == 0 { return 0 }
         guard application == applicationID else { throw StoreError.notAStore(path: path) }
-        let marked = MarkedVersion(stored: version)
-        guard marked.version <= currentVersion else {
-            throw StoreError.newerSchema(path: path, found: marked.version, supported: currentVersion)
-        }
-        if marked.isClosed(to: purpose) { throw try closure(of: marked, db, at: path) }
-        if marked.direction != nil, marked.version < currentVersion, purpose == .moving {
-            throw StoreError.olderSchema(path: path, found: marked.version, needed: currentVersion)
-        }
-        return marked.version
+        if let refusal = refusal(of: version, at: path) { throw refusal }
+        return version
     }
 
-    /// Why this program must start nothing more in an open file: a newer program has migrated the tables, or a move has
-    /// closed it. Nil otherwise. Costs a microsecond.
-    static func refusal(by db: Database, at path: String) throws -> Refusal? {
-        let found = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
-        guard found > currentVersion else { return nil }
-        let marked = MarkedVersion(stored: found)
-        guard marked.version <= currentVersion else {
-            let error = StoreError.newerSchema(path: path, found: marked.version, supported: currentVersion)
-            return Refusal(error: error, isClosed: false)
-        }
-        return Refusal(error: try closure(of: marked, db, at: path), isClosed: true)
+    private static func refusal(of version: Int, at path: String) -> StoreError? {
+        version > currentVersion ? .newerSchema(path: path, found: version, supported: currentVersion) : nil
     }
 
-    /// The error for a store that a move has closed.
-    private static func closure(of marked: MarkedVersion, _ db: Database, at path: String) throws -> StoreError {
-        guard let direction = marked.direction, let move = try StoreMove.find(direction, db) else {
-            return .damagedDatabase(path: path)
-        }
-        return move.error(at: path)
+    /// Why this program must start nothing more in an open file: a newer program has migrated the tables. Nil otherwise. Costs
+    /// a microsecond.
+    static func refusal(by db: Database, at path: String) throws -> StoreError? {
+        refusal(of: try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0, at: path)
     }
 
     /// Excludes SQLite's internal objects.
@@ -82,8 +63,8 @@ enum Schema {
     /// Whether the file has all tables and is in WAL mode. Another program may have turned WAL off while the store was
     /// closed (`PRAGMA journal_mode` is stored in the file); then no wake-ups would come, and readers and writers would
     /// block each other.
-    static func isReady(_ db: Database, at path: String, for purpose: StorePurpose) throws -> Bool {
-        try version(of: db, at: path, for: purpose) == currentVersion && isInWALMode(db)
+    static func isReady(_ db: Database, at path: String) throws -> Bool {
+        try version(of: db, at: path) == currentVersion && isInWALMode(db)
     }
 
     static func isInWALMode(_ db: Database) throws -> Bool {
@@ -92,19 +73,14 @@ enum Schema {
 
     /// Migrates the file to ``currentVersion``, or an older one in tests, and turns WAL on. Only one process at a time may call
     /// this.
-    static func setUp(
-        _ db: Database,
-        at path: String,
-        for purpose: StorePurpose,
-        to wanted: Int = currentVersion
-    ) throws {
-        let isOld = try version(of: db, at: path, for: purpose) < wanted
+    static func setUp(_ db: Database, at path: String, to wanted: Int = currentVersion) throws {
+        let isOld = try version(of: db, at: path) < wanted
         // Page size and journal mode are stored in the file and cannot change inside a transaction.
         if isOld { try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)") }
         try turnWALOn(db, at: path)
         guard isOld else { return }
         try db.inTransaction(.immediate) {
-            for script in scripts[..<wanted].dropFirst(try version(of: db, at: path, for: purpose)) {
+            for script in scripts[..<wanted].dropFirst(try version(of: db, at: path)) {
                 try db.execute(sql: script)
             }
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(wanted)")

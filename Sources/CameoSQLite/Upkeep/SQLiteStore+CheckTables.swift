@@ -29,7 +29,7 @@ extension SQLiteStore {
     /// transactions, and their foreign keys would prevent the removal of jobs.
     static func guests(_ db: Database) throws -> CheckFinding {
         // SQLite's names are case-insensitive but stored as spelled.
-        let own = Set(try Schema.ownNames().map { $0.lowercased() }).union(Schema.namesOfMoves)
+        let own = Set(try Schema.ownNames().map { $0.lowercased() })
         let rows = try Row.fetchAll(
             db,
             sql: "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"

@@ -29,7 +29,7 @@ struct RecordKindTests {
     private static let names = ["earlier_attempt": "attempt"]
     /// Tables of which the same is true; `sequence`, `sqlite_sequence` and PostgreSQL's sequences are numbers.
     private static let leftTables: Set<String> = [
-        "worker", "worker_hook", "worker_lack", "sequence", "sqlite_sequence", "move",
+        "worker", "worker_hook", "worker_lack", "sequence", "sqlite_sequence",
         // PostgreSQL's: what is on its way into other tables, leases, beginnings of downloads.
         "arrival", "new_change", "feed", "queue_delta", "total_delta", "maintenance", "partial", "partial_piece",
         "schema_version",
@@ -39,10 +39,10 @@ struct RecordKindTests {
 
     @Test(arguments: [true, false])
     func everyColumnIsAFieldOrNamedHere(ofADatabase: Bool) async throws {
-        let fixture = try await MoveFixture()
+        let fixture = try await ExportFixture()
         let store: any Store =
             ofADatabase
-            ? try fixture.database(fixture.server.newURL(), isMoving: false) : try fixture.folderStore("store")
+            ? try fixture.database(fixture.server.newURL()) : try fixture.folderStore("store")
         let listing =
             ofADatabase
             ? """
@@ -71,18 +71,8 @@ struct RecordKindTests {
         for kind in RecordKind.allCases where kind != .number { #expect(columns[kind.rawValue] != nil, "\(kind)") }
     }
 
-    @Test func aCursorIsReadAsItWasWritten() throws {
-        for keys in [[], ["1"], ["", "a\"b\\c\n\u{0}\u{7F}", "é e\u{301} \u{1F980}"], ["[", ","]] {
-            let cursor = StoreCursor(keys)
-            let read = try StoreCursor(text: cursor.text)
-            #expect(read.keys.map { Array($0.utf8) } == keys.map { Array($0.utf8) })
-            #expect(!cursor.text.utf8.contains { $0 < 0x20 })
-        }
-        #expect(throws: StoreError.self) { try StoreCursor(text: "[1") }
-    }
-
     @Test func aSumDependsOnEachRecordAndNotOnTheirOrder() {
-        func record(_ values: StoreValue...) -> StoreRecord { StoreRecord(values: values, cursor: StoreCursor([])) }
+        func record(_ values: StoreValue...) -> StoreRecord { StoreRecord(values: values) }
         func sum(_ records: StoreRecord...) -> RecordSum {
             records.reduce(into: RecordSum()) { $0.add($1) }
         }
@@ -93,14 +83,5 @@ struct RecordKindTests {
         #expect(sum(record(.text("ab"), .text("c"))) != sum(record(.text("a"), .text("bc"))))
         #expect(sum(record(.integer(0))) != sum(record(.null)))
         #expect(sum(record(.text("1"))) != sum(record(.bytes(Data("1".utf8)))))
-    }
-
-    @Test func aMarkTellsTheVersionAndTheDirection() {
-        for direction in [nil, StoreMove.Direction.away, .here] {
-            let marked = MarkedVersion(version: 7, direction: direction)
-            #expect(MarkedVersion(stored: marked.stored) == marked)
-        }
-        #expect(MarkedVersion(version: 7, direction: nil).stored == 7)
-        #expect(MarkedVersion(version: 7, direction: .away).stored > 99, "older programs take it for a newer version")
     }
 }

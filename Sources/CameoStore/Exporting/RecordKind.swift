@@ -1,3 +1,67 @@
+// DESIGN. Engines differ in their tables, but keep the same things, and number them alike: an id of a job, queue, lane or
+// batch is a number that one store issues, so an export keeps it, and whatever names it with it. A kind is named as the
+// table that has it, and its fields as the columns. What follows from other records (counts of jobs, heads of lanes) is no
+// field; the importing engine computes it. What belongs to one place or process is none either: workers and their claims;
+// beginnings of downloads; which connection numbers the changes. `RecordKindTests` compares this list with all columns of
+// both engines.
+
+/// What a store keeps, in an order in which each record comes after those that it refers to.
+package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
+    /// The highest numbers issued: ids of jobs and uploads, and of fetches (invariant I4). First, so that what is enqueued
+    /// during an import gets others than those that come.
+    case number
+    case queue
+    /// How often jobs of a queue have ended.
+    case queueCount = "queue_count"
+    case key
+    case lane
+    case batch
+    case job
+    case upload
+    case accepted
+    case firstReceipt = "first_receipt"
+    case task
+    case outcome
+    case attempt
+    case counter
+    case change
+    case batchJob = "batch_job"
+    case ingredient
+    case jobHook = "job_hook"
+    case delivery
+    /// Its bytes are beside its values.
+    case blob
+    case thumbnail
+    case source
+    case sourceFailure = "source_failure"
+    case orphan
+    case epoch
+    /// Sizes of the cache that only grow.
+    case total
+
+    /// The names of the totals that are records; others follow from the rows.
+    package static let totals = ["source_bytes_evicted", "sources_evicted"]
+    /// The names of the numbers, in their order.
+    package static let numbers = ["job", "source_seen", "upload"]
+
+    /// The maximum number of records of a page.
+    package var pageLength: Int {
+        switch self {
+        case .upload: 100
+        case .blob: 256
+        default: 2_000
+        }
+    }
+
+    /// The size in bytes from which on a page gets no further record.
+    package static let pageSize = 4 * 1_048_576
+}
+
+extension RecordKind {
+    /// The kinds of which a new store has no record.
+    package static let ofANewStore = allCases.filter { ![.counter, .epoch, .total, .number].contains($0) }
+}
+
 extension RecordKind {
     /// The values of a record, in their order. The first ones are its key.
     package var fields: [RecordField] {
@@ -120,4 +184,26 @@ extension RecordKind {
         default: [.text("digest"), .integer("since")]
         }
     }
+}
+
+/// A value of a kind of record.
+package struct RecordField: Hashable, Sendable {
+    package enum Kind: Sendable {
+        case integer, real, text, bytes
+        /// 0 or 1; never null.
+        case truth
+        /// JSON, whose text is kept as it is. Bytes that are not UTF-8 are a ``StoreValue/bytes(_:)``.
+        case json
+    }
+
+    /// Engines have a column of this name.
+    package let name: String
+    package let kind: Kind
+
+    static func integer(_ name: String) -> RecordField { RecordField(name: name, kind: .integer) }
+    static func real(_ name: String) -> RecordField { RecordField(name: name, kind: .real) }
+    static func text(_ name: String) -> RecordField { RecordField(name: name, kind: .text) }
+    static func bytes(_ name: String) -> RecordField { RecordField(name: name, kind: .bytes) }
+    static func truth(_ name: String) -> RecordField { RecordField(name: name, kind: .truth) }
+    static func json(_ name: String) -> RecordField { RecordField(name: name, kind: .json) }
 }

@@ -7,24 +7,18 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// Work goes on in a store that has moved.
+/// Work goes on in a store that was imported.
 @Suite(.timeLimit(.minutes(10)))
-struct MovedStoreTests {
+struct ImportedStoreTests {
     @Test(arguments: [true, false])
     func workersAndProducersGoOnWhereTheyWere(inADatabase: Bool) async throws {
-        let fixture = try await MoveFixture(.folder)
+        let fixture = try await ExportFixture(.folder)
         let old = try await fixture.furnished()
         let url = fixture.server.newURL()
-        let cursor = try await {
-            let database = try fixture.database(url)
-            #expect(try await Move(from: old, to: database).run().differences.isEmpty)
-            if !inADatabase {
-                #expect(try await Move(from: database, to: try fixture.folderStore("new")).run().differences.isEmpty)
-            }
-            return try await old.lastChange()
-        }()
-        let store: any Store =
-            inADatabase ? try fixture.database(url, isMoving: false) : try fixture.folderStore("new", for: .writing)
+        let cursor = try await old.lastChange()
+        let store: any Store & ExportableStore =
+            inADatabase ? try fixture.database(url) : try fixture.folderStore("new")
+        #expect(try await fixture.imported(fixture.exported(old).stream, into: store).differences.isEmpty)
         let before = try await old.status().jobs
         #expect(try await store.status().jobs == before)
 
@@ -58,7 +52,7 @@ struct MovedStoreTests {
         #expect(changes.map(\.cursor) == [cursor + 1], "a follower goes on")
     }
 
-    private func expectWork(_ store: any Store, _ fixture: MoveFixture, urgent: Int64) async throws {
+    private func expectWork(_ store: any Store, _ fixture: ExportFixture, urgent: Int64) async throws {
         try await store.register(WorkerDescription(id: "w9", host: "h", pid: 1, version: "test", concurrency: 99))
         let jobs = try await store.claim(limit: 99, for: "w9")
         let order = try jobs.map { try $0.parsedRequest().source.suffix(10) }

@@ -1,14 +1,16 @@
 import CameoModel
 import CameoObjectStorage
 import CameoPostgreSQL
-import CameoSQLite
 import CameoStore
 import Foundation
 import StoreConformance
+import Synchronization
 import TestSupport
 
+@testable import CameoSQLite
+
 /// Stores of one test, of both engines, with one clock.
-struct MoveFixture {
+struct ExportFixture {
     /// Where a database keeps large bytes.
     enum Place: String, CaseIterable {
         case rows, folder, bucket
@@ -44,7 +46,7 @@ struct MoveFixture {
 
     /// A store in a folder with something of every kind, some of it inserted by SQL.
     func furnished(_ name: String = "store") async throws -> SQLiteStore {
-        let store = try folderStore(name, for: .writing)
+        let store = try folderStore(name)
         try await Furnishing(store: store, clock: clock).run()
         try await sql(
             """
@@ -54,15 +56,43 @@ struct MoveFixture {
             """,
             of: store
         )
+        while try await store.acceptArrivals() {}
         return store
     }
 
-    func folderStore(_ name: String, for purpose: StorePurpose = .moving) throws -> SQLiteStore {
-        try SQLiteStore(at: folder.path(name), clock: clock.storeClock, for: purpose)
+    func folderStore(_ name: String) throws -> SQLiteStore {
+        try SQLiteStore(at: folder.path(name), clock: clock.storeClock)
     }
 
-    func database(_ url: String, isMoving: Bool = true) throws -> PostgreSQLStore {
-        try PostgreSQLStore(DatabaseURL(url), bytes: place, clock: clock.storeClock, isMoving: isMoving)
+    func database(_ url: String) throws -> PostgreSQLStore {
+        try PostgreSQLStore(DatabaseURL(url), bytes: place, clock: clock.storeClock)
+    }
+
+    /// The whole stream of an export.
+    func exported(_ store: any ExportableStore) async throws -> (stream: Data, summary: ExportSummary) {
+        let stream = Mutex(Data())
+        let summary = try await StoreExport(of: store).write(
+            at: clock.now,
+            to: { piece in stream.withLock { $0 += piece } },
+            report: { _ in }
+        )
+        return (stream.withLock { $0 }, summary)
+    }
+
+    /// Imports a stream, in pieces of some bytes.
+    func imported(
+        _ stream: Data,
+        into store: any ExportableStore,
+        isAddition: Bool = false,
+        pieces: Int = 65_537
+    ) async throws -> StoreImport.Result {
+        var rest = stream[...]
+        var reading = StoreImport(into: store) { count in
+            let piece = rest.prefix(min(count, pieces))
+            rest = rest.dropFirst(piece.count)
+            return Data(piece)
+        }
+        return try await reading.run(isAddition: isAddition) { _ in }
     }
 
     /// Runs statements as another program does.
@@ -78,6 +108,3 @@ struct MoveFixture {
         return result.outputText.split(separator: "\n").dropFirst().joined(separator: "\n")
     }
 }
-
-/// A break in a move.
-struct Interruption: Error {}

@@ -1,0 +1,256 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+
+// What a store in a database writes for an import.
+
+extension PostgreSQLStore: ExportableStore {
+    package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {
+        let location = location
+        return try await importing { db in
+            let live: [String] = try db.column("SELECT id FROM worker WHERE lease_until >= $1 ORDER BY id", [db.now])
+            guard live.isEmpty else {
+                throw StoreError.cannotOpen(path: location, reason: ImportRefusal.workers(live))
+            }
+            let known: Bool? = try db.value(
+                "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = $1)",
+                [ImportRefusal.epoch(mark)]
+            )
+            if known == true { return true }
+            let full = RecordKind.ofANewStore.map { "EXISTS (SELECT 1 FROM \($0.table))" }.joined(separator: " OR ")
+            let isEmpty = try db.value("SELECT \(full) OR EXISTS (SELECT 1 FROM arrival)") == false
+            guard isEmpty || isAddition else {
+                throw StoreError.cannotOpen(path: location, reason: ImportRefusal.records)
+            }
+            try db.execute("INSERT INTO epoch(name, since) VALUES ($1, $2)", [ImportRefusal.epoch(mark), db.now])
+            return false
+        }
+    }
+
+    package func receive(_ records: [StoreRecord], of kind: RecordKind) async throws(StoreError) {
+        let ready = kind == .blob ? try await place(records) : records
+        guard !ready.isEmpty else { return }
+        try await importing { db in try db.insert(ready, of: kind) }
+    }
+
+    package func endImport(of mark: String) async throws(StoreError) {
+        try await importing { db in
+            try db.foldCounts()
+            try db.execute(Self.consequences)
+            // Those that nobody had accepted.
+            try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
+            try db.execute("DELETE FROM epoch WHERE name = $1", [ImportRefusal.epoch(mark)])
+        }
+        // Until autovacuum looks at them, the planner would take the tables for empty.
+        let tables = RecordKind.allCases.filter { $0 != .number }.map(\.table).joined(separator: ", ")
+        _ = try await importing { db in try db.execute("ANALYZE \(tables)") }
+    }
+
+    /// Makes the bytes of blobs that are not there durable, unless they go into their rows.
+    private func place(_ blobs: [StoreRecord]) async throws(StoreError) -> [StoreRecord] {
+        let known = try await read { db in
+            let found: [String] = try db.column(
+                "SELECT digest FROM blob WHERE digest = ANY($1::text[])",
+                [SQLArray(try blobs.map { try $0.digest.hex })]
+            )
+            return Set(found)
+        }
+        var new: [StoreRecord] = []
+        for blob in blobs where !known.contains(try blob.digest.hex) { new.append(blob) }
+        guard let storage, try await ownsBytes() else { return new }
+        let blobs = new
+        var rest = blobs.indices.filter { blobs[$0].bytes?.count ?? 0 > Self.inlineLimit }[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.transfers)
+            rest = rest.dropFirst(part.count)
+            do {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for blob in part.map({ blobs[$0] }) {
+                        group.addTask {
+                            guard let bytes = blob.bytes else { return }
+                            _ = try await storage.put(
+                                bytes,
+                                as: blob.digest,
+                                mediaType: blob.mediaType,
+                                existing: .kept
+                            )
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            } catch {
+                throw StoreError(error, location: storage.location)
+            }
+            for index in part { new[index].bytes = nil }
+        }
+        return new
+    }
+
+    /// A transaction that nobody waits for, and that may take as long as there are rows.
+    private func importing<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await transaction { db in
+            try db.execute("SELECT set_config('statement_timeout', '0', true)")
+            return try body(db)
+        }
+    }
+
+    /// Computes what follows from the records.
+    private static var consequences: [Connection.Statement] {
+        [counts, heads, feed].map { .init($0) } + ["queue", "key", "lane", "batch"].map { numbering($0, "id") }
+            + [numbering("delivery", "seq")]
+    }
+
+    private static let counts = """
+        UPDATE queue_count SET \(JobState.allCases.map { "\($0.rawValue) = coalesce(counted.\($0.rawValue), 0)" }
+            .joined(separator: ", "))
+        FROM queue LEFT JOIN (
+          SELECT queue, \(JobState.allCases.map { "count(*) FILTER (WHERE state = \($0.code)) AS \($0.rawValue)" }
+            .joined(separator: ", "))
+          FROM (SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS jobs GROUP BY queue
+        ) AS counted ON counted.queue = queue.id
+        WHERE queue_count.queue = queue.id
+        """
+
+    private static let heads = """
+        UPDATE lane SET head = (
+          SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3)
+        WHERE key <> 0
+        """
+
+    private static let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
+
+    /// Lets the numbers of new rows follow those that are there.
+    private static func numbering(_ table: String, _ column: String) -> Connection.Statement {
+        .init(
+            """
+            SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'), coalesce(max(\(column)), 1),
+              max(\(column)) IS NOT NULL) FROM \(table)
+            """
+        )
+    }
+}
+
+extension Database {
+    fileprivate func insert(_ records: [StoreRecord], of kind: RecordKind) throws {
+        switch kind {
+        case .number: try execute(try records.map(RecordKind.raising))
+        case .upload:
+            try execute("ALTER TABLE upload DISABLE TRIGGER upload_enqueues")
+            try execute(try records.map { try kind.insertion(of: $0) })
+            try execute("ALTER TABLE upload ENABLE TRIGGER upload_enqueues")
+        case .outcome, .attempt:
+            let column = kind == .outcome ? "finalized_at" : "finished_at"
+            let place = kind.fields.firstIndex { $0.name == column }
+            let times = records.compactMap { record -> Int64? in
+                guard let place, case .integer(let time) = record.values[place] else { return nil }
+                return time
+            }
+            try Partitions.make(for: times, of: kind.table, self)
+            try execute([try kind.insertion(of: records)])
+        case _ where kind.isInsertedOneByOne: try execute(try records.map { try kind.insertion(of: $0) })
+        default: try execute([try kind.insertion(of: records)])
+        }
+    }
+}
+
+extension RecordKind {
+    /// Whether a record has a value that no array takes.
+    fileprivate var isInsertedOneByOne: Bool {
+        self == .blob || fields.contains { [.real, .bytes].contains($0.kind) }
+    }
+
+    /// Inserts many records with one statement.
+    fileprivate func insertion(of records: [StoreRecord]) throws -> Connection.Statement {
+        let types = fields.enumerated().map { index, field in
+            switch field.kind {
+            case .integer: "$\(index + 1)::bigint[]"
+            case .truth: "$\(index + 1)::boolean[]"
+            default: "$\(index + 1)::text[]"
+            }
+        }
+        let names = fields.map(\.name).joined(separator: ", ")
+        let columns = self == .change ? "last, jobs, states, at" : names
+        let values =
+            self == .change
+            ? "seq, ARRAY[job_id], ARRAY[state]::smallint[], at"
+            : fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
+        return .init(
+            """
+            INSERT INTO \(table)(\(columns)) OVERRIDING SYSTEM VALUE
+            SELECT \(values) FROM unnest(\(types.joined(separator: ", "))) AS record(\(names))
+            \(self == .task ? Self.unlessEnded : "") \(replacement)
+            """,
+            try fields.indices.map { index in try array(records.map { $0.values[index] }, fields[index]) }
+        )
+    }
+
+    /// Inserts one record.
+    fileprivate func insertion(of record: StoreRecord) throws -> Connection.Statement {
+        var names = fields.map(\.name)
+        var values: [(any SQLConvertible)?] = try zip(fields, record.values).map { field, value in
+            try value.parameter(of: field)
+        }
+        if self == .blob {
+            names.append("data")
+            values.append(record.bytes)
+        }
+        let marks = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        return .init(
+            """
+            INSERT INTO \(table)(\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE VALUES (\(marks)) \(replacement)
+            """,
+            values
+        )
+    }
+
+    /// A job that has ended since an import that was broken off does not wait again.
+    private static let unlessEnded = "WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = record.id)"
+
+    /// Raises one of the highest numbers issued.
+    fileprivate static func raising(_ record: StoreRecord) throws -> Connection.Statement {
+        guard case .text(let name) = record.values[0], numbers.contains(name),
+            case .integer(let value) = record.values[1]
+        else { throw StoreError.refused(reason: "a number has no name or no value") }
+        let sequence = sequence(name)
+        return .init(
+            """
+            SELECT setval('\(sequence)', $1) FROM \(sequence)
+            WHERE $1 > CASE WHEN is_called THEN last_value ELSE 0 END
+            """,
+            [value]
+        )
+    }
+
+    /// Keeps what is there, but replaces rows that the tables begin with.
+    private var replacement: String {
+        guard [.queueCount, .epoch, .total].contains(self) else { return "ON CONFLICT DO NOTHING" }
+        let changes = fields.dropFirst().map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
+        return "ON CONFLICT (\(fields[0].name)) DO UPDATE SET \(changes)"
+    }
+
+    private func array(_ values: [StoreValue], _ field: RecordField) throws -> SQLArray {
+        switch field.kind {
+        case .integer: SQLArray(try values.map { value in try value.parameter(of: field) as? Int64 })
+        case .truth: SQLArray(values.map { $0 == .integer(1) })
+        default: SQLArray(try values.map { value in try value.parameter(of: field) as? String })
+        }
+    }
+}
+
+extension StoreValue {
+    func parameter(of field: RecordField) throws -> (any SQLConvertible)? {
+        switch (self, field.kind) {
+        case (.null, _): nil
+        case (.integer(let number), .truth): number == 1
+        case (.integer(let number), .real): Double(number)
+        case (.integer(let number), _): number
+        case (.real(let number), _): number
+        case (.text(let text), _): text
+        case (.bytes(let data), .bytes): data
+        case (.bytes, _):
+            throw StoreError.refused(reason: "PostgreSQL keeps UTF-8 only, which its \(field.name) is not")
+        }
+    }
+}

@@ -1,0 +1,239 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+internal import GRDB
+
+// What a store in a folder reads for an export, and writes for an import.
+
+extension RecordKind {
+    /// The table, or what stands for it.
+    fileprivate var rows: String {
+        switch self {
+        case .total:
+            "(SELECT name, value FROM total WHERE name IN (\(Self.totals.map { "'\($0)'" }.joined(separator: ", "))))"
+        case .number:
+            """
+            (SELECT 'source_seen' AS name, value FROM sequence WHERE name = 'source_seen'
+              UNION ALL SELECT name, coalesce((SELECT seq FROM sqlite_sequence WHERE sqlite_sequence.name = numbered.name), 0)
+                FROM (SELECT 'job' AS name UNION ALL SELECT 'upload') AS numbered)
+            """
+        case .epoch: "(SELECT name, since FROM epoch WHERE name = 'readings')"
+        default: rawValue
+        }
+    }
+
+    /// Selects a page; the parameters are the key of the last record, if there is one, and the limit.
+    fileprivate func selection(isFirst: Bool) -> String {
+        let columns = fields.map { $0.kind == .json ? "CAST(\($0.name) AS BLOB)" : $0.name }.joined(separator: ", ")
+        let names = fields.prefix(keyLength).map(\.name).joined(separator: ", ")
+        let marks = fields.prefix(keyLength).map { _ in "?" }.joined(separator: ", ")
+        let condition = isFirst ? "" : "WHERE (\(names)) > (\(marks))"
+        return "SELECT \(columns) FROM \(rows) \(condition) ORDER BY \(names) LIMIT ?"
+    }
+
+    /// Inserts a record that is not there. Rows that the tables begin with are replaced.
+    fileprivate var insertion: String {
+        var columns = fields.map(\.name)
+        // A blob that is no text would be refused by the type of the column.
+        var values = fields.map { $0.kind == .json ? "CAST(? AS TEXT)" : "?" }
+        if self == .blob {
+            columns.append("data")
+            values.append("?")
+        }
+        // A job that has ended since an import that was broken off does not wait again.
+        let source =
+            self == .task
+            ? "SELECT \(values.joined(separator: ", ")) WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE id = ?1)"
+            : "VALUES (\(values.joined(separator: ", ")))"
+        let insert = "INSERT INTO \(rawValue)(\(columns.joined(separator: ", "))) \(source)"
+        guard [.queueCount, .epoch, .total].contains(self) else { return "\(insert) ON CONFLICT DO NOTHING" }
+        let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        return "\(insert) ON CONFLICT(\(columns[0])) DO UPDATE SET \(changes)"
+    }
+}
+
+extension StoreValue {
+    fileprivate init(_ row: Row, _ index: Int, _ kind: RecordField.Kind) {
+        guard !row.hasNull(atIndex: index) else {
+            self = .null
+            return
+        }
+        switch kind {
+        case .integer, .truth: self = .integer(row[index])
+        case .real: self = .real(row[index])
+        case .text: self = .text(row[index])
+        case .bytes: self = .bytes(row[index])
+        case .json:
+            // Text that is not UTF-8 would be returned repaired, as a different request.
+            let data: Data = row[index]
+            self = String(validating: data, as: UTF8.self).map(StoreValue.text) ?? .bytes(data)
+        }
+    }
+
+    fileprivate var stored: (any DatabaseValueConvertible)? {
+        switch self {
+        case .null: nil
+        case .integer(let number): number
+        case .real(let number): number
+        case .text(let text): text
+        case .bytes(let data): data
+        }
+    }
+}
+
+extension SQLiteStore: ExportableStore {
+    package func export(
+        includingBytes: Bool,
+        _ emit: @escaping @Sendable (RecordKind, [StoreRecord]) throws -> Void
+    ) async throws(StoreError) {
+        let directory = directory
+        try await readApart { db in
+            for kind in RecordKind.allCases {
+                var last: StoreRecord?
+                while true {
+                    var page = try Self.records(of: kind, after: last, db)
+                    guard let end = page.last else { break }
+                    last = end
+                    if includingBytes, kind == .blob {
+                        for index in page.indices {
+                            page[index].bytes = try Self.bytes(page[index].digest, directory, db)
+                        }
+                    }
+                    try emit(kind, page)
+                }
+            }
+        }
+    }
+
+    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: Database) throws -> [StoreRecord] {
+        let fields = kind.fields
+        let key = last.map { $0.values.prefix(kind.keyLength).map(\.stored) } ?? []
+        let statement = try db.cachedStatement(sql: kind.selection(isFirst: last == nil))
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(key + [kind.pageLength]))
+        var (records, size) = ([StoreRecord](), 0)
+        while size < RecordKind.pageSize, let row = try rows.next() {
+            let record = StoreRecord(values: fields.indices.map { StoreValue(row, $0, fields[$0].kind) })
+            records.append(record)
+            size += record.size
+        }
+        return records
+    }
+
+    /// - Throws: ``StoreError/damagedBlob(digest:)``
+    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: Database) throws -> Data {
+        let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
+        let inline = try Data?.fetchOne(find, arguments: [digest.hex]) ?? nil
+        let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest))
+        guard let data, SHA256.digest(of: data) == digest else {
+            throw StoreError.damagedBlob(digest: digest.description)
+        }
+        return data
+    }
+
+    package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {
+        let (directory, now) = (directory, nowMilliseconds)
+        return try await commit { db in
+            let live = try String.fetchAll(db, sql: "SELECT id FROM worker ORDER BY id")
+                .filter { id in try WorkerRegistration.isAlive(id, in: directory) }
+            guard live.isEmpty else {
+                throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.workers(live))
+            }
+            let find = "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = ?)"
+            if try Bool.fetchOne(db, sql: find, arguments: [ImportRefusal.epoch(mark)]) == true { return true }
+            let isEmpty = try RecordKind.ofANewStore.allSatisfy { kind in
+                try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kind.rawValue))") ?? false
+            }
+            guard isEmpty || isAddition else {
+                throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.records)
+            }
+            let note = "INSERT INTO epoch(name, since) VALUES (?, ?)"
+            try db.execute(sql: note, arguments: [ImportRefusal.epoch(mark), now])
+            return false
+        }
+    }
+
+    package func receive(_ records: [StoreRecord], of kind: RecordKind) async throws(StoreError) {
+        let ready = kind == .blob ? try await place(records) : records
+        try await commit { db in
+            guard kind != .number else { return try Self.raise(ready, db) }
+            let doors = [.job, .upload].contains(kind) ? ["job_id", "upload_id", "upload_enqueues"] : []
+            try Self.without(triggers: doors, db) {
+                let statement = try db.cachedStatement(sql: kind.insertion)
+                for record in ready {
+                    let bytes: [(any DatabaseValueConvertible)?] = kind == .blob ? [record.bytes] : []
+                    try statement.execute(arguments: StatementArguments(record.values.map(\.stored) + bytes))
+                }
+            }
+        }
+    }
+
+    /// Makes the bytes of blobs that are not there durable, unless they go into their rows.
+    private func place(_ blobs: [StoreRecord]) async throws(StoreError) -> [StoreRecord] {
+        var new = try await read { db in
+            let find = try db.cachedStatement(sql: "SELECT 1 FROM blob WHERE digest = ?")
+            return try blobs.filter { try Int.fetchOne(find, arguments: [$0.digest.hex]) == nil }
+        }
+        for index in new.indices {
+            guard let bytes = new[index].bytes else { continue }
+            let (digest, type) = (try new[index].digest, new[index].mediaType)
+            new[index].bytes = try await files.prepare(bytes, digest: digest, mediaType: type).data
+        }
+        return new
+    }
+
+    /// Runs a body without triggers that refuse what only an import may insert.
+    private static func without(triggers: [String], _ db: Database, _ body: () throws -> Void) throws {
+        let find = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?"
+        var texts: [String] = []
+        for name in triggers {
+            guard let text = try String.fetchOne(db, sql: find, arguments: [name]) else { continue }
+            texts.append(text)
+            try db.execute(sql: "DROP TRIGGER \(name)")
+        }
+        try body()
+        for text in texts { try db.execute(sql: text) }
+    }
+
+    /// Raises the highest numbers issued.
+    private static func raise(_ numbers: [StoreRecord], _ db: Database) throws {
+        for record in numbers {
+            guard case .text(let name) = record.values[0], case .integer(let value) = record.values[1] else {
+                throw StoreError.refused(reason: "a number has no name or no value")
+            }
+            guard name != "source_seen" else {
+                let raise = "UPDATE sequence SET value = max(value, ?) WHERE name = 'source_seen'"
+                try db.execute(sql: raise, arguments: [value])
+                continue
+            }
+            if name == "job" {
+                // Nobody accepts what is about to come.
+                try db.execute(
+                    sql: "UPDATE sequence SET value = max(value, ?) WHERE name = 'accepted'",
+                    arguments: [value]
+                )
+            }
+            let find = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+            let known = try Int64.fetchOne(db, sql: find, arguments: [name]) ?? 0
+            guard value > known else { continue }
+            try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
+            try db.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, value])
+        }
+    }
+
+    package func endImport(of mark: String) async throws(StoreError) {
+        try await commit { db in
+            // Up to the first that nobody had accepted.
+            try db.execute(
+                sql: """
+                    UPDATE sequence SET value = coalesce(
+                      (SELECT min(id) - 1 FROM job WHERE id NOT IN (SELECT id FROM task)
+                        AND id NOT IN (SELECT id FROM outcome)),
+                      (SELECT max(id) FROM job), 0)
+                    WHERE name = 'accepted'
+                    """
+            )
+            _ = try Counters.rebuild(db)
+            try db.execute(sql: "DELETE FROM epoch WHERE name = ?", arguments: [ImportRefusal.epoch(mark)])
+        }
+    }
+}

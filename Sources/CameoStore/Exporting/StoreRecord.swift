@@ -1,0 +1,110 @@
+package import CameoModel
+package import Foundation
+
+/// One thing that a store keeps, in a form that all engines share.
+package struct StoreRecord: Sendable {
+    /// In the order of the fields of its kind.
+    package var values: [StoreValue]
+    /// The bytes of a blob.
+    package var bytes: Data?
+
+    package init(values: [StoreValue], bytes: Data? = nil) {
+        self.values = values
+        self.bytes = bytes
+    }
+
+    /// The number of bytes that it needs in memory, about.
+    package var size: Int { values.reduce(bytes?.count ?? 0) { $0 + $1.size } }
+
+    /// The digest of a blob.
+    package var digest: BlobDigest {
+        get throws(StoreError) {
+            guard case .text(let hex)? = values.first, let digest = BlobDigest(hex: hex) else {
+                throw .refused(reason: "a blob's name is not a digest")
+            }
+            return digest
+        }
+    }
+
+    /// The media type of a blob.
+    package var mediaType: String? {
+        guard values.count > 2, case .text(let type) = values[2] else { return nil }
+        return type
+    }
+
+    /// The value of a field; null if the kind has none of this name.
+    subscript(_ name: String, of kind: RecordKind) -> StoreValue {
+        get { kind.fields.firstIndex { $0.name == name }.map { values[$0] } ?? .null }
+        set { if let index = kind.fields.firstIndex(where: { $0.name == name }) { values[index] = newValue } }
+    }
+}
+
+/// A value of a record, the same in every engine.
+package enum StoreValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case bytes(Data)
+
+    /// The number of bytes that it needs in memory, about.
+    package var size: Int {
+        switch self {
+        case .null, .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .bytes(let data): data.count
+        }
+    }
+
+    /// For a message.
+    var shortText: String {
+        switch self {
+        case .null: "null"
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .text(let text): String(text.prefix(200))
+        case .bytes(let data): "\(data.count) bytes"
+        }
+    }
+}
+
+/// A store that can be exported and imported.
+package protocol ExportableStore: AnyStore {
+    /// Reads all records in the order of their kinds, in pages of one moment.
+    ///
+    /// - Parameters:
+    ///   - includingBytes: whether blobs come with their bytes.
+    ///   - emit: takes a page, on a thread that may block.
+    /// - Throws: ``StoreError``; ``StoreError/damagedBlob(digest:)`` if bytes are lost.
+    func export(
+        includingBytes: Bool,
+        _ emit: @escaping @Sendable (RecordKind, [StoreRecord]) throws -> Void
+    ) async throws(StoreError)
+    /// Notes that an import has begun, so that it can go on if it is broken off.
+    ///
+    /// - Parameters:
+    ///   - mark: the same for all exports of one store.
+    ///   - isAddition: whether the store may have records that are no part of it.
+    /// - Returns: whether this import was begun before.
+    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the store has other records, or a living worker.
+    func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool
+    /// Stores records that are not there, and the bytes of blobs before them, in one transaction.
+    ///
+    /// - Throws: ``StoreError/refused(reason:)`` if the tables do not take one of them; then nothing was written.
+    func receive(_ records: [StoreRecord], of kind: RecordKind) async throws(StoreError)
+    /// Computes what follows from the records, and forgets the mark. Repeating it does no harm.
+    func endImport(of mark: String) async throws(StoreError)
+}
+
+/// Why a store takes no import, and the name under which it remembers one that has begun.
+package enum ImportRefusal {
+    package static let records =
+        "it has jobs or pictures of its own; import into a new store, or give --add to add what is not there"
+
+    package static func workers(_ ids: [String]) -> String {
+        "workers are alive (\(ids.joined(separator: " "))); stop them with `cameo-admin worker stop --all`"
+    }
+
+    /// The name of the row of `epoch`.
+    package static func epoch(_ mark: String) -> String { "import of \(mark)" }
+}
