@@ -1,7 +1,7 @@
 package import CameoFetch
-internal import CameoModel
+package import CameoModel
 package import CameoStore
-internal import Foundation
+package import Foundation
 package import Logging
 internal import Synchronization
 
@@ -222,5 +222,25 @@ package final class HookDeliverer: Sendable {
             metadata["reason"] = "\(trouble)"
             logger.error("a delivery failed for too long and was given up", metadata: metadata)
         }
+    }
+}
+
+/// The headers by which a receiver knows who sent a message and when, as Standard Webhooks defines them
+/// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+package enum WebhookSignature {
+    /// The headers of one try, made at `time`. The id is the same for each try; one signature is made with each key.
+    package static func headers(
+        id: String,
+        time: Date,
+        body: Data,
+        keys: [HMACKey]
+    ) -> [(name: String, value: String)] {
+        let timestamp = String(Int64(time.timeIntervalSince1970))
+        let signed = Array("\(id).\(timestamp).".utf8) + Array(body)
+        let signatures = keys.map { "v1,\(Data($0.code(of: signed)).base64EncodedString())" }
+        return [
+            ("webhook-id", id), ("webhook-timestamp", timestamp),
+            ("webhook-signature", signatures.joined(separator: " ")),
+        ]
     }
 }

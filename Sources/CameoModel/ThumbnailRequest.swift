@@ -109,3 +109,184 @@ public struct ThumbnailRequest: Hashable, Sendable {
         return renditions.map { ThumbnailID(source: identity, scope: scope, rendition: $0) }
     }
 }
+
+extension ThumbnailRequest {
+    /// Checks every limit of the wire contract, so that an accepted request can be carried out.
+    public func validate() throws(InvalidRequest) {
+        try Self.validateSource(source, at: "source")
+        try Rendition.validate(renditions, at: "renditions")
+        try validateScheduling()
+        try HeaderRules.validate(headers, at: "headers")
+        let metadataBytes = JSONValue.object(metadata).canonicalText.utf8.count
+        guard metadata.isEmpty || metadataBytes <= Self.maximumMetadataBytes else {
+            throw refuse("metadata", "has \(metadataBytes) bytes as JSON, more than \(Self.maximumMetadataBytes)")
+        }
+    }
+
+    /// This valid request for another source, which alone is checked.
+    package func replacing(source: String) throws(InvalidRequest) -> ThumbnailRequest {
+        try Self.validateSource(source, at: "source")
+        var request = self
+        request.source = source
+        return request
+    }
+
+    private func refuse(_ field: String, _ reason: String) -> InvalidRequest {
+        InvalidRequest(path: field, reason: reason)
+    }
+
+    /// Checks the source of a request or overlay.
+    static func validateSource(_ source: String, at path: String) throws(InvalidRequest) {
+        func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: path, reason: reason) }
+        guard !source.isEmpty else { throw refuse("is empty") }
+        guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            throw refuse("has a control character")
+        }
+        if InlinePicture.isIn(source) {
+            do throws(InvalidRequest) {
+                _ = try InlinePicture(parsing: source)
+            } catch {
+                throw refuse(error.reason)
+            }
+            return
+        }
+        guard source.utf8.count <= maximumSourceBytes else {
+            throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
+        }
+        if Initials.isInitialsURI(source) {
+            do throws(InvalidRequest) {
+                _ = try Initials(parsing: source)
+            } catch {
+                throw refuse(error.reason)
+            }
+            return
+        }
+        let isCameo = String(decoding: source.utf8.prefix(6), as: UTF8.self).lowercased() == "cameo:"
+        guard !isCameo || CameoURI(source) != nil else { throw refuse("\"\(source)\" is not a cameo: URI") }
+    }
+
+    private func validateScheduling() throws(InvalidRequest) {
+        guard Self.isLabel(queue) else {
+            throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
+        }
+        if let hook, !Self.isLabel(hook) { throw refuse("hook", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"") }
+        guard Self.priorityRange.contains(priority) else {
+            throw refuse("priority", "must be between -100 and 100, not \(priority)")
+        }
+        guard Self.attemptsRange.contains(maxAttempts) else {
+            throw refuse("maxAttempts", "must be between 1 and 25, not \(maxAttempts)")
+        }
+        if let timeout, !Self.timeoutRange.contains(timeout) {
+            throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
+        }
+        try retry?.validate()
+        for (field, text) in [("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey)] {
+            guard let text, !Self.isName(text) else { continue }
+            throw refuse(field, "must be 1 to 200 characters without control characters")
+        }
+        if let concurrencyLimit {
+            let range = Self.concurrencyLimitRange
+            guard range.contains(concurrencyLimit) else {
+                let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(concurrencyLimit)"
+                throw refuse("concurrencyLimit", reason)
+            }
+            guard concurrencyKey != nil else { throw refuse("concurrencyLimit", "needs a concurrencyKey") }
+        }
+    }
+
+    /// Whether the text is a valid batch name, unique key or concurrency key.
+    package static func isName(_ text: String) -> Bool {
+        (1...200).contains(text.unicodeScalars.count)
+            && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+    }
+
+    /// Whether the text is a valid name of a queue, hook or preset.
+    package static func isLabel(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F
+                    || byte == 0x2D
+            }
+    }
+}
+
+extension ThumbnailRequest {
+    static let fields = [
+        "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
+        "concurrencyKey", "concurrencyLimit", "batch", "hook", "headers", "metadata",
+    ]
+
+    /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
+    public init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
+        try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
+    }
+
+    package init(json: JSONValue) throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: "", fields: Self.fields)
+        guard let source = try reader.string("source") else {
+            throw InvalidRequest(path: "source", reason: "is required")
+        }
+        guard let items = try reader.array("renditions") else {
+            throw InvalidRequest(path: "renditions", reason: "is required")
+        }
+        let renditions = try Rendition.list(items, at: "renditions")
+        var headers: [String: String] = [:]
+        for (name, value) in try reader.object("headers") ?? [:] {
+            guard case .string(let text) = value else {
+                throw InvalidRequest(path: "headers.\(name)", reason: "must be a string, not \(value.kind)")
+            }
+            headers[name] = text
+        }
+        self.init(
+            source: source,
+            renditions: renditions,
+            queue: try reader.string("queue") ?? Self.defaultQueue,
+            priority: try reader.integer("priority", in: Self.priorityRange) ?? 0,
+            runAt: try Self.date(try reader.string("runAt")),
+            maxAttempts: try reader.integer("maxAttempts", in: Self.attemptsRange) ?? Self.defaultMaxAttempts,
+            retry: try reader.value("retry").map { json throws(InvalidRequest) in try RetryOverride(json: json) },
+            timeout: try reader.number("timeout", in: Self.timeoutRange),
+            refresh: try reader.choice("refresh", Refresh.self) ?? .ifChanged,
+            uniqueKey: try reader.string("uniqueKey"),
+            concurrencyKey: try reader.string("concurrencyKey"),
+            concurrencyLimit: try reader.integer("concurrencyLimit", in: Self.concurrencyLimitRange),
+            batch: try reader.string("batch"),
+            hook: try reader.string("hook"),
+            headers: headers,
+            metadata: try reader.object("metadata") ?? [:]
+        )
+        try validate()
+    }
+
+    private static func date(_ text: String?) throws(InvalidRequest) -> Date? {
+        guard let text else { return nil }
+        guard let date = WireFormat.date(from: text) else {
+            let reason = "must be an RFC 3339 time such as 2030-01-31T12:00:00Z, not \"\(text)\""
+            throw InvalidRequest(path: "runAt", reason: reason)
+        }
+        return date
+    }
+
+    /// The JSON form, without fields that equal their defaults. ``JSONValue/canonicalText`` writes it on one line.
+    public var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "source": .string(source),
+            "renditions": .array(renditions.map(\.json)),
+        ]
+        if queue != Self.defaultQueue { members["queue"] = .string(queue) }
+        if priority != 0 { members["priority"] = .integer(Int64(priority)) }
+        if let runAt { members["runAt"] = .string(WireFormat.text(of: runAt)) }
+        if maxAttempts != Self.defaultMaxAttempts { members["maxAttempts"] = .integer(Int64(maxAttempts)) }
+        if let retry { members["retry"] = retry.json }
+        if let timeout { members["timeout"] = .number(timeout) }
+        if refresh != .ifChanged { members["refresh"] = .string(refresh.rawValue) }
+        if let uniqueKey { members["uniqueKey"] = .string(uniqueKey) }
+        if let concurrencyKey { members["concurrencyKey"] = .string(concurrencyKey) }
+        if let concurrencyLimit { members["concurrencyLimit"] = .integer(Int64(concurrencyLimit)) }
+        if let batch { members["batch"] = .string(batch) }
+        if let hook { members["hook"] = .string(hook) }
+        if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
+        if !metadata.isEmpty { members["metadata"] = .object(metadata) }
+        return .object(members)
+    }
+}

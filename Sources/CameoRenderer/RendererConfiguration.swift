@@ -1,5 +1,6 @@
 package import CameoModel
 internal import CameoRenderMessages
+internal import Foundation
 
 /// How renderer processes are run and limited.
 package struct RendererConfiguration: Sendable {
@@ -32,5 +33,17 @@ package struct RendererConfiguration: Sendable {
     package init(executable: String, processes: Int) {
         self.executable = executable
         self.processes = processes
+    }
+}
+
+extension RendererConfiguration {
+    /// The renderer beside this program.
+    package static var siblingExecutable: String { sibling("cameo-renderer") }
+
+    /// A program beside this one.
+    package static func sibling(_ name: String) -> String {
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
 }

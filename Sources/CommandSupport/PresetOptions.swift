@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import CameoModel
+internal import Foundation
 
 /// The presets that a command line names, built in or from a file.
 package struct PresetOptions: ParsableArguments {
@@ -30,4 +31,49 @@ package struct PresetOptions: ParsableArguments {
 
     /// The built-in presets, and those of the file.
     package func load() throws -> PresetFile { try Presets.load(presets) }
+}
+
+/// Presets as commands find them: the built-in ones, and those of a file.
+package enum Presets {
+    /// The variable that names the file if `--presets` does not.
+    package static let variable = "CAMEO_PRESETS"
+
+    /// The built-in presets, and those of the file that the option or the variable names.
+    package static func load(
+        _ option: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> PresetFile {
+        let builtIn = try PresetFile.builtIn()
+        guard let path = option ?? environment[variable].flatMap({ $0.isEmpty ? nil : $0 }) else { return builtIn }
+        let origin = "\(option == nil ? variable : "--presets") \(path)"
+        let data: Data
+        do throws(Errno) {
+            data = try InputFile.read(path)
+        } catch {
+            throw CommandFailure("\(origin): cannot be read: \(error)", .usage)
+        }
+        do throws(InvalidRequest) {
+            return builtIn.replaced(by: try PresetFile(parsing: data))
+        } catch {
+            throw CommandFailure("\(origin): \(error)", .usage)
+        }
+    }
+
+    /// Completes the names of presets, including those of the file that the words typed so far name.
+    package static var completion: CompletionKind {
+        .custom { words, _, _ in (try? load(TypedWords(words).value(of: "--presets")).all.map(\.name)) ?? [] }
+    }
+}
+
+extension PresetFile {
+    /// The renditions of presets in order, each with the option that requested it.
+    package func renditions(of names: [String]) throws -> [(Rendition, String)] {
+        try names.flatMap { name in
+            guard let preset = self[name] else {
+                let names = all.map(\.name).joined(separator: ", ")
+                throw ValidationError("--preset \(name): there is no such preset (there are \(names))")
+            }
+            return preset.renditions.map { ($0, "--preset \(name)") }
+        }
+    }
 }

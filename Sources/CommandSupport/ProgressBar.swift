@@ -1,3 +1,5 @@
+internal import CameoReport
+
 /// A line on standard error that is redrawn in place; silent if standard error is not a terminal.
 package struct ProgressBar {
     private let isShown = Output.errorIsTerminal
@@ -24,5 +26,51 @@ package struct ProgressBar {
     /// Leaves the last line on the terminal.
     package func finish() {
         if isShown, lastDrawn != nil { Output.endStatusLine() }
+    }
+}
+
+/// The recent rate of progress: over the last minute, as in `cameo-status batch`, excluding what was done before the
+/// first observation.
+struct Pace {
+    private static let window = Duration.seconds(60)
+    private var looks: [(time: ContinuousClock.Instant, done: Int)] = []
+
+    mutating func note(_ done: Int, at time: ContinuousClock.Instant) {
+        if looks.count > 1, looks[looks.count - 2].time.duration(to: time) < .milliseconds(250) { looks.removeLast() }
+        looks.append((time, done))
+        while looks.count > 2, looks[1].time.duration(to: time) >= Self.window { looks.removeFirst() }
+    }
+
+    /// Items per second.
+    var rate: Double {
+        guard let first = looks.first, let last = looks.last else { return 0 }
+        let seconds = first.time.duration(to: last.time) / .seconds(1)
+        return seconds > 0 ? Double(last.done - first.done) / seconds : 0
+    }
+}
+
+/// The text of a progress bar.
+struct ProgressLine {
+    private static let widest = 30
+    private static let narrowest = 5
+
+    let done: Int
+    let total: Int
+    /// Items per second.
+    let rate: Double
+    let secondsLeft: Double?
+    let note: String
+
+    /// The text in at most `columns` characters, each one column wide. The bar is dropped first, then the end is cut.
+    func text(columns: Int) -> String {
+        var words = ["\(done)/\(total)", "\(AmountText.rate(rate))/s"]
+        if let secondsLeft { words.append("about \(AmountText.duration(secondsLeft)) left") }
+        if !note.isEmpty { words.append(note) }
+        let text = words.joined(separator: ", ")
+        let room = min(Self.widest, columns - text.count - 1)
+        guard room >= Self.narrowest else { return String(text.prefix(max(0, columns))) }
+        let share = total == 0 ? 1 : min(1, Double(done) / Double(total))
+        let filled = Int(share * Double(room))
+        return String(repeating: "█", count: filled) + String(repeating: "·", count: room - filled) + " " + text
     }
 }

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import CameoModel
 internal import Foundation
+internal import Glibc
 
 /// The owner of a transfer, called on the thread that drives it.
 protocol EasyHandleDelegate: AnyObject {
@@ -134,4 +135,83 @@ final class EasyHandle {
     func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }
+}
+
+// Every callback gets the handle itself, unretained, as its user data: libcurl calls back only while the handle is in a
+// multi handle, and `TransferLoop` retains it for that time.
+extension EasyHandle {
+    func installCallbacks() throws(CurlError) {
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        try check(cameo_curl_set_write_function(pointer, Self.write))
+        try check(cameo_curl_set_pointer(pointer, CURLOPT_WRITEDATA, own))
+        try check(cameo_curl_set_open_socket_function(pointer, Self.openSocket))
+        try check(cameo_curl_set_pointer(pointer, CURLOPT_OPENSOCKETDATA, own))
+    }
+
+    private static let write: curl_write_callback = { bytes, size, count, own in
+        guard let own, let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate else {
+            return 0
+        }
+        let length = size * count
+        guard length > 0 else { return 0 }
+        KillPoint.midFetch.pass()
+        switch delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
+        case .goOn: return length
+        // Any other number tells libcurl to stop, except CURL_WRITEFUNC_PAUSE.
+        case .stop: return 0
+        case .pause: return cameo_curl_write_pauses
+        }
+    }
+
+    /// Sets close-on-exec, which libcurl's own function does not: this process spawns renderers.
+    private static let openSocket: curl_opensocket_callback = { own, purpose, address in
+        guard let own, let address, purpose == CURLSOCKTYPE_IPCXN,
+            let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate,
+            let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)
+        else { return CURL_SOCKET_BAD }
+        // `addr` is declared as the smallest sockaddr, but has `addrlen` bytes.
+        let bytes = UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(address) + offset,
+            count: Int(address.pointee.addrlen)
+        )
+        guard delegate.mayConnect(toSocketAddress: bytes) else { return CURL_SOCKET_BAD }
+        let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+        return socket(address.pointee.family, address.pointee.socktype | closeOnExec, address.pointee.protocol)
+    }
+}
+
+/// Sole owner of a list of header lines.
+struct HeaderList: ~Copyable {
+    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+
+    deinit { curl_slist_free_all(pointer) }
+
+    /// - Parameter line: `Name: value`, or `Name;` for a header without a value (CURLOPT_HTTPHEADER).
+    /// - Throws: CURLE_OUT_OF_MEMORY.
+    mutating func append(_ line: String) throws(CurlError) {
+        guard let longer = curl_slist_append(pointer, line) else { throw CurlError(CURLE_OUT_OF_MEMORY) }
+        pointer = longer
+    }
+}
+
+/// Decodes the bytes of a header value (RFC 9110, section 5.5).
+enum HeaderText {
+    private static let urls: Set = ["location", "content-location"]
+
+    /// The value without surrounding white space, and without the line end that libcurl 7.88 leaves in an empty value.
+    ///
+    /// Bytes that are not UTF-8 are read as ISO-8859-1, which HTTP once specified. In a URL they are percent-encoded, so that
+    /// the bytes of the server's path are preserved.
+    static func text(_ value: UnsafePointer<CChar>, of name: String) -> String {
+        let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).drop(while: isSpace)
+        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex
+        let trimmed = bytes[..<end]
+        if let text = String(validating: trimmed, as: UTF8.self) { return text }
+        let isURL = urls.contains(name.lowercased())
+        return trimmed.map { byte in
+            isURL && byte >= 0x80 ? "%\(Hexadecimal.encode([byte]).uppercased())" : String(Unicode.Scalar(byte))
+        }.joined()
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0D, 0x20].contains(byte) }
 }

@@ -82,3 +82,109 @@ struct HTTPAnswer: Sendable {
         }
     }
 }
+
+extension HTTPAnswer {
+    /// The only interpretation of libcurl's result codes. The text of libcurl is quoted, never parsed.
+    static func failure(
+        of route: HTTPRoute,
+        result: TransferResult,
+        budget: Duration,
+        limits: FetchConfiguration
+    ) -> JobFailure {
+        let name = route.description
+        let reason = CurlError(result.code)
+        switch result.code {
+        case CURLE_OPERATION_TIMEDOUT:
+            return timeout(of: route, result: result, budget: budget, limits: limits)
+        case CURLE_FILESIZE_EXCEEDED:
+            let announced = (result.announcedBytes ?? result.head?.contentLength).map { "\($0) bytes" } ?? "more bytes"
+            return .fetch(
+                .sourceTooLarge,
+                "\(name) has \(announced), more than the allowed \(limits.maximumBytes)"
+            )
+        case CURLE_COULDNT_CONNECT where result.attempted.isEmpty:
+            guard let refusal = result.refusals.first else { fallthrough }
+            return Self.refusal(refusal, of: route)
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY,
+            CURLE_SSL_CONNECT_ERROR, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING,
+            CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR,
+            CURLE_AGAIN, CURLE_NO_CONNECTION_AVAILABLE, CURLE_UNRECOVERABLE_POLL:
+            return .fetch(.sourceUnreachable, "\(name) cannot be reached: \(reason)")
+        case CURLE_PARTIAL_FILE:
+            return .fetch(.sourceUnreachable, "\(name) broke off before its end: \(reason)")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
+            return .fetch(.sourceUnreachable, "\(name) cannot be trusted: \(reason)", isRetryable: false)
+        case CURLE_BAD_CONTENT_ENCODING:
+            return .fetch(.sourceInvalid, "\(name) is wrongly encoded: \(reason)")
+        case CURLE_UNSUPPORTED_PROTOCOL:  // the scheme has been checked, so it is the response: HTTP/0.9
+            return .fetch(.sourceInvalid, "\(name) is not served over HTTP/1.0 or later: \(reason)")
+        case CURLE_URL_MALFORMAT:
+            return .fetch(.sourceInvalid, "\(name) is not a valid URL: \(reason)")
+        case CURLE_OUT_OF_MEMORY where result.wasConnected:  // also reported for a head that exceeds libcurl's buffers
+            let message = "\(name) answered with a line that is too long, or this machine has no memory: \(reason)"
+            return .fetch(.sourceUnreachable, message)
+        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
+            return .fetch(.storeFailed, "this machine could not fetch \(name): \(reason)", isRetryable: true)
+        default:  // codes of other protocols, of unused options, or newer than this switch
+            return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
+        }
+    }
+
+    /// Distinguishes three limits for which libcurl has one code. Its timer counts whole milliseconds and may be early.
+    private static func timeout(
+        of route: HTTPRoute,
+        result: TransferResult,
+        budget: Duration,
+        limits: FetchConfiguration
+    ) -> JobFailure {
+        if result.elapsed + .milliseconds(10) >= budget { return tooLong(route, limits: limits) }
+        guard result.wasConnected else {
+            return .fetch(.sourceTimeout, "\(route.description) was not connected within \(limits.connectTimeout)")
+        }
+        return .fetch(
+            .sourceTimeout,
+            "\(route.description) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second "
+                + "for \(limits.lowSpeedTime)"
+        )
+    }
+}
+
+/// A final status that is neither 200 nor a followed redirect.
+struct HTTPStatus {
+    private let code: Int
+
+    init(_ code: Int) {
+        self.code = code
+    }
+
+    /// `retryAfter` is ignored for a failure that is not retryable.
+    func failure(of route: HTTPRoute, retryAfter: Duration?) -> JobFailure {
+        let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"
+        let message = "GET \(route.description) answered \(name)"
+        switch code {
+        case 401, 403: return .fetch(.sourceForbidden, message)
+        case 404, 410: return .fetch(.sourceNotFound, message)
+        case 408, 425, 429, 500...:
+            let wish = retryAfter.map { " and asks to wait \($0.components.seconds) seconds" } ?? ""
+            return .fetch(.sourceHTTPStatus, message + wish, isRetryable: true, retryAfter: retryAfter)
+        default: return .fetch(.sourceHTTPStatus, message, isRetryable: false)
+        }
+    }
+
+    /// The phrases of RFC 9110, section 15, and RFC 6585. The server's own text comes from a stranger.
+    private static let phrases = [
+        201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently",
+        302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required",
+        408: "Request Timeout", 409: "Conflict", 410: "Gone", 412: "Precondition Failed", 414: "URI Too Long",
+        415: "Unsupported Media Type", 416: "Range Not Satisfiable", 421: "Misdirected Request",
+        425: "Too Early", 426: "Upgrade Required", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
+}

@@ -1,4 +1,5 @@
 package import CameoModel
+internal import Glibc
 
 /// Maps every grey to its tint.
 ///
@@ -14,5 +15,58 @@ package enum TintTable {
             let strength = 1 - 4 * distance * distance
             return LabColor(lightness: lightness, a: hue.a * strength, b: hue.b * strength).color
         }
+    }
+}
+
+/// A colour in CIE L*a*b* under D65, the white of sRGB.
+package struct LabColor: Hashable, Sendable {
+    /// 0 (black) to 100 (white).
+    package var lightness: Double
+    /// The axes green to red and blue to yellow; 0 for greys.
+    package var a, b: Double
+
+    package init(lightness: Double, a: Double, b: Double) {
+        (self.lightness, self.a, self.b) = (lightness, a, b)
+    }
+
+    /// Converts from sRGB; alpha is ignored.
+    package init(_ color: Color) {
+        let (red, green, blue) = (Self.light(color.red), Self.light(color.green), Self.light(color.blue))
+        let x = Self.compressed((0.412_456_4 * red + 0.357_576_1 * green + 0.180_437_5 * blue) / Self.whiteX)
+        let y = Self.compressed(0.212_672_9 * red + 0.715_152_2 * green + 0.072_175 * blue)
+        let z = Self.compressed((0.019_333_9 * red + 0.119_192 * green + 0.950_304_1 * blue) / Self.whiteZ)
+        self.init(lightness: 116 * y - 16, a: 500 * (x - y), b: 200 * (y - z))
+    }
+
+    /// The colour in sRGB, clipped to its gamut; opaque.
+    package var color: Color {
+        let middle = (lightness + 16) / 116
+        let x = Self.whiteX * Self.expanded(middle + a / 500)
+        let y = Self.expanded(middle)
+        let z = Self.whiteZ * Self.expanded(middle - b / 200)
+        return Color(
+            red: Self.byte(3.240_454_2 * x - 1.537_138_5 * y - 0.498_531_4 * z),
+            green: Self.byte(-0.969_266 * x + 1.876_010_8 * y + 0.041_556 * z),
+            blue: Self.byte(0.055_643_4 * x - 0.204_025_9 * y + 1.057_225_2 * z),
+            alpha: 255
+        )
+    }
+
+    private static let (whiteX, whiteZ) = (0.950_47, 1.088_83)
+
+    private static func light(_ byte: UInt8) -> Double { SRGB.linear(Double(byte) / 255) }
+
+    private static func byte(_ light: Double) -> UInt8 {
+        UInt8((SRGB.encoded(min(1, max(0, light))) * 255).rounded())
+    }
+
+    /// The nonlinearity of CIE 15: a cube root with a straight line near black.
+    private static func compressed(_ share: Double) -> Double {
+        share > 216.0 / 24_389 ? cbrt(share) : (24_389.0 / 27 * share + 16) / 116
+    }
+
+    private static func expanded(_ root: Double) -> Double {
+        let cube = root * root * root
+        return cube > 216.0 / 24_389 ? cube : (116 * root - 16) * 27 / 24_389
     }
 }

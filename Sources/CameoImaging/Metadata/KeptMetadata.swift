@@ -33,3 +33,45 @@ struct KeptMetadata {
         return block?.bytes
     }
 }
+
+/// A source's XMP (ISO 16684-1) without what must not be in a thumbnail.
+///
+/// DESIGN: properties are cut from the text, as attributes and elements, by their local names; no XML parser sees the
+/// source's bytes. If the cut is in doubt, the whole packet is dropped: XMP is a convenience, but a leaked location
+/// cannot be taken back. So after cutting, no word that hints at a location may be left anywhere, be it in values,
+/// comments or other vocabularies (drones write `drone-dji:GpsLatitude`).
+struct XMPPacket {
+    let bytes: [UInt8]
+
+    /// The most bytes of a packet: it must fit into a JPEG segment together with its name.
+    private static let longest = 65_000
+
+    /// Local names in lower case of what no longer applies: the orientation and size of the source's pixels, previews,
+    /// maker notes, and references to the rest of a packet.
+    private static let outdated: Set<String> = [
+        "orientation", "imagewidth", "imagelength", "pixelxdimension", "pixelydimension", "thumbnails", "makernote",
+        "hasextendedxmp",
+    ]
+    private static let placeWords = ["gps", "latitude", "longitude", "longtitude", "geo:lat", "geo:long", "georss"]
+    /// Hints at embedded pictures in Base64, and markup that could expand to more than the text shows.
+    private static let refusedWords = ["xmpgimg", "gimage:data", "gdepth:data", "makernote", "<!doctype", "<!entity"]
+
+    /// - Returns: nil if nothing can be kept because it is not UTF-8, too long, or not trustworthy.
+    init?(_ source: Data, keepingPlace: Bool) {
+        guard source.count <= Self.longest * 2, String(validating: source, as: UTF8.self) != nil else { return nil }
+        let isCut: (String) -> Bool = { name in
+            let local = name.split(separator: ":").last.map { $0.lowercased() } ?? ""
+            return Self.outdated.contains(local) || !keepingPlace && local.hasPrefix("gps")
+        }
+        guard source.range(of: Data("<rdf:RDF".utf8)) != nil,
+            let kept = XMLCutter(Array(source)).removing(where: isCut)
+        else { return nil }
+        // ASCII bytes are compared, not characters, so that combining marks cannot hide a word.
+        let lower = kept.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let refused = Self.refusedWords + (keepingPlace ? [] : Self.placeWords)
+        guard kept.count <= Self.longest, !refused.contains(where: { lower.firstRange(of: $0.utf8) != nil }) else {
+            return nil
+        }
+        bytes = kept
+    }
+}

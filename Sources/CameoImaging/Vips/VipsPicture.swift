@@ -1,4 +1,7 @@
+internal import CJPEG
 internal import CVips
+internal import CameoModel
+internal import Foundation
 
 /// The sole owner of one reference to a `VipsImage`. No pointer leaves the `Vips` folder.
 ///
@@ -35,4 +38,253 @@ struct VipsPicture: ~Copyable {
     }
 
     deinit { g_object_unref(image) }
+}
+
+extension VipsPicture {
+    /// The height of one page if several are stacked vertically.
+    var pageHeight: Int { Int(vips_image_get_page_height(image)) }
+
+    /// The same pixels as frames of half a second that stand one below the other. Nil unless the height is a multiple.
+    func rolled(frames: Int) -> VipsPicture? {
+        guard frames > 0, height.isMultiple(of: frames) else { return nil }
+        let delays = [Int32](repeating: 500, count: frames)
+        return VipsPicture { out in
+            let result = cameo_vips_copy(image, out)
+            guard result == 0 else { return result }
+            vips_image_set_int(out.pointee, "page-height", Int32(height / frames))
+            vips_image_set_int(out.pointee, "n-pages", Int32(frames))
+            vips_image_set_array_int(out.pointee, "delay", delays, Int32(frames))
+            return 0
+        }
+    }
+
+    /// Frames that stand one below the other, side by side, row by row; their number is a multiple of the columns.
+    func grid(frames: Int, columns: Int) -> VipsPicture? {
+        VipsPicture { cameo_vips_grid(image, $0, Int32(height / frames), Int32(columns), Int32(frames / columns)) }
+    }
+
+    /// How long each frame is shown, in milliseconds; empty if the file does not say.
+    var delays: [Int] {
+        var numbers: UnsafeMutablePointer<Int32>?
+        var count: Int32 = 0
+        guard vips_image_get_typeof(image, "delay") != 0,
+            vips_image_get_array_int(image, "delay", &numbers, &count) == 0, let numbers
+        else { return [] }
+        // libvips keeps ownership of the array.
+        return UnsafeBufferPointer(start: numbers, count: Int(count)).map(Int.init)
+    }
+
+    /// The number of repetitions, 0 for forever; nil if the file does not say.
+    var loop: Int? {
+        var number: Int32 = 0
+        guard vips_image_get_typeof(image, "loop") != 0, vips_image_get_int(image, "loop", &number) == 0 else {
+            return nil
+        }
+        return Int(number)
+    }
+}
+
+extension VipsPicture {
+    /// The width in pixels.
+    var width: Int { Int(vips_image_get_width(image)) }
+    /// The height in pixels.
+    var height: Int { Int(vips_image_get_height(image)) }
+    var bands: Int { Int(vips_image_get_bands(image)) }
+    var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
+    var colorBands: Int { hasAlpha ? bands - 1 : bands }
+    /// The EXIF orientation, 1…8; 1 is upright.
+    var orientation: Int { Int(vips_image_get_orientation(image)) }
+    /// Whether the upright picture has width and height exchanged.
+    var isTurnedSideways: Bool { vips_image_get_orientation_swap(image) != 0 }
+    var pages: Int { Int(vips_image_get_n_pages(image)) }
+    var hasProfile: Bool { vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0 }
+
+    /// The offset of a crop's origin from its source's, as `cropped` and `smartCropped` leave it: the negated number of
+    /// pixels removed at the left and at the top.
+    var offset: (x: Int, y: Int) { (Int(image.pointee.Xoffset), Int(image.pointee.Yoffset)) }
+
+    var format: VipsBandFormat { vips_image_get_format(image) }
+    var interpretation: VipsInterpretation { vips_image_get_interpretation(image) }
+    var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
+    /// Whether a device profile can be applied, which needs integer device values.
+    var hasDeviceNumbers: Bool {
+        (format == VIPS_FORMAT_UCHAR || format == VIPS_FORMAT_USHORT)
+            && interpretation != VIPS_INTERPRETATION_LAB && interpretation != VIPS_INTERPRETATION_LABS
+    }
+
+    /// The most memory that a decoder may use for the whole picture: its pixels, twice for decoding in several passes.
+    var decodingBytes: Int { width * height * bands * Int(vips_format_sizeof(format)) * 2 }
+
+    /// The pixels' type in messages, such as `4 bands of short, labs`.
+    var pixelDescription: String {
+        let format = cameo_vips_format_name(format).map(String.init(cString:)) ?? "?"
+        let space = cameo_vips_interpretation_name(interpretation).map(String.init(cString:)) ?? "?"
+        return "\(bands) bands of \(format), \(space)"
+    }
+}
+
+extension VipsPicture {
+    /// The picture as a JPEG file without metadata.
+    ///
+    /// - Returns: nil if it could not be computed, or if libjpeg refused it.
+    func jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool) -> Data? {
+        guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var length = 0
+        let failure = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(cameo_jpeg_message_size)) { message in
+            let result = cameo_jpeg_encode(
+                start.assumingMemoryBound(to: UInt8.self),
+                Int32(width),
+                Int32(height),
+                Int32(bands),
+                Int32(quality),
+                isProgressive ? 1 : 0,
+                chroma == .quarter ? 1 : 0,
+                &bytes,
+                &length,
+                message.baseAddress
+            )
+            return result == 0 ? nil : message.baseAddress.map { String(cString: $0) }
+        }
+        if let failure { cameo_vips_note_error("jpegsave", failure) }
+        guard failure == nil, let bytes else { return nil }
+        return Data(bytesNoCopy: bytes, count: length, deallocator: .free)
+    }
+}
+
+/// The operations behind the conversion of HDR light. All return nil if the operation failed.
+extension VipsPicture {
+    /// The largest integer value, for 8 or 16 bits.
+    var largestNumber: Int { format == VIPS_FORMAT_USHORT ? 65_535 : 255 }
+
+    /// Replaces every value by the table entry at that index, of its own band if the table has several.
+    func mapped(throughNumbers table: [Float], bands: Int = 1) -> VipsPicture? {
+        let copy = table.withUnsafeBytes {
+            vips_image_new_from_memory_copy(
+                $0.baseAddress,
+                $0.count,
+                Int32(table.count / bands),
+                1,
+                Int32(bands),
+                VIPS_FORMAT_FLOAT
+            )
+        }
+        guard let table = VipsPicture(adopting: copy) else { return nil }
+        return mapped(through: table)
+    }
+
+    /// Replaces every value by the table entry at that index, and labels the result with this space.
+    func mapped(throughBytes table: [UInt8], space: VipsInterpretation) -> VipsPicture? {
+        guard let table = VipsPicture(bytes: table, size: PixelSize(table.count, 1), bands: 1, space: space) else {
+            return nil
+        }
+        return mapped(through: table)?.reinterpreted(as: space)
+    }
+
+    /// Maps 0…`highest` to clipped 16-bit integers, as table indices.
+    func indexed(upTo highest: Double) -> VipsPicture? {
+        scaled(by: [65_535 / highest], adding: [0])?.rounded()?.cast(to: VIPS_FORMAT_USHORT)
+    }
+
+    /// The largest of each pixel's three bands.
+    func bandMaximum() -> VipsPicture? { VipsPicture { cameo_vips_band_maximum(image, $0) } }
+}
+
+/// Which part of a source is opened, and how.
+struct LoadOptions: Hashable {
+    /// The page to open, counted from 0.
+    var page = 0
+    /// Whether to open all pages, stacked vertically.
+    var allPages = false
+    var shrink = ShrinkOnLoad.none
+    /// Whether to decode a damaged file as far as possible; otherwise any damage is an error.
+    var toleratesDamage = false
+}
+
+extension VipsPicture {
+    /// Opens a picture with the loader of its format and reads only the header. Nil if the loader refuses it. The bytes
+    /// must outlive the picture and everything made from it lazily.
+    init?(opening bytes: UnsafeRawBufferPointer, as format: PictureFormat, _ options: LoadOptions) {
+        guard let source = vips_source_new_from_memory(bytes.baseAddress, bytes.count) else { return nil }
+        self.init(opening: source, as: format, options)
+    }
+
+    /// Opens a picture like ``init(opening:as:_:)``, but its bytes are copied.
+    init?(openingCopyOf bytes: [UInt8], as format: PictureFormat, _ options: LoadOptions) {
+        guard let blob = vips_blob_copy(bytes, bytes.count) else { return nil }
+        defer { vips_area_unref(UnsafeMutableRawPointer(blob).assumingMemoryBound(to: VipsArea.self)) }
+        guard let source = vips_source_new_from_blob(blob) else { return nil }
+        self.init(opening: source, as: format, options)
+    }
+
+    /// Opens a picture from a source, and drops the caller's reference to it.
+    private init?(opening source: UnsafeMutablePointer<VipsSource>, as format: PictureFormat, _ options: LoadOptions) {
+        defer { g_object_unref(source) }
+        let failOn = options.toleratesDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+        let page = Int32(options.page)
+        let count: Int32 = options.allPages ? -1 : 1
+        let scale = options.shrink.scale
+        self.init { out in
+            switch format {
+            case .jpeg: cameo_vips_jpegload(source, out, failOn, options.shrink.divisor)
+            case .webp: cameo_vips_webpload(source, out, failOn, page, count, scale)
+            case .png, .video: cameo_vips_pngload(source, out, failOn)
+            case .gif: cameo_vips_gifload(source, out, failOn, page, count)
+            case .tiff: cameo_vips_tiffload(source, out, failOn, page)
+            case .heif, .avif: cameo_vips_heifload(source, out, failOn, page)
+            case .svg: cameo_vips_svgload(source, out, failOn, scale)
+            case .pdf: cameo_vips_pdfload(source, out, failOn, page, scale)
+            case .jxl: cameo_vips_jxlload(source, out, failOn)
+            // Initials are drawn, not loaded: see InitialsDrawing.
+            case .initials: -1
+            }
+        }
+    }
+}
+
+extension VipsPicture {
+    /// A picture copied from 8-bit values, row by row, pixel by pixel, band by band.
+    init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
+        let copy = bytes.withUnsafeBytes {
+            vips_image_new_from_memory_copy(
+                $0.baseAddress,
+                $0.count,
+                Int32(size.width),
+                Int32(size.height),
+                Int32(bands),
+                VIPS_FORMAT_UCHAR
+            )
+        }
+        guard let plain = VipsPicture(adopting: copy), let picture = plain.reinterpreted(as: space) else { return nil }
+        self = picture
+    }
+
+    /// One band of zeros; it takes no memory.
+    init?(zeros size: PixelSize) {
+        self.init { cameo_vips_black($0, Int32(size.width), Int32(size.height)) }
+    }
+
+    /// Calls `body` with all pixels, computed if necessary: row by row, pixel by pixel, band by band. The picture must
+    /// have 8-bit values.
+    ///
+    /// - Returns: nil if a pixel could not be computed.
+    func withPixels<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
+        guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: start, count: width * height * bands)
+        return bytes.withMemoryRebound(to: UInt8.self) { body($0.span) }
+    }
+
+    /// The same pixels for operations that are to read them from top to bottom, once: they keep rows that they need again.
+    func inRowOrder() -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        vips_image_set_int(copy.image, VIPS_META_SEQUENTIAL, 1)
+        return copy
+    }
+
+    /// The same pixels for operations that may read them in any order: they must be in memory.
+    func inAnyOrder() -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        vips_image_remove(copy.image, VIPS_META_SEQUENTIAL)
+        return copy
+    }
 }

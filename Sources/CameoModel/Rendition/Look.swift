@@ -84,3 +84,101 @@ extension Rendition {
         }
     }
 }
+
+extension Rendition.Look {
+    static let fields = [
+        "cornerRadius", "corners", "border", "borderColor", "blur", "sharpen", "grayscale", "tint", "brightness",
+        "saturation", "contrast", "overlay",
+    ]
+
+    init(_ reader: JSONObjectReader) throws(InvalidRequest) {
+        self.init()
+        cornerRadius = try CornerRadius(reader, "cornerRadius")
+        if let words = try reader.choices("corners", Corner.self) { corners = words }
+        border = try reader.integer("border", in: Self.borderRange)
+        borderColor = try reader.color("borderColor") ?? .black
+        blur = try reader.number("blur", in: Self.blurRange)
+        sharpen = try reader.number("sharpen", in: Self.sharpenRange)
+        grayscale = try reader.bool("grayscale") ?? false
+        tint = try reader.color("tint")
+        brightness = try reader.number("brightness", in: Self.factorRange) ?? 1
+        saturation = try reader.number("saturation", in: Self.factorRange) ?? 1
+        contrast = try reader.number("contrast", in: Self.factorRange) ?? 1
+        if let overlay = reader.value("overlay") {
+            self.overlay = try Rendition.Overlay(json: overlay, at: reader.path(of: "overlay"))
+        }
+    }
+
+    /// Adds the fields that differ from their defaults.
+    func define(_ members: inout [String: JSONValue]) {
+        if let cornerRadius { members["cornerRadius"] = cornerRadius.json }
+        if corners != Set(Corner.allCases) {
+            members["corners"] = .array(Corner.allCases.filter(corners.contains).map { .string($0.rawValue) })
+        }
+        if let border { members["border"] = .integer(Int64(border)) }
+        if borderColor != .black { members["borderColor"] = .string(borderColor.description) }
+        if let blur { members["blur"] = .number(blur) }
+        if let sharpen { members["sharpen"] = .number(sharpen) }
+        if grayscale { members["grayscale"] = .bool(true) }
+        if let tint { members["tint"] = .string(tint.description) }
+        if brightness != 1 { members["brightness"] = .number(brightness) }
+        if saturation != 1 { members["saturation"] = .number(saturation) }
+        if contrast != 1 { members["contrast"] = .number(contrast) }
+        if let overlay { members["overlay"] = .object(overlay.definition) }
+    }
+
+    func validate(at path: String) throws(InvalidRequest) {
+        switch cornerRadius {
+        case .pixels(let pixels): try Rendition.check(pixels, in: Self.cornerRadiusRange, path, "cornerRadius")
+        case .fraction(let share): try Rendition.check(share, in: Self.cornerFractionRange, path, "cornerRadius")
+        case .circle, nil: break
+        }
+        if corners != Set(Corner.allCases) {
+            guard !corners.isEmpty else { throw Rendition.refusal(path, "corners", "must name at least one corner") }
+            guard let cornerRadius, cornerRadius != .circle else {
+                throw Rendition.refusal(path, "corners", "needs a cornerRadius in pixels or as a fraction")
+            }
+        }
+        try Rendition.check(border, in: Self.borderRange, path, "border")
+        guard borderColor == .black || border != nil else {
+            throw Rendition.refusal(path, "borderColor", "needs a border")
+        }
+        try Rendition.check(blur, in: Self.blurRange, path, "blur")
+        try Rendition.check(sharpen, in: Self.sharpenRange, path, "sharpen")
+        for (field, factor) in [("brightness", brightness), ("saturation", saturation), ("contrast", contrast)] {
+            try Rendition.check(factor, in: Self.factorRange, path, field)
+        }
+        try overlay?.validate(at: "\(path).overlay")
+    }
+}
+
+extension Rendition.Look.CornerRadius {
+    /// Reads pixels, `{"fraction":…}` or `"circle"`; nil if the field is absent.
+    init?(_ reader: JSONObjectReader, _ key: String) throws(InvalidRequest) {
+        guard let value = reader.value(key) else { return nil }
+        let path = reader.path(of: key)
+        switch value {
+        case .string("circle"): self = .circle
+        case .object:
+            let shares = try JSONObjectReader(value, at: path, fields: ["fraction"])
+            guard let share = try shares.number("fraction", in: Rendition.Look.cornerFractionRange) else {
+                throw InvalidRequest(path: path, reason: "needs a fraction")
+            }
+            self = .fraction(share)
+        case .integer, .number:
+            guard let pixels = try reader.integer(key, in: Rendition.Look.cornerRadiusRange) else { return nil }
+            self = .pixels(pixels)
+        default:
+            let reason = "must be whole pixels, {\"fraction\":…} or \"circle\", not \(value.kind)"
+            throw InvalidRequest(path: path, reason: reason)
+        }
+    }
+
+    var json: JSONValue {
+        switch self {
+        case .pixels(let pixels): .integer(Int64(pixels))
+        case .fraction(let share): .object(["fraction": .number(share)])
+        case .circle: .string("circle")
+        }
+    }
+}

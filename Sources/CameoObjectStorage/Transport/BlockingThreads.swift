@@ -135,3 +135,33 @@ final class BlockingThreads<Context>: Sendable {
         return state.withLock { $0.handed.removeValue(forKey: ObjectIdentifier(seat)) }
     }
 }
+
+extension BlockingThreads<CurlHandle> {
+    /// Carries out a request; it ends early if the task is cancelled.
+    func perform(_ request: HTTPRequest) async -> Result<HTTPResponse, TransferFailure> {
+        let result = await run { handle, isCancelled in
+            Result { () throws(TransferFailure) in try handle.perform(request, isCancelled: isCancelled) }
+        }
+        return result ?? .failure(.cancelled)
+    }
+}
+
+extension TransferFailure: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .curl(let code): "\(code)"
+        case .longBody: "the answer is longer than expected"
+        case .file(let error): "\(error)"
+        case .cancelled: "the call was cancelled"
+        }
+    }
+}
+
+/// Tells work on another thread that the task waiting for it was cancelled.
+final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .acquiring) }
+
+    func set() { flag.store(true, ordering: .releasing) }
+}

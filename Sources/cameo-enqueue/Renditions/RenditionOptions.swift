@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandSupport
 
 /// The renditions that the command line requests: those of each `--preset`, then one for each `--size`.
 struct RenditionOptions: ParsableArguments {
@@ -59,5 +60,75 @@ struct RenditionOptions: ParsableArguments {
             }
         }
         return renditions
+    }
+}
+
+/// The presets to make, or to list.
+struct PresetListing: ParsableArguments {
+    @OptionGroup var named: PresetOptions
+
+    @Flag(help: "List the presets without enqueueing anything; with --json as a presets file.")
+    var listPresets = false
+
+    var given: [String] { named.given }
+
+    func validate() throws {
+        guard named.presets == nil || listPresets || !named.preset.isEmpty else {
+            throw ValidationError("--presets needs --preset or --list-presets")
+        }
+    }
+
+    /// The renditions of all `--preset` in order, each with the option that requested it.
+    func renditions() throws -> [(Rendition, String)] {
+        named.preset.isEmpty ? [] : try named.load().renditions(of: named.preset)
+    }
+
+    /// Prints one preset per line, or all as JSON.
+    func list(asJSON: Bool) throws {
+        let file = try named.load()
+        guard !asJSON else { return Output.line(file.json.canonicalText) }
+        for preset in file.all {
+            let renditions = preset.renditions.map(\.name).joined(separator: " ")
+            let description = TerminalText.escaped(preset.description ?? "")
+            Output.line([preset.name, description, renditions].joined(separator: "\t"))
+        }
+    }
+}
+
+/// One `--size`: a box, optionally with its own fit, format or quality after colons.
+struct SizeArgument {
+    /// The size if the command line gives none.
+    static let standard = "256x256"
+
+    let text: String
+    let width: Int?
+    let height: Int?
+    let fit: Rendition.Fit?
+    let format: Rendition.Format?
+    let quality: Int?
+
+    /// Parses `256x256:cover:webp:q75`.
+    init(_ text: String) throws(ValidationError) {
+        self.text = text
+        let size: RenditionSize
+        do throws(InvalidRequest) {
+            size = try RenditionSize(parsing: text)
+        } catch {
+            throw ValidationError("--size \(text): \(error.reason)")
+        }
+        (width, height, fit, format, quality) = (size.width, size.height, size.fit, size.format, size.quality)
+    }
+
+    /// A mistake in the rendition of this size, under the name of the option that caused it.
+    func mistake(_ error: InvalidRequest) -> ValidationError {
+        let path = error.path.split(separator: ".").map(String.init)
+        let isOwn =
+            switch path.first {
+            case "width", "height", nil: true
+            case "quality": quality != nil
+            default: false
+            }
+        if isOwn { return ValidationError("--size \(text): \((path + [error.reason]).joined(separator: " "))") }
+        return TypedOption.mistake(error)
     }
 }

@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Dispatch
 internal import Foundation
 internal import Glibc
 
@@ -109,5 +110,100 @@ struct StatusWatch {
     private func bars(_ label: String, _ numbers: [Double], _ last: String, _ columns: Int) -> String {
         let start = label + String(repeating: " ", count: max(1, 20 - label.count - last.count)) + last + " "
         return (start + Sparkline.text(numbers, columns: columns - start.count)).cut(toColumns: columns)
+    }
+}
+
+/// The terminal while something is redrawn on it: its other screen, without a cursor, and without an echo of keys.
+struct Screen {
+    /// Ctrl-C, Ctrl-\ and Ctrl-Z.
+    static let interrupt: UInt8 = 0x03
+    static let quit: UInt8 = 0x1C
+    static let suspend: UInt8 = 0x1A
+
+    /// The keyboard's modes before; nil if standard input is no terminal.
+    private let modes: termios?
+
+    var hasKeyboard: Bool { modes != nil }
+
+    init() {
+        var modes = termios()
+        self.modes = tcgetattr(STDIN_FILENO, &modes) == 0 ? modes : nil
+    }
+
+    func enter() {
+        if var modes {
+            // A key is read at once, Ctrl-C and Ctrl-Z like any other.
+            modes.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+        }
+        write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+    }
+
+    /// Restores the terminal.
+    func leave() {
+        write("\u{1B}[?25h\u{1B}[?1049l")
+        if var modes { tcsetattr(STDIN_FILENO, TCSADRAIN, &modes) }
+    }
+
+    /// Shows these lines, which fit the terminal's width, instead of those before.
+    func draw(_ lines: [String], rows: Int) {
+        let shown = lines.count <= rows ? lines : lines.prefix(max(0, rows - 1)) + ["…"]
+        // A line is cleared before it is written: behind its last column, some terminals would clear that column.
+        write("\u{1B}[H" + shown.map { "\u{1B}[K" + $0 }.joined(separator: "\n") + "\u{1B}[J")
+    }
+
+    private func write(_ text: String) { Output.bytes(Data(text.utf8)) }
+}
+
+/// What a watch reacts to.
+enum WatchEvent: Sendable {
+    /// It is time to read the status.
+    case due
+    case resized
+    case key(UInt8)
+    /// The keyboard is gone.
+    case closed
+    case ended(signal: Int32)
+}
+
+/// The signals, keys and times of a watch, one after the other.
+struct WatchEvents {
+    private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    let stream: AsyncStream<WatchEvent>
+    private let continuation: AsyncStream<WatchEvent>.Continuation
+    private let queue = DispatchQueue(label: "cameo.watch")
+    /// Kept, because a source that is released reports nothing more.
+    private var sources: [any DispatchSourceProtocol] = []
+
+    /// Returns when no signal has its default effect any more.
+    init(readingKeys: Bool) async {
+        (stream, continuation) = AsyncStream.makeStream()
+        for signal in [SIGWINCH] + Self.endings {
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
+            let event: WatchEvent = signal == SIGWINCH ? .resized : .ended(signal: signal)
+            source.setEventHandler { [continuation] in continuation.yield(event) }
+            sources.append(source)
+        }
+        if readingKeys {
+            let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: queue)
+            source.setEventHandler { [continuation] in
+                var byte: UInt8 = 0
+                continuation.yield(read(STDIN_FILENO, &byte, 1) == 1 ? .key(byte) : .closed)
+            }
+            sources.append(source)
+        }
+        let registered = DispatchGroup()
+        for source in sources {
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
+            source.resume()
+        }
+        await withCheckedContinuation { all in registered.notify(queue: queue) { all.resume() } }
+    }
+
+    /// Reports ``WatchEvent/due`` after this time.
+    func setTimer(_ seconds: Double) {
+        queue.asyncAfter(deadline: .now() + seconds) { [continuation] in continuation.yield(.due) }
     }
 }

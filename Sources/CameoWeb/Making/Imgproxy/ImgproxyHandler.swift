@@ -33,3 +33,56 @@ struct ImgproxyHandler {
         )
     }
 }
+
+/// The path of an imgproxy URL (https://docs.imgproxy.net/usage/processing):
+/// `/SIGNATURE/OPTION:…/OPTION:…/plain/URL@FORMAT` or `/SIGNATURE/OPTION:…/BASE64.FORMAT`.
+struct ImgproxyPath {
+    let source: String
+    let options: ImgproxyOptions
+
+    /// Parses the path after the signature and its slash, still percent-encoded.
+    init(parsing path: Substring) throws {
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false)[...]
+        var options = ImgproxyOptions()
+        // Options have a colon, and base64 has none.
+        while let segment = segments.first, segment != "plain", segment.contains(":") || segment.contains("%3") {
+            try options.apply(try RequestTarget.decoded(segment))
+            segments = segments.dropFirst()
+        }
+        let format: Substring?
+        switch segments.first {
+        case "plain":
+            // An @ of the URL itself is percent-encoded.
+            let parts = try Self.parts(segments.dropFirst().joined(separator: "/"), at: "@")
+            (source, format) = (try RequestTarget.decoded(parts.text), parts.format)
+        case "enc": throw Problem(.badRequest, "imgproxy's encrypted source URLs (enc) are not supported")
+        default:
+            let parts = try Self.parts(segments.joined(), at: ".")
+            guard let text = Self.decoded(parts.text) else {
+                throw Problem(.badRequest, "the source URL is neither plain nor base64")
+            }
+            (source, format) = (text, parts.format)
+        }
+        if let format { try options.apply("format:\(format)") }
+        self.options = options
+    }
+
+    private static func parts(_ text: String, at separator: Character) throws(Problem) -> (
+        text: Substring, format: Substring?
+    ) {
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+        guard let first = parts.first, !first.isEmpty else { throw Problem(.badRequest, "the URL has no source") }
+        guard parts.count <= 2 else { throw Problem(.badRequest, "the URL has more than one format") }
+        return (first, parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil)
+    }
+
+    private static func decoded(_ base64: Substring) -> String? {
+        let digits = base64.prefix { $0 != "=" }
+        guard digits.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
+            return nil
+        }
+        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        let text = String(digits).replacing("-", with: "+").replacing("_", with: "/") + padding
+        return Data(base64Encoded: text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

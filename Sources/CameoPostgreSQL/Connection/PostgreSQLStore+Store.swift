@@ -1,3 +1,0 @@
-internal import CameoStore
-
-extension PostgreSQLStore: Store {}
