@@ -18,12 +18,13 @@ extension SQLiteStore {
         }
     }
 
-    /// Follows superseded jobs from a given id to the last. The state is NULL if retention has removed that job.
+    /// Follows superseded jobs from a given id to the last. The state is NULL if retention has removed that job. It is a
+    /// subquery, because SQLite would make all of a view that is joined from the left.
     private static let lastPlace = """
         WITH RECURSIVE place(id) AS (
           VALUES (?) UNION SELECT superseded_by FROM outcome JOIN place USING (id) WHERE superseded_by NOT NULL)
-        SELECT place.id AS id, job_status.state AS state FROM place LEFT JOIN job_status ON job_status.id = place.id
-        WHERE superseded_by IS NULL
+        SELECT id, (SELECT state FROM job_status WHERE job_status.id = place.id) AS state FROM place
+        WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = place.id AND superseded_by NOT NULL)
         """
 
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
