@@ -34,6 +34,19 @@ extension ConformanceCase {
             let changes = try await fixture.store.changes(since: 0, limit: 9).map { "\($0.job) \($0.state)" }
             #expect(changes == ["1 available", "2 available", "3 cancelled", "4 cancelled"])
         },
+        ConformanceCase("a prune that is to end leaves the backlog of rows inserted by SQL") { fixture in
+            try await fixture.insert((0..<1_600).map { request("\($0)") })
+            let store = fixture.store
+            let turn = try #require(try await store.maintenanceTurn())
+            let pruning = Task {
+                // Only then does it begin.
+                while !Task.isCancelled { await Task.yield() }
+                return try await store.prune(Retention(), in: turn, pause: .zero) { _ in }
+            }
+            pruning.cancel()
+            await #expect(throws: CancellationError.self) { try await pruning.value }
+            #expect(try await fixture.arrivals() != "0")
+        },
         ConformanceCase("a claim continues after scheduled rows") { fixture in
             // It continues after a page whose rows are all scheduled for later.
             let later = #","runAt":"2090-01-01T00:00:00Z""#

@@ -25,8 +25,8 @@ extension PostgreSQLStore {
         }
         defer { withExtendedLifetime(turn) {} }
         let now = try await read { db in db.now }
-        // What a request references is known only once it is accepted.
-        try await acceptArrivals()
+        // What a request references is known only once it is accepted. A worker that ends does not wait for a backlog.
+        while try await acceptPage() { try Task.checkCancellation() }
         try await numberChanges()
         var steps = PruneSteps(in: self, under: lease, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(now: now, &steps)

@@ -18,16 +18,19 @@ struct Acceptance: Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Accepts the rows of a page, and of others as long as there are any.
-    func acceptArrivals() async throws(StoreError) {
-        while true {
-            let page = try await read { db in try Arrival.page(db) }
-            guard !page.isEmpty else { return }
-            let accepted = try await commit { db in try db.accept(page) }
-            refused.withLock { $0 += accepted.refused }
-            // The rest is another process's.
-            guard accepted.count > 0 else { return }
-        }
+    /// Accepts the rows of all pages.
+    func acceptArrivals() async throws(StoreError) { while try await acceptPage() {} }
+
+    /// Accepts the rows of a page.
+    ///
+    /// - Returns: whether there may be others.
+    func acceptPage() async throws(StoreError) -> Bool {
+        let page = try await read { db in try Arrival.page(db) }
+        guard !page.isEmpty else { return false }
+        let accepted = try await commit { db in try db.accept(page) }
+        refused.withLock { $0 += accepted.refused }
+        // Otherwise the rest is another process's.
+        return accepted.count > 0
     }
 }
 

@@ -20,8 +20,8 @@ extension SQLiteStore {
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         let now = nowMilliseconds
-        // What a request references is known only once it is accepted.
-        while try await acceptArrivals() {}
+        // What a request references is known only once it is accepted. A worker that ends does not wait for a backlog.
+        while try await acceptArrivals() { try Task.checkCancellation() }
         var steps = PruneSteps(pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(now: now, &steps)
         for state in Retention.states {
