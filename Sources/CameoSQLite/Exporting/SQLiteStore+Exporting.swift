@@ -91,15 +91,18 @@ extension SQLiteStore: ExportableStore {
             for kind in RecordKind.allCases {
                 var last: StoreRecord?
                 while true {
-                    var page = try Self.records(of: kind, after: last, db)
+                    let page = try Self.records(of: kind, after: last, db)
                     guard let end = page.last else { break }
                     last = end
-                    if includingBytes, kind == .blob {
-                        for index in page.indices {
-                            page[index].bytes = try Self.bytes(page[index].digest, directory, db)
-                        }
+                    guard includingBytes, kind == .blob else {
+                        try emit(kind, page)
+                        continue
                     }
-                    try emit(kind, page)
+                    // One at a time, because they may be large.
+                    for blob in page {
+                        let bytes = try Self.bytes(blob.digest, directory, db)
+                        try emit(kind, [StoreRecord(values: blob.values, bytes: bytes)])
+                    }
                 }
             }
         }

@@ -247,7 +247,9 @@ private struct StreamReader: ~Copyable {
         guard !data.isEmpty else {
             throw .refused(reason: "the export ends too early, in line \(count): run the import again with all of it")
         }
-        if rest.isEmpty { rest = data } else { rest.append(data) }
+        // A slice keeps what was before it.
+        if rest.startIndex > Self.chunk { rest = Data(rest) }
+        rest.append(data)
     }
 
     private func read() throws(StoreError) -> Data {
