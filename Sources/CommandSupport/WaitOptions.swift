@@ -1,6 +1,4 @@
 internal import ArgumentParser
-internal import CameoModel
-internal import Foundation
 
 /// Whether, and for how long, a command waits for jobs or workers to end.
 package struct WaitOptions: ParsableArguments {
@@ -17,61 +15,5 @@ package struct WaitOptions: ParsableArguments {
 
     package func validate() throws {
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
-    }
-}
-
-/// A duration on the command line, such as `250ms`, `30s`, `1.5h` or `7d`; a plain number means seconds.
-package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
-    /// The explanation in the help of every command that takes durations.
-    package static let explanation =
-        "A duration is a number with a unit, such as 250ms, 30s, 10m, 1.5h or 7d; without a unit it is in seconds."
-
-    package let duration: Duration
-
-    /// The duration in seconds as it was typed: 4.35 and not 4.3499999999999996.
-    package var seconds: Double { Double(duration.milliseconds) / 1_000 }
-
-    package init(_ duration: Duration) {
-        self.duration = duration
-    }
-
-    package init?(argument: String) {
-        guard let duration = Duration(parsing: argument) else { return nil }
-        self.duration = duration
-    }
-
-    package var defaultValueDescription: String { duration.argument }
-}
-
-extension Duration {
-    /// The units in seconds, largest first. There is no month or year, which have no fixed length.
-    private static let units: [(suffix: String, seconds: Double)] = [
-        ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 0.001),
-    ]
-
-    /// A hundred years: beyond any use, and far below an overflow of milliseconds.
-    private static let longestSeconds = 3_153_600_000.0
-
-    /// Parses a non-negative decimal number with a unit (`ms`, `s`, `m`, `h`, `d`). Without a unit it is in seconds and
-    /// may have an exponent. Nil for anything else.
-    package init?(parsing text: String) {
-        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let unit = Self.units.first { $0.suffix == text[number.endIndex...] }?.seconds
-        // Without a unit, accept what `Double` reads except hexadecimal, as some options did before they had units.
-        guard unit != nil || !text.contains(where: { $0 == "x" || $0 == "X" }),
-            let amount = Double(unit == nil ? text : String(number)), amount >= 0
-        else { return nil }
-        let seconds = amount * (unit ?? 1)
-        guard seconds <= Self.longestSeconds else { return nil }
-        self = .milliseconds(Int64((seconds * 1_000).rounded()))
-    }
-
-    /// The shortest text that ``init(parsing:)`` reads as this duration, to the millisecond.
-    package var argument: String {
-        for (suffix, seconds) in Self.units {
-            let length = Int(seconds * 1_000)
-            if milliseconds != 0, milliseconds % length == 0 { return "\(milliseconds / length)\(suffix)" }
-        }
-        return "0s"
     }
 }

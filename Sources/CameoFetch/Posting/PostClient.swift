@@ -1,6 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
-package import CameoModel
+internal import CameoModel
 package import Foundation
 internal import Synchronization
 
@@ -79,24 +79,5 @@ package final class PostClient: Sendable {
     private static func trouble(_ code: CURLcode, _ timeout: Duration) -> String {
         code == CURLE_OPERATION_TIMEDOUT
             ? "the server did not answer within \(timeout)" : "the server cannot be reached: \(CurlError(code))"
-    }
-}
-
-/// An `http:` or `https:` URL to which an operator has messages posted. No address is refused: the URL is configuration.
-package struct PostTarget: Sendable {
-    let url: HTTPURL
-
-    /// - Throws: `InvalidRequest` with an empty path.
-    package init(_ text: String) throws(InvalidRequest) {
-        do throws(HTTPURL.ParsingError) {
-            url = try HTTPURL(parsing: text)
-        } catch {
-            let reason =
-                switch error {
-                case .malformed(let reason): reason
-                case .scheme(let scheme): "its scheme is \(scheme)"
-                }
-            throw InvalidRequest(path: "", reason: "is not an http: or https: URL: \(reason)")
-        }
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The hooks that a worker can deliver to. JSON form: `proto-json/hooks.schema.json`.
 package struct HookFile: Hashable, Sendable {
     package static let maximumBytes = ThumbnailRequest.maximumBytes
@@ -121,69 +119,4 @@ extension Hook {
         if let retry { members["retry"] = retry.json }
         return .object(members)
     }
-}
-
-/// One receiver of hook deliveries, as an operator configures it. It alone knows the address or command; requests know
-/// only the name.
-package struct Hook: Hashable, Sendable {
-    /// Where deliveries go.
-    package enum Target: Hashable, Sendable {
-        /// An `http:` or `https:` URL to which signed messages are posted.
-        case url(String, Secret)
-        /// A program, by its absolute path, and its arguments. It gets the message on standard input.
-        case command([String])
-    }
-
-    /// What messages to a URL are signed with.
-    package enum Secret: Hashable, Sendable {
-        case text(WebhookSecret)
-        /// The absolute path of a file with one secret per line. Messages are signed with each, so that a receiver can
-        /// change from one to the next.
-        case file(String)
-    }
-
-    /// The range of ``timeout``.
-    package static let timeoutRange = 0.1...300.0
-    package static let concurrencyRange = 1...100
-    /// The range of ``maximumAge``.
-    package static let ageRange = 1.0...2_592_000.0
-
-    package let name: String
-    package let target: Target
-    /// The time limit of one try in seconds.
-    package var timeout = 10.0
-    /// How many deliveries a worker makes to this hook at once.
-    package var concurrency = 4
-    /// How many seconds after a job's end its delivery is still tried.
-    package var maximumAge = 259_200.0
-    /// The delays between tries, where they differ from the defaults.
-    package var retry: RetryOverride?
-
-    package init(name: String, target: Target) {
-        self.name = name
-        self.target = target
-    }
-}
-
-/// A secret of a webhook in the notation of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64.
-package struct WebhookSecret: Hashable, Sendable {
-    private static let prefix = "whsec_"
-    private static let lengths = 24...64
-
-    /// The text as configured.
-    package let text: String
-    package let key: HMACKey
-
-    /// Returns nil for any other text.
-    package init?(_ text: String) {
-        guard text.hasPrefix(Self.prefix), let bytes = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))),
-            Self.lengths.contains(bytes.count)
-        else { return nil }
-        self.text = text
-        key = HMACKey(Array(bytes))
-    }
-
-    /// What to say of a text that is no secret, without repeating it.
-    package static let rule =
-        "must be whsec_ and 24 to 64 bytes in base64, as `echo whsec_$(openssl rand -base64 32)` makes"
 }

@@ -1,5 +1,4 @@
 package import CameoModel
-internal import Foundation
 
 /// A validated request with everything its rows need. Digests and canonical JSON take longer to compute than the rows
 /// take to write, so they are computed before any lock is taken, on all cores.
@@ -42,104 +41,6 @@ package struct CheckedRequest: Sendable {
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.flatMap { $0.1 }
-        }
-    }
-}
-
-/// A validated request with the values its rows need, computed before the write lock is taken.
-package struct NewJob: Sendable {
-    package let request: ThumbnailRequest
-    package let wanted: [WantedThumbnail]
-    /// The unique key; nil for an upload, whose thumbnail ids are unknown until its bytes are read.
-    package let key: UniqueKey?
-    /// The number of the `upload` row that contains the picture.
-    package let upload: Int64?
-    /// The wanted thumbnails as JSON.
-    package let thumbnails: String
-
-    /// - Throws: `InvalidRequest`
-    package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
-        self.request = request
-        upload = Self.upload(request.source)
-        wanted = upload == nil ? try WantedThumbnail.all(of: request) : []
-        key = upload == nil ? UniqueKey(request, wanted) : nil
-        thumbnails = WantedThumbnail.json(of: wanted)
-    }
-
-    /// What the request contributes to a job that it joins.
-    package func joining(now: Int64) -> Joining {
-        Joining(
-            priority: request.priority,
-            due: max(now, request.runAt?.milliseconds ?? now),
-            refresh: request.refresh,
-            batches: request.batch.map { [$0] } ?? [],
-            isHooked: request.hook != nil
-        )
-    }
-
-    /// The stored blobs and thumbnails that the job reads, by digest and id.
-    package var ingredients: Set<String> {
-        Set(
-            ([request.source] + request.overlaySources).compactMap { text in
-                switch CameoURI(text) {
-                case .thumbnail(let id): id.text
-                case .blob(let digest): digest.hex
-                case .source, nil: nil
-                }
-            }
-        )
-    }
-
-    private static func upload(_ source: String) -> Int64? {
-        guard URIScheme.of(source) == "upload" else { return nil }
-        // No row has the number 0, so a malformed one is refused when the row is looked up.
-        return Int64(source.dropFirst("upload:".count)) ?? 0
-    }
-}
-
-/// The key that deduplicates waiting jobs: the queue, plus the request's unique key or else its thumbnails.
-package struct UniqueKey: Hashable, Sendable {
-    package let text: String
-
-    /// The order and repetition of thumbnails do not matter.
-    package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) {
-        var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
-        if let key = request.uniqueKey {
-            members["key"] = .string(key)
-        } else {
-            let ids = Set(wanted.map(\.id.text))
-            members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
-        }
-        text = SHA256.shortHex(of: .object(members))
-    }
-}
-
-/// A rendition's name and its thumbnail's id, stored in `accepted.thumbnails` as `[{"id":…,"name":…}]`.
-package struct WantedThumbnail: Sendable {
-    package let name: String
-    package let id: ThumbnailID
-
-    package static func all(of request: ThumbnailRequest) throws(InvalidRequest) -> [WantedThumbnail] {
-        zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
-    }
-
-    /// The thumbnails of a request in JSON; empty if it is invalid.
-    package static func all(of text: String) throws -> [WantedThumbnail] {
-        guard let request = try? ThumbnailRequest(parsing: text.utf8) else { return [] }
-        return try all(of: request)
-    }
-
-    package static func json(of thumbnails: [WantedThumbnail]) -> String {
-        JSONValue.array(thumbnails.map { .object(["id": .string($0.id.text), "name": .string($0.name)]) }).canonicalText
-    }
-
-    package static func list(from json: String?) throws -> [WantedThumbnail] {
-        guard let json, case .array(let items) = try JSONValue(parsing: json) else { return [] }
-        return try items.map { item in
-            guard case .object(let members) = item, case .string(let name) = members["name"],
-                case .string(let text) = members["id"], let id = ThumbnailID(text)
-            else { throw StoreError.failed("\"\(json)\" does not list thumbnails") }
-            return WantedThumbnail(name: name, id: id)
         }
     }
 }

@@ -1,6 +1,3 @@
-package import CameoModel
-package import Foundation
-
 /// A page of what is in a ``ByteStorage``.
 package struct StoredObjectPage: Hashable, Sendable {
     package var objects: [StoredObject]
@@ -13,20 +10,5 @@ package struct StoredObjectPage: Hashable, Sendable {
         self.objects = objects
         self.foreign = foreign
         self.next = next
-    }
-}
-
-/// Bytes in a ``ByteStorage``, as its listing describes them.
-package struct StoredObject: Hashable, Sendable {
-    package let digest: BlobDigest
-    /// The number of bytes.
-    package let size: Int
-    /// When they were last written, by the storage's clock.
-    package let storedAt: Date
-
-    package init(digest: BlobDigest, size: Int, storedAt: Date) {
-        self.digest = digest
-        self.size = size
-        self.storedAt = storedAt
     }
 }

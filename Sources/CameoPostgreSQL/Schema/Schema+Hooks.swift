@@ -1,0 +1,54 @@
+extension Schema {
+    // DESIGN. Most jobs name no hook, and those have no row here: `task.hooked` tells. What a hooked job names is in
+    // `job_hook`; its end adds a row to `delivery` for each hook, in the transaction of the end, so that no crash comes
+    // between the two. A delivery is claimed and fenced as a job is: by a worker that is alive, and by the number of
+    // the try.
+
+    /// Hooks and their deliveries.
+    static let hooks = """
+        CREATE TABLE job_hook(
+          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          hook text COLLATE "C" NOT NULL,
+          -- The job whose request named the hook: this one, or one that it superseded.
+          named_by bigint NOT NULL,
+          PRIMARY KEY (job_id, hook, named_by)
+        );
+
+        CREATE TABLE delivery(
+          seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          -- By which a receiver recognizes a delivery that it has already had.
+          id text COLLATE "C" NOT NULL UNIQUE DEFAULT replace(gen_random_uuid()::text, '-', ''),
+          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          hook text COLLATE "C" NOT NULL,
+          -- How the job ended. The job's own rows change if it is retried.
+          state smallint NOT NULL CHECK (state BETWEEN 4 AND 6),
+          ended_at bigint NOT NULL,
+          failure json,
+          -- 0 waiting, 1 running, 2 delivered, 3 given up.
+          status smallint NOT NULL DEFAULT 0 CHECK (status BETWEEN 0 AND 3),
+          -- When it is due or, once delivered or given up, when that was.
+          at bigint NOT NULL,
+          -- From when its age counts: the end of the job, or an operator's retry.
+          since bigint NOT NULL,
+          tries integer NOT NULL DEFAULT 0 CHECK (tries >= 0),
+          -- Failed tries in a row, which decide the delay before the next.
+          failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
+          worker text COLLATE "C",
+          -- Why the last try failed.
+          trouble text,
+          CONSTRAINT "a running delivery must have a worker" CHECK ((status = 1) = (worker IS NOT NULL))
+        ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+        -- Claim: what is due for a hook; reports: counts.
+        CREATE INDEX delivery_due ON delivery(hook, status, at);
+        -- Rescue: the deliveries of a worker.
+        CREATE INDEX delivery_worker ON delivery(worker) WHERE worker IS NOT NULL;
+        CREATE INDEX delivery_job ON delivery(job_id);
+
+        -- The hooks that a worker can deliver to.
+        CREATE TABLE worker_hook(
+          worker text COLLATE "C" NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
+          hook text COLLATE "C" NOT NULL,
+          PRIMARY KEY (worker, hook)
+        );
+        """
+}
