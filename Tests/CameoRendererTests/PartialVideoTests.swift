@@ -11,7 +11,7 @@ import Testing
 struct PartialVideoTests {
     /// Copies parts of a whole file into one that has holes.
     private final class CopiedParts: VideoParts {
-        private static let partBytes = 16_384
+        private static let partBytes = 65_536
 
         let file: OpenFile
         private let whole: Data

@@ -10,4 +10,9 @@ package enum TestLength {
 
     /// Rounds of a test: few, unless it is to run at its full length.
     package static func rounds(_ few: Int, full: Int) -> Int { isFull ? full : few }
+
+    /// One in so many cases of a table, evenly spread, unless the test is to run at its full length.
+    package static func sample<Case>(_ cases: [Case], one every: Int) -> [Case] {
+        isFull ? cases : stride(from: 0, to: cases.count, by: every).map { cases[$0] }
+    }
 }
