@@ -174,7 +174,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "CameoEngine", "CameoStore", "TestSupport"]
+            dependencies: [
+                "CommandSupport", "CameoEngine", "CameoModel", "CameoStore", "StoreConformance", "TestSupport",
+            ]
         ),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.
         .target(

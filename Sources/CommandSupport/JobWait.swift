@@ -22,14 +22,17 @@ package struct JobWait {
         var watched = WatchedJobs(ids)
         // Read before the first states, so that a change in between is seen twice rather than missed.
         var cursor = try await store.lastChange()
-        try await watched.begin(store.places(of: ids))
+        try await watched.note(store.places(of: ids), of: ids)
         while true {
             progress.show(done: watched.done, of: watched.count, note: watched.note)
             if watched.isOver { return watched.ended }
             let version = try await store.version()
             while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
+                // After a gap, what the feed no longer has may have been the end of any of them.
+                let isComplete = changes[0].cursor == cursor + 1
+                let ids = isComplete ? watched.touched(by: changes) : Array(watched.waiting)
                 cursor = last.cursor
-                watched.note(try await store.places(of: watched.touched(by: changes)))
+                try await watched.note(store.places(of: ids), of: ids, after: changes)
             }
             if watched.isOver { continue }
             while try await store.version() == version {
@@ -47,7 +50,7 @@ package struct JobWait {
 
 /// Jobs that somebody waits for, followed by the change feed: only changed jobs are queried.
 private struct WatchedJobs {
-    private var waiting: Set<Int64>
+    private(set) var waiting: Set<Int64>
     /// The waiting ids by the job that serves them, usually the job itself.
     private var waitingFor: [Int64: [Int64]] = [:]
     private(set) var ended: [JobState: Int] = [:]
@@ -67,20 +70,23 @@ private struct WatchedJobs {
         changes.filter(\.state.isFinal).flatMap { waitingFor[$0.job] ?? [] }.filter(waiting.contains)
     }
 
-    /// Records the first states. A job that no longer exists has ended.
-    mutating func begin(_ places: [Int64: JobPlace]) {
-        waiting.formIntersection(places.keys)
-        note(places)
-    }
-
-    /// Records the states of jobs that changed.
-    mutating func note(_ places: [Int64: JobPlace]) {
+    /// Records the states of jobs that were queried, at first or after changes. A job without a place has ended and was
+    /// removed since: in which state, the changes say.
+    mutating func note(_ places: [Int64: JobPlace], of ids: [Int64], after changes: [JobChange] = []) {
         for (id, place) in places {
             if place.state.isFinal {
-                if waiting.remove(id) != nil { ended[place.state, default: 0] += 1 }
+                end(id, place.state)
             } else {
                 waitingFor[place.job, default: []].append(id)
             }
         }
+        for change in changes where change.state.isFinal {
+            for id in waitingFor[change.job] ?? [] where places[id] == nil { end(id, change.state) }
+        }
+        waiting.subtract(ids.filter { places[$0] == nil })
+    }
+
+    private mutating func end(_ id: Int64, _ state: JobState) {
+        if waiting.remove(id) != nil { ended[state, default: 0] += 1 }
     }
 }

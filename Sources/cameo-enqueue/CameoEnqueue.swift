@@ -218,10 +218,19 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {
-            let job = try await store.jobInPlace(of: id)
+            guard let job = try await Self.kept(id, in: store) else { continue }
             let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? "by request"
             Output.error("cameo-enqueue: job \(job.id) \(job.state.rawValue): \(TerminalText.escaped(reason))")
         }
         throw CommandFailure("\(failed) of \(AmountText.count(ids.count, "job")) made no thumbnails", .failed)
+    }
+
+    /// The job, unless it was removed since it ended.
+    private static func kept(_ id: Int64, in store: any Store) async throws(StoreError) -> Job? {
+        do throws(StoreError) {
+            return try await store.jobInPlace(of: id)
+        } catch .noSuchJob {
+            return nil
+        }
     }
 }

@@ -68,9 +68,10 @@ struct PendingThumbnail: Sendable {
     }
 
     private func fate(on site: Site) async throws(StoreError) -> Fate {
-        // Before the thumbnail: a job that has ended by then has stored it.
+        // Before the thumbnail: a job that has ended by then has stored it. One that does not exist may have been removed
+        // since it ended.
         var hasEnded = false
-        if let job { hasEnded = try await site.store.jobInPlace(of: job).state.isFinal }
+        if let job { hasEnded = try await site.store.places(of: [job])[job]?.state.isFinal ?? true }
         do throws(StoreError) {
             return .made(try await site.store.content(of: .thumbnail(id)))
         } catch .notFound {
