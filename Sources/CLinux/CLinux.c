@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,11 @@ int cameo_open_path_beneath(int directory_fd, const char *path) {
 
 int cameo_open_directory_path(const char *path) {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int cameo_affinity(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard) {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CameoModel
 internal import CameoRenderer
 internal import CommandSupport
 internal import Foundation
@@ -7,7 +8,7 @@ internal import Foundation
 struct RenderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Renderer processes, each rendering one picture at a time. (default: the number of cores)",
+            "Renderer processes, each rendering one picture at a time. (default: the processors that it may use)",
             valueName: "number"
         )
     )
@@ -60,7 +61,7 @@ struct RenderOptions: ParsableArguments {
         try require(recycleResident, atLeast: ByteCount(1 << 20), "--recycle-resident")
     }
 
-    var processes: Int { renderConcurrency ?? ProcessInfo.processInfo.activeProcessorCount }
+    var processes: Int { renderConcurrency ?? Machine.processors }
 
     var framesExecutable: String { frames ?? RendererConfiguration.sibling("cameo-frames") }
 

@@ -140,6 +140,20 @@ extension EndToEnd {
             let refused = try await run("/usr/bin/python3", [script, Self.unit, "/bin/chown", "0", deployment.store])
             #expect(refused.errorText.contains("Operation not permitted"), "the filter was there")
         }
+
+        @Test func aWorkerHasARendererForEachProcessorThatItMayUse() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:AB", "--size", "16x16")
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let allowed = try #require(status.firstMatch(of: #/Cpus_allowed_list:\s*(\d+)/#)?.output.1)
+            let result = try await run(
+                "/usr/bin/taskset",
+                ["-c", String(allowed), try Deployment.executable("cameo-worker"), "--drain"],
+                environment: ["CAMEO_STORE": deployment.store, "CAMEO_LOG_LEVEL": "info"],
+                currentDirectory: deployment.folder.url
+            )
+            #expect(result.exitStatus == 0 && result.errorText.contains("renderers=1 "), "\(result.errorText)")
+        }
     }
 
     /// Whether a system call filter can be loaded by libseccomp.

@@ -27,6 +27,10 @@ int cameo_memfd_seal(int fd);
 int cameo_open_path_beneath(int directory_fd, const char *path);
 int cameo_open_directory_path(const char *path);
 
+/// The number of processors in the affinity of the calling thread (sched_getaffinity(2)), or of those online if the
+/// machine has more than the set's 1024.
+int cameo_affinity(void);
+
 /// Sets both limits of RLIMIT_CPU of another process, in seconds (prlimit(2)).
 int cameo_limit_cpu_seconds(pid_t pid, uint64_t soft, uint64_t hard);
 

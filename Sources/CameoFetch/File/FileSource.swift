@@ -21,7 +21,7 @@ final class FileSource: SourceProvider {
         } else {
             fence = nil
         }
-        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let cores = Machine.processors
         threads = BlockingThreads(count: min(max(cores, 2), 8), name: "cameo-files")
     }
 
