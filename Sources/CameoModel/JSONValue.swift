@@ -80,11 +80,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
-    /// Parses a complete JSON document of at most `limit` bytes.
-    package init(reading text: some Sequence<UInt8>, atMost limit: Int) throws(InvalidRequest) {
+    /// Parses a complete JSON document of at most `limit` bytes; what to do with a longer one, `instead` says.
+    package init(reading text: some Sequence<UInt8>, atMost limit: Int, instead: String = "") throws(InvalidRequest) {
         let text = Array(text)
         guard text.count <= limit else {
-            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)")
+            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)\(instead)")
         }
         do throws(JSONSyntaxError) {
             self = try JSONValue(parsing: text)

@@ -9,6 +9,9 @@ public struct ThumbnailRequest: Hashable, Sendable {
     package static let maximumOverlays = 8
     /// The maximum size of a request's JSON text in bytes; the queue table checks it too.
     package static let maximumBytes = 1_048_576
+    /// What to do with a picture that makes a request too large.
+    package static let largerPicture =
+        "; hand over a large picture as data (cameo-enqueue --data, Client.enqueue(data:), INSERT INTO upload), not as a data: URI"
     /// The maximum size in bytes of a source that is not an inline picture.
     package static let maximumSourceBytes = 8_192
     package static let maximumMetadataBytes = 16_384
@@ -218,7 +221,7 @@ extension ThumbnailRequest {
 
     /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
     public init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
-        try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
+        try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes, instead: Self.largerPicture))
     }
 
     package init(json: JSONValue) throws(InvalidRequest) {

@@ -162,7 +162,7 @@ enum SettingsFile {
 
     /// The variables in the file whose names begin with the prefix.
     private static func variables(at path: String, prefix: String) throws -> [String: String] {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        guard let text = try? String(validating: InputFile.read(path), as: UTF8.self) else {
             throw CommandFailure(
                 "--settings \(path): there is no such file, or it is not readable text",
                 .usage

@@ -57,7 +57,7 @@ package struct SourceArgument: Sendable {
     private static func list(_ separator: ListSeparator) throws(CommandFailure) -> [SourceArgument] {
         let data: Data
         do throws(Errno) {
-            data = try InputFile.standardInput()
+            data = try InputFile.standardInput(atMost: 1 << 30)
         } catch {
             throw CommandFailure("the list on standard input cannot be read: \(error)", .usage)
         }

@@ -10,6 +10,16 @@ extension EndToEnd {
     struct BadInputTests {
         private static let limits = ["--allow-network", "127.0.0.0/8", "--connect-timeout", "2m", "--low-speed", "0"]
 
+        @Test(arguments: [
+            ["cameo-enqueue", "--request"], ["cameo-enqueue", "data:,", "--preset", "p", "--presets"],
+            ["cameo-worker", "--hooks"],
+            ["cameo-worker", "--host-headers"], ["cameo-worker", "--settings"],
+        ])
+        func aFileThatNeverEndsIsRefused(words: [String]) async throws {
+            let result = try await Deployment().command(words[0], words.dropFirst() + ["/dev/zero"])
+            #expect(result.exitStatus == 2 && result.errorText.contains("/dev/zero"), "\(result.errorText)")
+        }
+
         /// Runs one source to its end beside a good picture, and returns its job.
         private func outcome(
             of source: (Deployment) async throws -> String,

@@ -17,8 +17,8 @@ package struct CheckedRequest: Sendable {
         text = request.json.canonicalText
         guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
             let reason =
-                "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes); "
-                + "upload large pictures as data, not as a data: URI"
+                "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes)"
+                + ThumbnailRequest.largerPicture
             throw InvalidRequest(path: "", reason: reason)
         }
         guard let key = job.key else {

@@ -31,6 +31,8 @@ struct EnqueueHandler {
         return try IdempotencyKey(text, of: token)
     }
 
+    private static let request = "a request (whose picture may be the body itself, or a part of a form)"
+
     private func receipt(_ key: IdempotencyKey?) async throws -> EnqueueReceipt {
         let type = MediaTypeField(request.headers[.contentType] ?? "")
         let body = RequestBodyReader(request, patience: site.configuration.bodyPatience)
@@ -38,7 +40,7 @@ struct EnqueueHandler {
         switch type.essence {
         case "application/json":
             try target.query.allow()
-            let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, "a request")
+            let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, Self.request)
             return try await site.store.enqueue(ThumbnailRequest(parsing: text), data: nil, cacheKey: nil, once: key)
         case "multipart/form-data":
             try target.query.allow()
