@@ -30,6 +30,16 @@ struct OpeningTests {
         #expect(expected.description.contains("99"))
     }
 
+    @Test(arguments: [0, -1, Int(Int32.min)])
+    func aVersionThatCameoNeverWritesIsRefusedByName(version: Int) async throws {
+        let fixture = try StoreFixture()
+        try await sql("PRAGMA user_version = \(version)", in: fixture.path)
+        let reason = "its user_version is \(version), which Cameo never writes"
+        let expected = StoreError.cannotOpen(path: fixture.path, reason: reason)
+        #expect(throws: expected) { try SQLiteStore(at: fixture.path) }
+        #expect(throws: expected) { try SQLiteStore(reading: fixture.path) }
+    }
+
     @Test func anotherProgramsDatabaseIsNotAStore() async throws {
         let folder = try TemporaryFolder()
         try await sql("CREATE TABLE mine(a)", in: folder.path)

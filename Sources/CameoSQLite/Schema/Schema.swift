@@ -23,7 +23,8 @@ enum Schema {
 
     /// The version of the file, 0 if it is empty.
     ///
-    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``
+    /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
+    ///   ``StoreError/cannotOpen(path:reason:)``
     static func version(of db: Database, at path: String) throws -> Int {
         // One statement, so that all of it is of one moment: another process may be creating the tables.
         let look = """
@@ -35,6 +36,9 @@ enum Schema {
         if isEmpty && application == 0 { return 0 }
         guard application == applicationID else { throw StoreError.notAStore(path: path) }
         if let refusal = refusal(of: version, at: path) { throw refusal }
+        guard version >= 1 else {
+            throw StoreError.cannotOpen(path: path, reason: "its user_version is \(version), which Cameo never writes")
+        }
         return version
     }
 
