@@ -340,9 +340,9 @@ if Context.environment["CAMEO_WEB"] == "1" {
     for tests in package.targets where tests.name == "EndToEndTests" { tests.dependencies.append("cameo-web") }
 }
 
-// deploy/test builds whole modules without optimisation, as a release build with other flags: in half the time of a
-// debug build, and without the checks that ArgumentParser makes of each command's options at each start of a debug build.
-// What tests may ask of a debug build (KillPoint) is in it.
+// deploy/test makes a release build with other flags: in half the time of a debug build, and without the checks that
+// ArgumentParser makes of each command's options at each start of a debug build. What tests may ask of a debug build
+// (KillPoint) is in it, and what only tests need is not optimised.
 let isForTests = Context.environment["CAMEO_TESTS"] == "1"
 
 // One strictness for every target of ours. Warnings are errors in debug builds and for tests, whoever builds. A release
@@ -364,6 +364,9 @@ for target in package.targets where target.type != .system {
     if warningsAreErrors {
         settings.append(.treatAllWarnings(as: .error, isForTests ? nil : .when(configuration: .debug)))
     }
-    if isForTests { settings.append(.define("DEBUG")) }
+    if isForTests {
+        settings.append(.define("DEBUG"))
+        if target.type == .test || target.path != nil { settings.append(.unsafeFlags(["-Onone"])) }
+    }
     target.swiftSettings = settings
 }

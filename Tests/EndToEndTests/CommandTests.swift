@@ -227,9 +227,8 @@ extension EndToEnd {
             #expect(libraries.exitStatus == 0)
             #expect(libraries.outputText.contains("libsqlite3"))
             #expect(!libraries.outputText.contains("libvips"))
-            // The engine for fleets needs both; tests of the release build are of one without it.
-            let environment = ProcessInfo.processInfo.environment
-            let isForFleets = environment["CAMEO_FLEET"] == "1" && environment["CAMEO_TEST_COMMANDS"] == nil
+            // The engine for fleets needs both.
+            let isForFleets = ProcessInfo.processInfo.environment["CAMEO_FLEET"] == "1"
             #expect(libraries.outputText.contains("libcurl") == isForFleets)
             #expect(libraries.outputText.contains("libpq") == isForFleets)
         }

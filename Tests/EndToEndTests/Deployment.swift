@@ -23,16 +23,8 @@ struct Deployment {
     /// Whether `cameo-web` was built, and is tested: with `CAMEO_WEB=1`.
     static let hasWeb = ProcessInfo.processInfo.environment["CAMEO_WEB"] == "1"
 
-    /// The program that users run, from the folder of the release build in `CAMEO_TEST_COMMANDS`, which starts ten times
-    /// as fast as a debug build; without that variable, or with variables that only debug builds obey, the one in the
-    /// folder of the test program.
-    static func executable(_ name: String, environment: [String: String?] = [:]) throws -> String {
-        if !environment.keys.contains(where: { $0.hasPrefix("CAMEO_TEST_") }),
-            let folder = ProcessInfo.processInfo.environment["CAMEO_TEST_COMMANDS"]
-        {
-            let release = "\(folder)/\(name)"
-            if FileManager.default.isExecutableFile(atPath: release) { return release }
-        }
+    /// The program that users run, which was built beside the tests.
+    static func executable(_ name: String) throws -> String {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
@@ -46,7 +38,7 @@ struct Deployment {
         timeout: Duration = .seconds(300)
     ) async throws -> ProcessResult {
         try await run(
-            try Self.executable(name, environment: environment),
+            try Self.executable(name),
             arguments,
             input: input,
             environment: ["CAMEO_STORE": store].merging(renderer) { $1 }.merging(environment) { $1 },
@@ -85,7 +77,7 @@ struct Deployment {
 
     func startWorker(_ arguments: [String], environment: [String: String?]) throws -> ChildProcess {
         try ChildProcess(
-            try Self.executable("cameo-worker", environment: environment),
+            try Self.executable("cameo-worker"),
             ["--allow-root", pictures] + arguments,
             environment: Self.patience.merging(["CAMEO_STORE": store]) { $1 }.merging(renderer) { $1 }
                 .merging(environment) { $1 },

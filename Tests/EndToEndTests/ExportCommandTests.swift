@@ -31,7 +31,7 @@ extension EndToEnd {
             _ command: String,
             environment: [String: String?] = ["CAMEO_STORE": nil]
         ) async throws -> ProcessResult {
-            let program = try Deployment.executable("cameo-admin", environment: environment)
+            let program = try Deployment.executable("cameo-admin")
             let bin = URL(filePath: program).deletingLastPathComponent().path
             let search = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
             return try await run(
@@ -103,7 +103,7 @@ extension EndToEnd {
             )
             let made = try await shell(deployment, "cameo-admin export '\(deployment.store)' > export")
             #expect(made.exitStatus == 0, "\(made.errorText)")
-            let program = try Deployment.executable("cameo-admin", environment: fleet.variables)
+            let program = try Deployment.executable("cameo-admin")
             for kill in 0..<5 {
                 let importer = try ChildProcess(
                     "/bin/bash",

@@ -63,7 +63,7 @@ struct Fleet {
     /// Starts `cameo-web`, and returns when it has printed its URL. It is to be killed.
     func startWeb(_ arguments: String...) async throws -> (process: ChildProcess, url: String) {
         let process = try ChildProcess(
-            try Deployment.executable("cameo-web", environment: variables),
+            try Deployment.executable("cameo-web"),
             ["--listen", "127.0.0.1:0"] + arguments,
             environment: variables
         )

@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         private func startWorker(_ frames: String = "cameo-frames", _ options: String...) throws -> ChildProcess {
-            let frames = try Deployment.executable(frames, environment: ["CAMEO_TEST_": ""])
+            let frames = try Deployment.executable(frames)
             return try deployment.startWorker(["--frames", frames] + options, environment: [:])
         }
 

@@ -31,7 +31,7 @@ extension EndToEnd {
                 ]
             )
             #expect(made.exitStatus == 0, "\(made.errorText)")
-            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let frames = try Deployment.executable("cameo-frames")
             let receipts = try await deployment.enqueue(
                 "pictures/clip.mp4",
                 "--size",
@@ -86,7 +86,7 @@ extension EndToEnd {
                 "1.2"
             )
             let sheet = try await deployment.enqueue(uri, "--size", "80x60:jpeg", "--storyboard", "2x2")
-            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let frames = try Deployment.executable("cameo-frames")
             let drained = try await deployment.drain(
                 "--frames",
                 frames,
@@ -108,7 +108,7 @@ extension EndToEnd {
         func aStoryboardHasATrackForPlayersAndAPreviewMoves() async throws {
             let deployment = try Deployment()
             try deployment.add(try await deployment.makeVideo("clip.mp4", "-c:v", "libx264"), as: "clip.mp4")
-            let frames = try Deployment.executable("cameo-frames", environment: ["CAMEO_TEST_": ""])
+            let frames = try Deployment.executable("cameo-frames")
             let sheet = ["pictures/clip.mp4", "--size", "80x60:jpeg", "--storyboard", "2x4", "--interval", "1"]
             let board = try #require(try await deployment.enqueue(sheet).first)
             let preview = try #require(

@@ -9,7 +9,7 @@ extension EndToEnd {
     struct WallTests {
         /// A renderer that runs as if the kernel lacked these layers, which only debug builds can simulate.
         private func rendererWithout(_ layers: String, _ deployment: Deployment) throws -> String {
-            let renderer = try Deployment.executable("cameo-renderer", environment: ["CAMEO_TEST_WITHOUT": ""])
+            let renderer = try Deployment.executable("cameo-renderer")
             let script = "#!/bin/sh\nCAMEO_TEST_WITHOUT=\(layers) exec '\(renderer)' \"$@\"\n"
             let path = try deployment.folder.write(Data(script.utf8), to: "lesser-renderer")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
