@@ -35,13 +35,18 @@ package struct LogOptions: ParsableArguments {
     /// The level that was given, or the default; `quiet` is true if a progress bar uses the same terminal.
     package func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
 
-    /// Makes a logger in the chosen format; `label` is the command's name.
+    /// Makes a logger in the chosen format; `label` is the command's name. From then on neither work nor shutdown waits for
+    /// whoever reads the log.
     package func logger(_ level: LiveLevel, label: String) -> Logger {
-        Logger(label: label) { _ in
+        let logger = Logger(label: label) { _ in
             switch logFormat {
             case .text: TextLogHandler(level)
             case .json: JSONLogHandler(level)
             }
         }
+        Output.neverWaitForReaders { lines in
+            logger.warning("log lines were dropped, because nobody read them", metadata: ["lines": "\(lines)"])
+        }
+        return logger
     }
 }

@@ -24,14 +24,32 @@ package enum Output {
     package static func bytes(_ data: Data) {
         guard let failure = write(data, to: STDOUT_FILENO) else { return }
         if failure.code != EPIPE { error("cannot write to standard output: \(failure)") }
+        drain()
         exit(ExitStatus.failed.rawValue)
+    }
+
+    private static let unread = Mutex<UnreadOutput?>(nil)
+
+    /// From now on nothing waits for a reader of standard error. `dropped` says how many texts were lost meanwhile.
+    package static func neverWaitForReaders(dropped: @escaping @Sendable (Int) -> Void) {
+        unread.withLock { unread in
+            if unread == nil { unread = UnreadOutput(to: STDERR_FILENO, dropped: dropped) }
+        }
+    }
+
+    /// Waits for what standard error has yet to get, for a second at most. For the end of the program.
+    package static func drain() { unread.withLock { $0 }?.drain() }
+
+    private static func errorBytes(_ text: String) {
+        let data = Data(text.utf8)
+        if let unread = unread.withLock({ $0 }) { unread.write(data) } else { _ = write(data, to: STDERR_FILENO) }
     }
 
     /// Prints a message to standard error. If it cannot be written (full disk), it is lost and the program goes on. A
     /// status line on the terminal is redrawn below it.
     package static func error(_ text: String) {
         statusLine.withLock { line in
-            _ = write(Data(((line.map { _ in clear } ?? "") + text + "\n" + (line ?? "")).utf8), to: STDERR_FILENO)
+            errorBytes((line.map { _ in clear } ?? "") + text + "\n" + (line ?? ""))
         }
     }
 
@@ -43,14 +61,14 @@ package enum Output {
     package static func drawStatusLine(_ text: String) {
         statusLine.withLock { line in
             line = text
-            _ = write(Data((clear + text).utf8), to: STDERR_FILENO)
+            errorBytes(clear + text)
         }
     }
 
     /// Leaves the status line where it is; later output goes below it.
     package static func endStatusLine() {
         statusLine.withLock { line in
-            if line != nil { _ = write(Data("\n".utf8), to: STDERR_FILENO) }
+            if line != nil { errorBytes("\n") }
             line = nil
         }
     }
