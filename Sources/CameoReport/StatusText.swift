@@ -5,7 +5,7 @@ internal import Foundation
 package struct StatusText {
     /// The most queues, workers and running jobs of a worker that are shown. A status is to fit on a screen; a program reads
     /// the JSON.
-    private static let most = (queues: 8, workers: 6, jobs: 2)
+    private static let most = (queues: 8, workers: 6, jobs: 2, standstills: 2)
     /// The most columns of a reason or source.
     private static let longest = 100
     private static let indent = 10
@@ -113,7 +113,7 @@ package struct StatusText {
     private func workers(_ report: StatusReport) -> [String] {
         guard !report.workers.isEmpty else {
             let line = labelled("workers", "none")
-            return [report.count(.available) > 0 ? style.alarm(line) : line]
+            return [report.count(.available) > 0 ? style.alarm(line) : line] + standstills(report)
         }
         var table = TextTable(.text("WORKER"), .text("HOST"), .number("PID"), .text("VERSION"), .text("JOBS"))
         let workers = report.workers.prefix(Self.most.workers)
@@ -133,7 +133,11 @@ package struct StatusText {
                 result.append(style.faint(cut("  job \(job.id), for \(age): \(source)")))
             }
         }
-        return result + rest(report.workers.count - Self.most.workers, "worker")
+        return result + rest(report.workers.count - Self.most.workers, "worker") + standstills(report)
+    }
+
+    private func standstills(_ report: StatusReport) -> [String] {
+        report.standstills.prefix(Self.most.standstills).map { style.alarm(cut(labelled("", escape($0)))) }
     }
 
     private func failures(_ report: StatusReport) -> [String] {

@@ -18,26 +18,27 @@ package struct BatchWait {
         let started = ContinuousClock.now
         var progress = ProgressBar()
         defer { progress.finish() }
-        var version: Int?
+        var standstill = StandstillWatch()
+        var (version, report): (Int?, BatchReport?)
         while true {
             // Read before the report, so that a commit in between is seen twice rather than missed.
             let current = try await store.version()
-            if current != version {
-                version = current
-                let report = try await store.batch(name)
+            let isNews = current != version
+            if isNews { (version, report) = (current, try await store.batch(name)) }
+            try await standstill.look(at: store)
+            if let report {
                 let discarded = report.count(.discarded)
+                let notes = [discarded > 0 ? "\(discarded) discarded" : "", standstill.reason]
                 progress.show(
                     done: report.finished,
                     of: report.total,
                     left: report.secondsLeft,
-                    note: discarded > 0 ? "\(discarded) discarded" : ""
+                    note: notes.filter { !$0.isEmpty }.joined(separator: ", ")
                 )
                 if report.isFinished { return report }
-                // A large batch is counted less often, to leave the processor to the workers.
-                try await pause(since: started, for: .milliseconds(report.total <= 1_000 ? 20 : 250))
-            } else {
-                try await pause(since: started, for: .milliseconds(20))
             }
+            // A large batch is counted less often, to leave the processor to the workers.
+            try await pause(since: started, for: .milliseconds(isNews && (report?.total ?? 0) > 1_000 ? 250 : 20))
         }
     }
 

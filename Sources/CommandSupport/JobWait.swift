@@ -20,11 +20,12 @@ package struct JobWait {
         var progress = ProgressBar()
         defer { progress.finish() }
         var watched = WatchedJobs(ids)
+        var standstill = StandstillWatch()
         // Read before the first states, so that a change in between is seen twice rather than missed.
         var cursor = try await store.lastChange()
         try await watched.note(store.places(of: ids), of: ids)
         while true {
-            progress.show(done: watched.done, of: watched.count, note: watched.note)
+            watched.show(in: &progress, standstill.reason)
             if watched.isOver { return watched.ended }
             let version = try await store.version()
             while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
@@ -39,6 +40,8 @@ package struct JobWait {
                 if let timeout, started.duration(to: .now) >= timeout {
                     throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
                 }
+                try await standstill.look(at: store)
+                watched.show(in: &progress, standstill.reason)
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -63,7 +66,11 @@ private struct WatchedJobs {
 
     var isOver: Bool { waiting.isEmpty }
     var done: Int { count - waiting.count }
-    var note: String { ended[.discarded].map { "\($0) discarded" } ?? "" }
+
+    func show(in progress: inout ProgressBar, _ standstill: String) {
+        let notes = [ended[.discarded].map { "\($0) discarded" } ?? "", standstill]
+        progress.show(done: done, of: count, note: notes.filter { !$0.isEmpty }.joined(separator: ", "))
+    }
 
     /// The waiting jobs whose state has to be queried after these changes.
     func touched(by changes: [JobChange]) -> [Int64] {

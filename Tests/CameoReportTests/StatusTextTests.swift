@@ -119,6 +119,29 @@ struct StatusTextTests {
         )
     }
 
+    @Test func aStandstillHasItsReasonAndTheCommandThatHelps() {
+        func standstills(_ available: Int, paused: Bool, _ workers: StatusReport.Worker...) -> [String] {
+            let queue = StatusReport.Queue(
+                name: "q",
+                jobs: [.available: available],
+                oldestWaitingSeconds: nil,
+                paused: paused,
+                maxRunning: nil
+            )
+            return report(queues: [queue], workers: workers).standstills
+        }
+        let missing = "no worker runs: start cameo-worker"
+        let paused = "the queue q is paused: cameo-admin resume q"
+        #expect(standstills(0, paused: true) == [])
+        #expect(standstills(1, paused: false) == [missing])
+        #expect(standstills(1, paused: true) == [missing, paused])
+        #expect(
+            standstills(1, paused: false, worker("w1", isAlive: false), worker("w2", stopping: .drain)) == [missing]
+        )
+        #expect(standstills(1, paused: true, worker("w1")) == [paused])
+        #expect(standstills(1, paused: false, worker("w1")) == [])
+    }
+
     @Test func everythingFitsOneScreen() {
         let text = lines(full, columns: 80)
         #expect(
@@ -139,6 +162,7 @@ struct StatusTextTests {
                   job 17, for 90.0 s: https://example.com/a.jpg
                 w2      w2    4321  0.1.0    dead
                 w3      w3    4321  0.1.0    runs 3 of 8 jobs, was asked to finish and end
+                          the queue urgent is paused: cameo-admin resume urgent
                 FAILURE          JOBS  SUCH AS  REASON                 SOURCE
                 source.notFound    30        9  there is no such file  file:///b.jpg
                 store     1 thumbnail; 1 blob, 2.0 KiB

@@ -16,6 +16,30 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
         }
 
+        @Test func whoWaitsLearnsWhyNothingHappensAndWhatHelps() async throws {
+            let waits = try ChildProcess(
+                try Deployment.executable("cameo-enqueue"),
+                ["initials:AB", "--queue", "late", "--batch", "b", "--wait"],
+                environment: ["CAMEO_STORE": deployment.store]
+            )
+            defer { waits.killGroup() }
+            try await waits.hasSaid("cameo-enqueue: no worker runs: start cameo-worker")
+            _ = try await deployment.command("cameo-admin", ["pause", "late"])
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            let batch = try ChildProcess(
+                try Deployment.executable("cameo-status"),
+                ["batch", "b", "--wait"],
+                environment: ["CAMEO_STORE": deployment.store]
+            )
+            defer { batch.killGroup() }
+            for program in [waits, batch] {
+                try await program.hasSaid(": the queue late is paused: cameo-admin resume late")
+            }
+            #expect(try await deployment.command("cameo-admin", ["resume", "late"]).exitStatus == 0)
+            for program in [waits, batch] { #expect(await program.ending == .exited(0)) }
+        }
+
         /// Forty URLs of a host that does not answer precede a file and another host's picture.
         @Test func aSlowHostStopsNobodyElse() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)

@@ -47,10 +47,10 @@ export function showHealth(isGood, text) {
 const isWaiting = ({ available, retryable }) => available + retryable > 0;
 
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
-  if (!workers.some((worker) => worker.isAlive)) return [false, "no worker is alive"];
+  if (!workers.some((worker) => worker.isAlive)) return [false, "no worker is alive: start cameo-worker"];
   if (!workers.some((worker) => worker.isAlive && !worker.stopping)) return [false, "the workers are stopping"];
   const waiting = queues.filter((queue) => isWaiting(queue.jobs));
-  if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused"];
+  if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused: resume the queue"];
   if (discarded > completed) return [false, "most jobs fail"];
   return [true, jobs.running || waiting.length ? "working" : "idle"];
 }
