@@ -145,6 +145,21 @@ struct CommitQueueTests {
         #expect(try logBytes(of: fixture.store) == 0)
     }
 
+    @Test func aLogThatAReaderKeptLongIsEmptiedByUpkeepOnceTheReaderHasGone() async throws {
+        let fixture = try StoreFixture()
+        let reader = try fixture.stranger()
+        try reader.inDatabase { db in
+            try db.beginTransaction(.deferred)
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
+        }
+        for _ in 1...3 { try await lengthenLog(of: fixture.store, by: 9_000_000) }
+        await fixture.store.finish()
+        try reader.inDatabase { db in try db.rollback() }
+        #expect(try logBytes(of: fixture.store) > 20_000_000)
+        _ = try await fixture.prune(.forever)
+        #expect(try logBytes(of: fixture.store) == 0)
+    }
+
     /// Waiting for a reader blocks all writers, so each process must not find out by itself.
     @Test func aReaderThatBlockedOneProcessIsNotWaitedForByTheNext() async throws {
         let fixture = try StoreFixture()

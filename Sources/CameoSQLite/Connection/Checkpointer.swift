@@ -39,6 +39,9 @@ final class Checkpointer: Sendable {
         if !isAwaited { checkpoint(db) }
     }
 
+    /// Whether the log is longer than writers let it become, because a reader was in the way.
+    var isLogLong: Bool { length(of: directory.writeAheadLog) > Self.logLimit }
+
     private var limit: Int {
         BlobFiles.freeBytes(of: directory) < BlobFiles.margin ? Self.logLimitOfFullDisk : Self.logLimit
     }

@@ -235,10 +235,13 @@ package final class SQLiteStore: Store {
         return try value(of: result)
     }
 
-    /// Moves the log into the database now, unless another process is doing so or a reader needs it.
-    func checkpointNow() async throws(StoreError) {
+    /// Moves the log into the database now, unless another process is doing so or a reader needs it; a short log stays as
+    /// it is if that is wanted.
+    func checkpointNow(onlyIfLong: Bool = false) async throws(StoreError) {
         let checkpointer = checkpointer
-        try await writeOutsideTransaction { db in checkpointer.checkpoint(db) }
+        try await writeOutsideTransaction { db in
+            if !onlyIfLong || checkpointer.isLogLong { checkpointer.checkpoint(db) }
+        }
     }
 
     /// Runs a read. Like a commit, it is not cancelled with the calling task, so that no read fails with a store error

@@ -42,6 +42,8 @@ extension SQLiteStore {
         let files = files
         let limit = clock.now().addingTimeInterval(-Self.orphanAge)
         try await files.perform { _ in files.removeUnfinished(olderThan: limit) }
+        // One that a reader kept long stays so after the reader has gone, until much more is written.
+        try await checkpointNow(onlyIfLong: true)
         return steps.total
     }
 
