@@ -11,6 +11,7 @@ package enum CommandMain {
         _ type: (some AsyncParsableCommand).Type,
         environmentPrefix: String? = nil
     ) async -> Never {
+        prepareProcess()
         var variables = EnvironmentOptions()
         var parsed: (any ParsableCommand.Type)?
         do {
@@ -23,21 +24,37 @@ package enum CommandMain {
             } else {
                 try command.run()
             }
-            exit(ExitStatus.done.rawValue)
+            end(ExitStatus.done.rawValue)
         } catch let error as ExitCode {
-            exit(error.rawValue)
+            end(error.rawValue)
         } catch  where type.exitCode(for: error) == .success {
             // Help, version and completion scripts arrive as errors.
             let text = type.fullMessage(for: error)
             Output.line(type.configuration.subcommands.isEmpty ? CompletionScript.withoutSubcommands(text) : text)
-            exit(ExitStatus.done.rawValue)
+            end(ExitStatus.done.rawValue)
         } catch {
             let (lines, status) = explain(error, of: parsed, from: type)
             for (index, line) in lines.enumerated() {
                 Output.error(TerminalText.escaped(index == 0 ? variables.named(in: line) : line))
             }
-            exit(status.rawValue)
+            end(status.rawValue)
         }
+    }
+
+    private static func end(_ status: Int32) -> Never {
+        Output.drain()
+        exit(status)
+    }
+
+    /// Whoever closes a standard file wants nothing of it: it becomes `/dev/null`, so that no other file gets its number.
+    /// The kernel spares a container's first process the signals that it does not handle: there, the usual ones end it
+    /// as they end every other.
+    private static func prepareProcess() {
+        var file: Int32
+        repeat { file = open("/dev/null", O_RDWR) } while (0...STDERR_FILENO).contains(file)
+        if file >= 0 { close(file) }
+        guard getpid() == 1 else { return }
+        for number in [SIGHUP, SIGINT, SIGTERM] { signal(number) { _exit(128 + $0) } }
     }
 
     /// Parses the same arguments again, with the current environment and settings file.

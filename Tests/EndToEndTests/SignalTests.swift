@@ -115,6 +115,80 @@ extension EndToEnd {
         }
 
         /// A result that the disk cannot store is not the job's fault.
+        /// As the first process of a container without an init of its own, where the kernel spares it most signals.
+        @Test(
+            .enabled(if: MountNamespace.isAvailable, "needs unshare(1)"),
+            arguments: [SIGINT, SIGTERM],
+            [
+                ["cameo-enqueue", "initials:AB", "--wait"], ["cameo-status", "--watch"],
+                ["cameo-status", "events", "--follow"],
+            ]
+        )
+        func aContainersFirstProcessEndsAtBothSignals(signal: Int32, words: [String]) async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:CD")
+            let ids = getuid() == 0 ? [] : ["--map-root-user"]
+            let container = try ChildProcess(
+                "/usr/bin/unshare",
+                ids + ["--pid", "--fork", try Deployment.executable(words[0])] + words.dropFirst(),
+                environment: ["CAMEO_STORE": deployment.store]
+            )
+            defer { container.killGroup() }
+            let children = "/proc/\(container.processID)/task/\(container.processID)/children"
+            // It is the program from the moment on in which it has opened the store.
+            let store = URL(filePath: deployment.store).appending(path: "cameo.sqlite").path
+            var first: pid_t = 0
+            try await eventually("it runs") {
+                first =
+                    (try? String(contentsOfFile: children, encoding: .utf8)).flatMap {
+                        pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines))
+                    } ?? 0
+                let folder = "/proc/\(first)/fd"
+                let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+                return files.contains {
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == store
+                }
+            }
+            kill(first, signal)
+            #expect(await container.ending == .exited(128 + signal))
+        }
+
+        /// A supervisor that closes what it does not use.
+        @Test func closedStandardFilesCostNothing() async throws {
+            let deployment = try Deployment()
+            for (name, words) in [
+                ("cameo-enqueue", ["initials:AB"]), ("cameo-worker", ["--drain"]), ("cameo-status", []),
+            ] {
+                let script = "exec \"$0\" \"$@\" <&- >&- 2>&-"
+                let result = try await run(
+                    "/bin/sh",
+                    ["-c", script, try Deployment.executable(name)] + words,
+                    environment: ["CAMEO_STORE": deployment.store]
+                )
+                #expect(result.exitStatus == 0, "\(name)")
+            }
+            #expect(try await deployment.job(1).state == .completed)
+        }
+
+        /// The log is a pipe that is full: nothing waits for it, neither work nor the end.
+        @Test func aLogThatNobodyReadsStopsNothing() async throws {
+            let deployment = try Deployment()
+            let missing = (1...300).map { "\(deployment.pictures)/none\($0).jpg" }
+            _ = try await deployment.enqueue(missing + ["initials:AB", "--max-attempts", "1"])
+            let script = "mkfifo log && exec \"$0\" \"$@\" 3<>log 2>log"
+            let worker = try ChildProcess(
+                "/bin/sh",
+                ["-c", script, try Deployment.executable("cameo-worker"), "--log-level", "trace", "--allow-root", "/"],
+                environment: ["CAMEO_STORE": deployment.store],
+                currentDirectory: deployment.folder.url
+            )
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await $0.status().count(.discarded) == 300 }
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            #expect(try await deployment.job(301).state == .completed)
+        }
+
         @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
         func aStopOnAFullDiskChargesNobody() async throws {
             let deployment = try Deployment()

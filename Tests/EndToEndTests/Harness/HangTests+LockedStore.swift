@@ -47,6 +47,29 @@ extension EndToEnd.HangTests {
         #expect(await worker.ending == .exited(0))
     }
 
+    /// It cannot return its job, and need not: whoever has the store open takes it.
+    @Test func theSecondStopEndsAWorkerOfALockedStore() async throws {
+        let (deployment, store, receipts, worker) = try await startSleeper()
+        defer { worker.killGroup() }
+        let holder = try await startLockHolder(deployment)
+        defer { holder.killGroup() }
+        worker.send(SIGCONT)
+        let presses = Task {
+            while true {
+                worker.send(SIGTERM)
+                try await Task.sleep(for: .milliseconds(400))
+            }
+        }
+        defer { presses.cancel() }
+        #expect(await worker.ending == .exited(128 + SIGTERM))
+        holder.killGroup()
+        let heir = try deployment.startWorker(environment: Self.shortLease)
+        defer { heir.killGroup() }
+        try await deployment.expectCompletedOnce(receipts)
+        try await deployment.expectUncharged(receipts)
+        #expect(try await store.job(receipts[0].jobID).state == .completed)
+    }
+
     @Test func aResultThatWaitsForALockedStoreIsDroppedWhenTheLeaseIsLostMeanwhile() async throws {
         let (deployment, store, receipts, sleeper) = try await startSleeper(
             Self.shortLease.merging(Self.impatience) { $1 }
