@@ -6,7 +6,8 @@ internal import ServiceLifecycle
 internal import UnixSignals
 
 /// The signals of a running worker. SIGTERM and SIGINT let running jobs finish; a second one returns them to the queue, and
-/// ends the worker even if that cannot be written. SIGHUP, which a closing terminal sends too, makes the worker read its settings again.
+/// ends the worker even if that cannot be written. SIGHUP, which a closing terminal sends too, makes the worker read its
+/// settings again.
 struct WorkerSignals {
     let worker: Worker
     let group: ServiceGroup

@@ -114,7 +114,6 @@ extension EndToEnd {
             #expect(named.exitStatus == 0, "\(named.errorText)")
         }
 
-        /// A result that the disk cannot store is not the job's fault.
         /// As the first process of a container without an init of its own, where the kernel spares it most signals.
         @Test(
             .enabled(if: MountNamespace.isAvailable, "needs unshare(1)"),
@@ -189,6 +188,7 @@ extension EndToEnd {
             #expect(try await deployment.job(301).state == .completed)
         }
 
+        /// A result that the disk cannot store is not the job's fault.
         @Test(.enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
         func aStopOnAFullDiskChargesNobody() async throws {
             let deployment = try Deployment()
