@@ -117,8 +117,7 @@ extension Client {
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     @concurrent
     public func check() async throws(CameoError) -> [CheckFinding] {
-        let embedded = try embedded()
-        return try await asking { () throws(StoreError) in try await embedded.check() }
+        try await asking { () throws(StoreError) in try await store.check(report: { _ in }) }
     }
 
     private static func check(queue: String) throws(CameoError) {

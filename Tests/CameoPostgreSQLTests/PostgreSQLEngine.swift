@@ -56,6 +56,10 @@ struct PostgreSQLEngine: StoreEngine {
         _ = try await sql("INSERT INTO arrival SELECT id FROM job", in: store)
     }
 
+    func takeOver(_ store: any Store) async throws {
+        _ = try await sql("UPDATE schema_version SET version = version + 1", in: store)
+    }
+
     func remove(_ job: Int64, in store: any Store) async throws {
         try await open(store).transaction { db in
             let (queue, state) = ("SELECT queue FROM outcome WHERE id = $1", "SELECT state FROM outcome WHERE id = $1")

@@ -62,6 +62,8 @@ struct SQLiteEngine: StoreEngine {
         _ = try await sql("UPDATE sequence SET value = 0 WHERE name = 'accepted'", in: store)
     }
 
+    func takeOver(_ store: any Store) async throws { _ = try await sql("PRAGMA user_version = 99", in: store) }
+
     func remove(_ job: Int64, in store: any Store) async throws { try await open(store).removeJobs([job]) }
 
     func faults(in store: any Store) async throws -> [String] {

@@ -27,6 +27,32 @@ extension ConformanceCase {
             #expect(report.attempts?.map(\.outcome) == [.cancelled])
             #expect(try await fixture.store.status().thumbnails == 0)
         },
+        ConformanceCase("under a newer version what has begun goes on, and its worker's jobs are rescued") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue(2) { $0.hook = "site" }
+            let jobs = try await fixture.claim(2)
+            try await fixture.complete(jobs[0])
+            let delivery = try #require(
+                try await fixture.store.claimDeliveries(["site": 1], for: "w1").first
+            )
+            let source = Fixture.original(Fixture.bytes("a"))
+            try await fixture.store.keep(source, data: Fixture.bytes("a"), budget: nil)
+            try await fixture.engine.takeOver(fixture.store)
+            try await fixture.store.settle(delivery, as: .delivered)
+            #expect(try await fixture.store.freshen(source))
+            fixture.clock.advance(seconds: 61)
+            try await fixture.store.touch(source)
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+            let until = fixture.clock.now.addingTimeInterval(60)
+            let key = SourceKey(uri: "https://example.com/b", scope: nil)
+            try await fixture.store.remember(failure, of: key, until: until, seen: 2, peers: [])
+            try await fixture.store.dropCachedSource(source)
+            try await fixture.keep("b", seen: 3)
+            try await fixture.engine.kill("w1", in: fixture.store)
+            #expect(try await fixture.rescue("w1").workers == ["w1"])
+            #expect(try await fixture.state(of: 2) == .available)
+            await #expect(throws: StoreError.self) { try await fixture.enqueue() }
+        },
         ConformanceCase("a second claim invalidates the first") { fixture in
             let first = try await claimOne(fixture)
             try await fixture.store.release(first.claim)

@@ -30,6 +30,8 @@ package protocol StoreEngine: Sendable {
     func lose(_ job: Int64, in store: any Store) async throws
     /// Enters all jobs as if they were new, as a restore does that brings rows alone.
     func enterAgain(in store: any Store) async throws
+    /// Marks the tables as those of a newer version, whose programs this one must not hinder.
+    func takeOver(_ store: any Store) async throws
     /// Removes an ended job as retention does.
     func remove(_ job: Int64, in store: any Store) async throws
     /// What the engine finds wrong in its rows, such as counts that differ from what they count; empty for a sound

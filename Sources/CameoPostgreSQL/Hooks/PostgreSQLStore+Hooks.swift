@@ -77,7 +77,7 @@ extension PostgreSQLStore {
     }
 
     package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
-        try await commit { db in
+        try await commit(.begun) { db in
             let fence: [(any SQLConvertible & Sendable)?] = [delivery.number, delivery.worker, delivery.attempt]
             let change: (set: String, values: [(any SQLConvertible & Sendable)?]) =
                 switch end {

@@ -29,7 +29,7 @@ extension Database {
             let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
             if try row[5] == true { ledger.limitedQueues.insert(queue) }
             ledger.completed.insert(token)
-            try noteCompletion(of: id, in: queue, key: try row[3], isHooked: try row[4])
+            try enter(End(state: .completed), of: id, in: queue, key: row[3], isHooked: row[4], from: .running)
         }
     }
 
@@ -40,11 +40,7 @@ extension Database {
         guard ledger.completed.remove(claim.token) == nil else { return }
         let task = try takeTask(of: claim)
         ledger.completions.append(Completion(claim: claim, timings: timings()))
-        try noteCompletion(of: task.id, in: task.queue, key: task.key, isHooked: task.isHooked)
-    }
-
-    private func noteCompletion(of id: Int64, in queue: Int64, key: Int64, isHooked: Bool) throws {
-        move(id, in: queue, key: key, from: .running, to: .completed)
-        if isHooked { try Hooks.enter(id, End(state: .completed), self) }
+        let end = End(state: .completed)
+        try enter(end, of: task.id, in: task.queue, key: task.key, isHooked: task.isHooked, from: .running)
     }
 }

@@ -29,10 +29,15 @@ extension Database {
                 supersededBy: end.supersededBy
             )
         )
+        try enter(end, of: task.id, in: task.queue, key: task.key, isHooked: task.isHooked, from: before)
+    }
+
+    /// Enters what every end of a job does: counts, the change feed, and the deliveries to its hooks.
+    func enter(_ end: End, of id: Int64, in queue: Int64, key: Int64, isHooked: Bool, from before: JobState?) throws {
+        move(id, in: queue, key: key, from: before, to: end.state)
         if end.state == .discarded, let failure = end.failure { fail(failure.code, .finalFailures) }
-        move(task, from: before, to: end.state)
         // The job that superseded it has inherited its hooks.
-        if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, self) }
+        if isHooked, end.supersededBy == nil { try Hooks.enter(id, end, self) }
     }
 
     /// Records how the attempt of a running job ended.

@@ -1,6 +1,3 @@
-internal import CameoModel
-internal import CameoStore
-
 extension Schema {
     // DESIGN. The statements of claims and completions are functions, because the server keeps the plans of a function's
     // statements also behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a
@@ -145,10 +142,10 @@ extension Schema {
             clock AS (SELECT coalesce($3, now_ms()) AS now),
             kept AS (
               INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-                attempted_at, finalized_at, number, worker, \(AttemptTimings.columnNames))
-              SELECT id, \(JobState.completed.code), queue, priority, due, attempt, max_attempts, crash_count,
-                attempted_at, now, tries, worker, \(AttemptTimings.columnNames)
-              FROM unnest($2, $4, $5, $6, $7, $8, $9, $10) AS timed(token, \(AttemptTimings.columnNames))
+                attempted_at, finalized_at, number, worker, \(timings))
+              SELECT id, 4, queue, priority, due, attempt, max_attempts, crash_count,
+                attempted_at, now, tries, worker, \(timings)
+              FROM unnest($2, $4, $5, $6, $7, $8, $9, $10) AS timed(token, \(timings))
                 JOIN ended ON ended.token = timed.token CROSS JOIN clock)
             SELECT token, id, queue, key, hooked,
               (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = ended.queue)

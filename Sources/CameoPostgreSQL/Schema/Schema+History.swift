@@ -1,5 +1,3 @@
-internal import CameoModel
-
 extension Schema {
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
@@ -152,15 +150,18 @@ extension Schema {
           output_bytes bigint
         """
 
+    /// The columns of `AttemptTimings` as version 1 named them: what a script says is frozen.
+    static let timings = "wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes"
+
     /// The columns of `attempt` and `earlier_attempt`.
     static let attemptColumns = """
-        job_id, number, worker, started_at, finished_at, outcome, failure, \(AttemptTimings.columnNames)
+        job_id, number, worker, started_at, finished_at, outcome, failure, \(timings)
         """
     /// The same of the attempt in a row of `outcome`, which ended as the job did.
     static let finalAttempt = """
         id, number, worker, attempted_at, finalized_at,
             CASE state WHEN 4 THEN 'completed' WHEN 5 THEN 'discarded' ELSE 'cancelled' END, failure,
-            \(AttemptTimings.columnNames)
+            \(timings)
         """
 
     /// Version 2. What a worker's host cannot do (`HostLack`), and the queues that it takes jobs of; NULL: all.

@@ -1,5 +1,3 @@
-internal import CameoStore
-
 extension Schema {
     // DESIGN. These functions run with the rights of the tables' owner, for roles that have fewer
     // (`deploy/postgresql/roles.sql`, which grants them): only an owner may change the partitions of the history, and a
@@ -68,14 +66,14 @@ extension Schema {
         CREATE FUNCTION known_receipt(of text, digest text) RETURNS TABLE (same boolean, receipt text) LANGUAGE sql
           STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
           SELECT request = digest, CASE WHEN request = digest THEN first_receipt.receipt::text END
-          FROM first_receipt WHERE key = of AND at > now_ms() - \(IdempotencyKey.lifetime) $$;
+          FROM first_receipt WHERE key = of AND at > now_ms() - 86400000 $$;
 
         -- Keeps the receipt of a key that has none.
         CREATE FUNCTION keep_receipt(of text, digest text, given json) RETURNS void LANGUAGE sql
           SECURITY DEFINER SET search_path FROM CURRENT AS $$
           INSERT INTO first_receipt(key, request, receipt, at) VALUES (of, digest, given, now_ms())
           ON CONFLICT (key) DO UPDATE SET request = excluded.request, receipt = excluded.receipt, at = excluded.at
-          WHERE first_receipt.at <= now_ms() - \(IdempotencyKey.lifetime) $$;
+          WHERE first_receipt.at <= now_ms() - 86400000 $$;
 
         REVOKE ALL ON FUNCTION make_partition(text, bigint), empty_partitions(text, bigint), drop_partition(text, bigint),
           known_receipt(text, text), keep_receipt(text, text, json) FROM PUBLIC;

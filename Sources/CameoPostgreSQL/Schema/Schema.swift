@@ -6,7 +6,7 @@ internal import CameoStore
 /// know a field discards its job, so older workers must stop claiming (``WritePhase``).
 enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended.
-    private static let scripts = [
+    static let scripts = [
         [
             functions, producerTables, queueTables, history, changes, pictures, totals, hooks, upkeep, views, claims,
             ownersFunctions,

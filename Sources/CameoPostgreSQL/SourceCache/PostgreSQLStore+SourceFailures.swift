@@ -10,7 +10,7 @@ extension PostgreSQLStore {
         seen: Int64,
         peers: [Peer]
     ) async throws(StoreError) {
-        try await commit { db in
+        try await commit(.begun) { db in
             try db.execute(
                 """
                 INSERT INTO source_failure(uri, scope, failure, since, until, source_seen, peers)

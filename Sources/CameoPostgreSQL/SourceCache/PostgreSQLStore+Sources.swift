@@ -46,13 +46,13 @@ extension PostgreSQLStore {
     package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
         let blob = try await prepare(data, digest: source.blob, mediaType: source.mediaType)
-        return try await commit { db in
+        return try await commit(.begun) { db in
             try db.keep(source, blob, budget: budget)
         }
     }
 
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
-        try await commit { db in
+        try await commit(.begun) { db in
             let place = [source.key.uri, source.key.scopeText, source.variant, source.blob.hex]
             return try db.execute(
                 """
@@ -73,13 +73,13 @@ extension PostgreSQLStore {
             try db.value("SELECT EXISTS (SELECT 1 FROM source WHERE \(condition))", place + [db.now]) ?? false
         }
         guard isDue else { return }
-        try await commit { db in
+        try await commit(.begun) { db in
             _ = try db.execute("UPDATE source SET last_used_at = $4 WHERE \(condition)", place + [db.now])
         }
     }
 
     package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
-        try await commit { db in
+        try await commit(.begun) { db in
             _ = try db.execute(
                 "DELETE FROM source WHERE \(SourceRows.one) AND blob = $4 AND source_seen <= $5",
                 [source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen]

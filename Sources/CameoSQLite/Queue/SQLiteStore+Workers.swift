@@ -92,7 +92,7 @@ extension SQLiteStore {
             at: .worker,
             "a worker died while running this job for the \(ClaimKind.discardAfterCrashes)th time"
         )
-        let report = try await commit { db in
+        let report = try await commit(.begun) { db in
             var report = RescueReport()
             for candidate in candidates {
                 // Before the lock was taken, the worker may have come back to life or been rescued by another process.

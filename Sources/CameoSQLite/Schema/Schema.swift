@@ -14,7 +14,7 @@ enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended. Views come
     /// before tables: if a view is the first entry in SQLite's hash of tables, `PRAGMA integrity_check` mistakes its
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
-    private static let scripts = [
+    static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
         laterFetches, lacks, refusals,
     ]
