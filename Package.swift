@@ -52,9 +52,10 @@ let package = Package(
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
         .target(name: "CameoHTTPCache", dependencies: ["CameoModel"]),
         .target(name: "CameoStore", dependencies: ["CameoModel", "CameoHTTPCache", "CLinux"]),
+        .target(name: "CameoQueue", dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"]),
         .target(
             name: "CameoSQLite",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CSQLiteConfig", grdb]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig", grdb]
         ),
         .target(
             name: "CameoEngine",
@@ -168,8 +169,8 @@ let package = Package(
         .testTarget(
             name: "CameoSQLiteTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "StoreConformance",
-                "TestSupport",
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite",
+                "StoreConformance", "TestSupport",
             ]
         ),
         .testTarget(
@@ -297,7 +298,7 @@ if isForFleets {
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "CameoPostgreSQL",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CLinux", "CPostgreSQL"]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CPostgreSQL"]
         ),
         .target(
             name: "CameoObjectStorage",
@@ -306,8 +307,8 @@ if isForFleets {
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoPostgreSQL", "CameoObjectStorage",
-                "StoreConformance", "TestSupport",
+                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoPostgreSQL",
+                "CameoObjectStorage", "StoreConformance", "TestSupport",
             ]
         ),
         .testTarget(

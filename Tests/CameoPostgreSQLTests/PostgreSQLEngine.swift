@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance
@@ -122,7 +123,7 @@ extension PostgreSQLEngine: ModelEngine {
         }
     }
 
-    func tear(_ change: BulkChange, of job: Int64, at time: Int64, in store: any Store) async throws {
+    func tear(_ change: BulkChange, of job: Int64, in store: any Store) async throws {
         try await open(store).commit { db in
             switch change {
             case .cancel: _ = try PostgreSQLStore.cancel(job, db)

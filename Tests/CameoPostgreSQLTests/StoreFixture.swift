@@ -1,3 +1,4 @@
+import CameoQueue
 import CameoStore
 import StoreConformance
 import TestSupport

@@ -113,7 +113,7 @@ struct BackupTests {
         let copy = try SQLiteStore(at: target, creating: false)
         #expect(try await copy.status().count(.available) == 3_000)
         #expect(try await copy.check().allSatisfy { $0.severity == .ok })
-        #expect(try await copy.read { db in try Int.fetchOne(db, sql: "SELECT max(attempt) FROM task") } == 0)
+        #expect(try await copy.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT max(attempt) FROM task") } == 0)
         #expect(try await fixture.store.status().count(.available) > 3_000)
     }
 

@@ -40,7 +40,7 @@ struct BulkTests {
     func jobsThatLeftTheirStateMeanwhileAreSkipped(interruption: String) async throws {
         let fixture = try StoreFixture()
         try await discard(3, .sourceTimeout, in: fixture)
-        let store = try fixture.store(interruptedBy: interruption)
+        let store = try fixture.store(interruptedBy: interruption, before: 5)
         let progress = try await store.change(filter { _ in }, by: .retry)
         #expect((progress.changed, progress.passed) == (2, 1))
         #expect(try await store.states(of: [1, 3]) == [1: .available, 3: .available])

@@ -20,7 +20,7 @@ struct ChangeTests {
     /// Changes as `job state`, with the names of the states.
     private func changes() async throws -> [String] {
         try await store.read { db in
-            try Row.fetchAll(db, sql: "SELECT job_id, state FROM change ORDER BY seq").map { row in
+            try Row.fetchAll(db.sqlite, sql: "SELECT job_id, state FROM change ORDER BY seq").map { row in
                 "\(row[0] as Int64) \(try JobState(code: row[1]).rawValue)"
             }
         }
@@ -33,9 +33,9 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.commitCounting { db, ledger in
+            try await store.commitCounting { db in
                 let timings = AttemptTimings()
-                _ = try SQLiteStore.settle(claim, as: .completed, failure: nil, timings: timings, now: 1, &ledger, db)
+                _ = try SQLiteStore.settle(claim, as: .completed, failure: nil, timings: timings, db)
                 throw Torn()
             }
         }

@@ -23,7 +23,7 @@ struct ClaimTests {
     func hotQueriesUseTheirIndexes(sql: String) async throws {
         let fixture = try StoreFixture()
         let plan = try await fixture.store.read { db in
-            try String.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", adapter: SuffixRowAdapter(fromIndex: 3))
+            try String.fetchAll(db.sqlite, sql: "EXPLAIN QUERY PLAN \(sql)", adapter: SuffixRowAdapter(fromIndex: 3))
         }
         #expect(plan.contains { $0.contains("INDEX ") })
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
@@ -33,11 +33,11 @@ struct ClaimTests {
     @Test func noRowIsCheckedAgainstAList() async throws {
         let fixture = try StoreFixture()
         let lists = try await fixture.store.read { db in
-            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+            let tables = try String.fetchAll(db.sqlite, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
             #expect(tables.contains("task"))
             return try tables.filter { !$0.hasPrefix("sqlite_") }.filter { table in
                 let program = "EXPLAIN INSERT INTO \(table) DEFAULT VALUES"
-                return try String.fetchAll(db, sql: program, adapter: SuffixRowAdapter(fromIndex: 1))
+                return try String.fetchAll(db.sqlite, sql: program, adapter: SuffixRowAdapter(fromIndex: 1))
                     .contains("OpenEphemeral")
             }
         }

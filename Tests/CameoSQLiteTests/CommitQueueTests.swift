@@ -16,7 +16,7 @@ struct CommitQueueTests {
     private func limitPages(_ store: SQLiteStore, spare: Int) async throws {
         try await store.commit { db in try db.execute(sql: "CREATE TABLE ballast(data BLOB)") }
         try await store.commit { db in
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            let pages = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_count") ?? 0
             try db.execute(sql: "PRAGMA max_page_count = \(pages + spare)")
         }
     }
@@ -42,7 +42,7 @@ struct CommitQueueTests {
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(results == 30)
-        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM queue") } == 30)
+        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM queue") } == 30)
     }
 
     @Test func aGroupThatRunsOutOfSpaceIsRunAgainOneByOne() async throws {
@@ -71,7 +71,7 @@ struct CommitQueueTests {
             if case .failure(let error) = result { error } else { nil }
         }
         #expect(failures == [.full(path: store.directory.path)])
-        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM ballast") } == 19)
+        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM ballast") } == 19)
     }
 
     @Test func aCancelledCallerDoesNotAffectOthers() async throws {
@@ -89,7 +89,7 @@ struct CommitQueueTests {
             }
             try await group.waitForAll()
         }
-        #expect(try await store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM queue") } == 50)
+        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM queue") } == 50)
     }
 
     @Test func everyConnectionIsDurableAndLeavesTheLogAlone() async throws {
@@ -98,9 +98,9 @@ struct CommitQueueTests {
         let store = fixture.store
         let (synchronous, checkpoint, journal) = try await store.commit { db in
             (
-                try Int.fetchOne(db, sql: "PRAGMA synchronous"),
-                try Int.fetchOne(db, sql: "PRAGMA wal_autocheckpoint"),
-                try String.fetchOne(db, sql: "PRAGMA journal_mode")
+                try Int.fetchOne(db.sqlite, sql: "PRAGMA synchronous"),
+                try Int.fetchOne(db.sqlite, sql: "PRAGMA wal_autocheckpoint"),
+                try String.fetchOne(db.sqlite, sql: "PRAGMA journal_mode")
             )
         }
         #expect((synchronous, checkpoint, journal) == (2, 0, "wal"))

@@ -27,7 +27,7 @@ struct DamagedDatabaseTests {
         let store = try SQLiteStore(at: path)
         _ = try await store.enqueue([StoreFixture.request()])
         let page = try await store.read { db in
-            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [tree])
+            try Int.fetchOne(db.sqlite, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [tree])
         }
         store.close()
         return UInt64((try #require(page) - 1) * Connection.pageSize)
@@ -74,7 +74,7 @@ struct DamagedDatabaseTests {
         let store = try SQLiteStore(at: folder.path("store"), creating: false)
         _ = try await store.repair(in: try await store.freeTurn())
         #expect(try await store.check().allSatisfy { $0.severity != .error })
-        #expect(try await store.read { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await store.read { db in try String.fetchOne(db.sqlite, sql: "PRAGMA journal_mode") } == "wal")
         #expect(try await store.claim(limit: 1, for: "w1").count == 1)
     }
 
@@ -82,7 +82,7 @@ struct DamagedDatabaseTests {
         let (folder, store) = try await store(withDamaged: "thumbnail")
         defer { withExtendedLifetime(folder) {} }
         let error = await #expect(throws: StoreError.self) {
-            try await store.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM thumbnail") }
+            try await store.read { db in _ = try Row.fetchAll(db.sqlite, sql: "SELECT * FROM thumbnail") }
         }
         #expect(error?.description.contains(store.directory.path) == true)
         #expect(error?.description.contains(".recover") == true)

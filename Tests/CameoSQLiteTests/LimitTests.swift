@@ -12,7 +12,7 @@ import Testing
 struct LimitTests {
     private func openLanes(_ fixture: StoreFixture) async throws -> Int {
         try await fixture.store.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM lane WHERE head IS NOT NULL AND shut = 0") ?? 0
+            try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM lane WHERE head IS NOT NULL AND shut = 0") ?? 0
         }
     }
 

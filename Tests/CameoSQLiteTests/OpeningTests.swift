@@ -160,7 +160,7 @@ struct OpeningTests {
 
         let store = try SQLiteStore(at: path)
         #expect(try await store.check().filter { $0.subject == "journal" }.map(\.severity) == [.ok])
-        #expect(try await store.read { db in try Schema.isInWALMode(db) })
+        #expect(try await store.read { db in try Schema.isInWALMode(db.sqlite) })
         #expect(try await store.status().count(.available) == 1)
     }
 

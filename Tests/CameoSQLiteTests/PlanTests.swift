@@ -29,7 +29,7 @@ struct PlanTests {
         let statements = Mutex<Set<String>>([])
         let store = try SQLiteStore(reading: fixture.path)
         try await store.read { db in
-            db.trace { event in
+            db.sqlite.trace { event in
                 guard case .statement(let statement) = event, !statement.sql.hasPrefix("EXPLAIN") else { return }
                 _ = statements.withLock { $0.insert(statement.expandedSQL) }
             }
@@ -39,7 +39,7 @@ struct PlanTests {
         #expect(!seen.isEmpty)
         return try await store.read { db in
             try seen.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") }.flatMap { sql in
-                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)").map { $0["detail"] as String }
+                try Row.fetchAll(db.sqlite, sql: "EXPLAIN QUERY PLAN \(sql)").map { $0["detail"] as String }
                     .filter {
                         $0.contains(
                             #/^(SCAN (job|task|outcome|attempt|thumbnail|blob|accepted|change)\b|MATERIALIZE job_status)/#

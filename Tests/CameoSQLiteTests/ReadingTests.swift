@@ -48,7 +48,7 @@ struct ReadingTests {
 
     private func readAt(_ id: ThumbnailID) async throws -> Int64? {
         try await store.read { db in
-            try Int64.fetchOne(db, sql: "SELECT read_at FROM thumbnail WHERE id = ?", arguments: [id.text])
+            try Int64.fetchOne(db.sqlite, sql: "SELECT read_at FROM thumbnail WHERE id = ?", arguments: [id.text])
         }
     }
 
@@ -92,7 +92,7 @@ struct ReadingTests {
     @Test func aPageOfAThousandThumbnailsIsOneTransaction() async throws {
         try await fixture.insertThumbnails(999, like: try await fixture.makeThumbnail())
         fixture.clock.advance(seconds: 3_600)
-        let ids = try await store.read { db in try String.fetchAll(db, sql: "SELECT id FROM thumbnail") }
+        let ids = try await store.read { db in try String.fetchAll(db.sqlite, sql: "SELECT id FROM thumbnail") }
         let counter = CommitCounter()
         try await store.writeOutsideTransaction { db in
             db.add(transactionObserver: counter, extent: .observerLifetime)
@@ -100,7 +100,7 @@ struct ReadingTests {
         for id in ids.compactMap({ ThumbnailID($0) }) { store.noteReading(of: .thumbnail(id)) }
         await store.recordReadings()
         let noted = try await store.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM thumbnail WHERE read_at > 0")
+            try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM thumbnail WHERE read_at > 0")
         }
         #expect((ids.count, noted) == (1_000, 1_000))
         #expect(counter.count == 1)

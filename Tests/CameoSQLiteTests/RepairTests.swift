@@ -72,7 +72,7 @@ struct RepairTests {
         let (fixture, thumbnail) = try await fixture()
         let store = writable ? fixture.store : try SQLiteStore(reading: fixture.path)
         let statements = Mutex<[String]>([])
-        try await store.read { db in db.trace { event in statements.withLock { $0.append("\(event)") } } }
+        try await store.read { db in db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } } }
         _ = try await store.data(of: .thumbnail(thumbnail))
         #expect(statements.withLock { $0.contains { $0.contains("FROM thumbnail") } }, "the trace sees what is read")
         #expect(try await store.check().allSatisfy { $0.severity != .error })

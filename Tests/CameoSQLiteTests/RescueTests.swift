@@ -89,7 +89,7 @@ struct RescueTests {
         let registration = try await fixture.register("w1")
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
         fixture.clock.advance(seconds: 31)
-        let store = try fixture.store(interruptedBy: "UPDATE worker SET lease_until = lease_until + 30000")
+        let store = try fixture.store(interruptedBy: "UPDATE worker SET lease_until = lease_until + 30000", before: 2)
         #expect(try await store.rescueExpired(except: "me").workers == [])
         #expect(try await store.job(1).state == .running)
         try await fixture.store.deregister(registration)

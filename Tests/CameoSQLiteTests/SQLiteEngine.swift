@@ -40,7 +40,7 @@ struct SQLiteEngine: StoreEngine {
     }
 
     static func sql(_ statements: String, at path: String) async throws -> String {
-        let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: Data(statements.utf8))
+        let result = try await run("sqlite3", ["-bail", "-cmd", ".timeout 10000", "\(path)/cameo.sqlite"], input: Data(statements.utf8))
         guard result.exitStatus == 0 else { throw StoreError.failed(result.errorText) }
         return result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -90,14 +90,13 @@ extension SQLiteEngine: ModelEngine {
         }
     }
 
-    func tear(_ change: BulkChange, of job: Int64, at time: Int64, in store: any Store) async throws {
+    func tear(_ change: BulkChange, of job: Int64, in store: any Store) async throws {
         try await open(store).commit { db in
-            var ledger = Ledger(now: time)
             switch change {
-            case .cancel: _ = try SQLiteStore.cancel(job, now: time, &ledger, db)
-            case .retry: _ = try SQLiteStore.retry(job, now: time, &ledger, db)
+            case .cancel: _ = try SQLiteStore.cancel(job, db)
+            case .retry: _ = try SQLiteStore.retry(job, db)
             }
-            try ledger.post(db)
+            try db.flush()
             throw Torn()
         }
     }

@@ -7,18 +7,18 @@ import Synchronization
 import Testing
 
 extension StoreFixture {
-    /// The same store, but another process runs a statement when the clock is first read. An operation that reads and
-    /// then changes rows in a transaction reads the clock in between.
-    func store(interruptedBy statement: String) throws -> SQLiteStore {
+    /// The same store, but another process runs a statement before a given transaction of it, where 1 is the first: each
+    /// reads the clock before it begins.
+    func store(interruptedBy statement: String, before transaction: Int) throws -> SQLiteStore {
         let (clock, database) = (clock.storeClock, "\(path)/cameo.sqlite")
-        let isOver = Mutex(false)
+        let transactions = Mutex(0)
         let interrupting = StoreClock(
             now: {
-                let isFirst = isOver.withLock { over in
-                    defer { over = true }
-                    return !over
+                let isIt = transactions.withLock { count in
+                    count += 1
+                    return count == transaction
                 }
-                if isFirst {
+                if isIt {
                     #expect(throws: Never.self) {
                         try DatabaseQueue(path: database).write { db in try db.execute(sql: statement) }
                     }

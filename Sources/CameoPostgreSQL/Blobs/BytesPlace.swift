@@ -1,3 +1,4 @@
+internal import CameoQueue
 package import CameoStore
 
 /// The place outside of the database where a store keeps the bytes of large blobs. The database remembers it, so that

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -9,14 +10,6 @@ internal import Foundation
 // A process that stores the same bytes at the same time renews the age of the row first and references it later: only
 // blobs whose row is over an hour old are removed. Rows stay locked until the bytes outside of the database are removed
 // too, so that a new put waits, and puts the bytes again.
-
-/// What a collection removed.
-struct CollectedBlobs: Hashable, Sendable {
-    let count: Int
-    let bytes: Int
-    /// The number of blobs examined; fewer than the limit means that none are left for now.
-    let candidates: Int
-}
 
 extension PostgreSQLStore {
     /// Removes blobs that have been unreferenced since a time.

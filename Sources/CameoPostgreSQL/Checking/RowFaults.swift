@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 /// Selects rows that disagree with one another, which no transaction of Cameo leaves.

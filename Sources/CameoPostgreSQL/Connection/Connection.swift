@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -26,11 +27,11 @@ final class Connection {
     /// A statement with its parameters.
     struct Statement: Sendable {
         let sql: String
-        let values: [(any SQLConvertible)?]
+        let values: [(any SQLBindable)?]
         /// Whether its plan may be kept.
         let isPrepared: Bool
 
-        init(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) {
+        init(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool = false) {
             self.sql = sql
             self.values = values
             isPrepared = prepared
@@ -39,7 +40,7 @@ final class Connection {
         /// - Throws: ``StoreError/refused(reason:)`` for a text that would be cut at its NUL.
         fileprivate func check() throws {
             let hasNUL = values.contains { value in
-                switch value?.parameter {
+                switch value.map({ SQLParameter($0.sqlValue) }) {
                 case .text(let text): text.utf8.contains(0)
                 case .utf8(let text): text.contains(0)
                 case .bytes, nil: false
@@ -87,7 +88,7 @@ final class Connection {
 
     /// Runs one statement.
     @discardableResult
-    func run(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) throws -> QueryResult {
+    func run(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool = false) throws -> QueryResult {
         guard let result = try run([Statement(sql, values, prepared: prepared)]).first else { throw lost() }
         return result
     }
@@ -150,7 +151,7 @@ final class Connection {
     // MARK: - Protocol
 
     private func send(_ statement: Statement) throws -> PreparedStatements.Use {
-        let values = statement.values.map { $0?.parameter }
+        let values = statement.values.map { value in value.map { SQLParameter($0.sqlValue) } }
         let buffers = values.map { $0?.buffer }
         defer { for buffer in buffers { buffer?.deallocate() } }
         let types: [Oid] = values.map { if case .bytes? = $0 { Self.byteaType } else { 0 } }

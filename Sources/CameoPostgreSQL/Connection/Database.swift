@@ -1,8 +1,10 @@
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
-final class Database {
+final class Database: QueueTransaction {
+    static let dialect = Dialect.postgreSQL
     /// The time of the transaction in milliseconds since 1970: the server's, or that of the clock that the store was
     /// given.
     let now: Int64
@@ -40,33 +42,22 @@ final class Database {
         return look
     }
 
-    /// Runs a statement; its parameters are `$1`, `$2`, ….
-    func query(_ sql: String, _ values: [(any SQLConvertible)?] = [], prepared: Bool = false) throws -> [Row] {
+    /// Runs a statement; its parameters are `$1`, `$2`, …, or `?1`, `?2`, … of a rule of the queue.
+    func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [Row] { try run(sql, values).rows }
+
+    func query(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool) throws -> [Row] {
         try connection.run(sql, values, prepared: prepared).rows
     }
 
-    /// Runs a statement that returns at most one row of interest.
-    func row(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> Row? {
-        try query(sql, values).first
-    }
-
-    /// Runs a statement that returns one column, and reads it as a list.
-    func column<Value: SQLConvertible>(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> [Value] {
-        try query(sql, values).map { try $0[0] }
-    }
-
-    /// Runs a statement that returns one column, and reads its first value; nil if there is no row or it is NULL.
-    func value<Value: SQLConvertible>(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> Value? {
-        try row(sql, values)?[0]
-    }
-
-    /// Runs a statement for its effect.
-    ///
-    /// - Returns: the number of rows that it inserted, updated or deleted.
     @discardableResult
-    func execute(_ sql: String, _ values: [(any SQLConvertible)?] = []) throws -> Int {
-        try connection.run(sql, values).count
+    func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int { try run(sql, values).count }
+
+    private func run(_ sql: String, _ values: [(any SQLBindable)?]) throws -> QueryResult {
+        let isOfARule = sql.utf8.contains(UInt8(ascii: "?"))
+        return try connection.run(isOfARule ? sql.replacing("?", with: "$") : sql, values)
     }
+
+    func hasArrivals() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false }
 
     /// Runs statements for their effects in one round trip.
     ///

@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import CameoQueue
 internal import CameoStore
 
 /// An error of a statement or connection. Decisions go by its SQLSTATE

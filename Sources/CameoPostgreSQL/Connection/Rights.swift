@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 /// What the role that opened a store may do. Most programs use the tables' owner; `deploy/postgresql/roles.sql` makes
 /// roles with fewer rights.
 struct Rights: Sendable {

@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -20,12 +21,25 @@ final class QueryResult {
     /// The command tag, such as `COMMIT`.
     var command: String { String(cString: PQcmdStatus(result)) }
 
-    fileprivate func read<Value: SQLConvertible>(_ row: CInt, _ column: Int) throws -> Value? {
+    fileprivate func place(of column: String) throws -> Int {
+        let place = PQfnumber(result, column)
+        guard place >= 0 else { throw StoreError.failed("a statement has no column \"\(column)\"") }
+        return Int(place)
+    }
+
+    /// Reads the text form of a column; nil if it is NULL.
+    ///
+    /// - Parameter value: nil if the text is malformed.
+    fileprivate func read<Value>(
+        _ row: CInt,
+        _ column: Int,
+        _ value: (_ text: UnsafePointer<CChar>, _ count: Int) -> Value?
+    ) throws -> Value? {
         guard column < PQnfields(result) else { throw StoreError.failed("a statement has no column \(column)") }
         guard PQgetisnull(result, row, CInt(column)) == 0, let text = PQgetvalue(result, row, CInt(column)) else {
             return nil
         }
-        guard let value = Value.read(text, count: Int(PQgetlength(result, row, CInt(column)))) else {
+        guard let value = value(text, Int(PQgetlength(result, row, CInt(column)))) else {
             let name = PQfname(result, CInt(column)).map { String(cString: $0) } ?? "\(column)"
             throw StoreError.failed("column \"\(name)\" is not of type \(Value.self)")
         }
@@ -33,22 +47,64 @@ final class QueryResult {
     }
 }
 
-/// A row of a result. It may outlive its transaction.
-struct Row {
+struct Row: QueueRow {
     fileprivate let result: QueryResult
     fileprivate let index: CInt
 
-    /// A column that is not NULL.
-    subscript<Value: SQLConvertible>(column: Int) -> Value {
-        get throws {
-            guard let value: Value = try result.read(index, column) else {
-                throw StoreError.failed("column \(column) of a statement is NULL")
-            }
-            return value
+    func place(of column: String) throws -> Int { try result.place(of: column) }
+
+    /// Reads digits in place: most columns are numbers.
+    func integer(_ column: Int) throws -> Int64? {
+        try result.read(index, column) { text, count in
+            var end: UnsafeMutablePointer<CChar>?
+            errno = 0
+            let number = strtoll(text, &end, 10)
+            return count > 0 && end.map { UnsafePointer($0) } == text + count && errno == 0 ? Int64(number) : nil
         }
     }
 
-    subscript<Value: SQLConvertible>(column: Int) -> Value? {
-        get throws { try result.read(index, column) }
+    func real(_ column: Int) throws -> Double? {
+        try result.read(index, column) { text, _ in Double(String(cString: text)) }
+    }
+
+    func truth(_ column: Int) throws -> Bool? {
+        try result.read(index, column) { text, _ in
+            switch UInt8(bitPattern: text[0]) {
+            case UInt8(ascii: "t"): true
+            case UInt8(ascii: "f"): false
+            default: nil
+            }
+        }
+    }
+
+    func text(_ column: Int) throws -> String? {
+        try result.read(index, column) { text, _ in String(validatingCString: text) }
+    }
+
+    /// Reads the hexadecimal form of `bytea` ("\x…").
+    func bytes(_ column: Int) throws -> Data? {
+        try result.read(index, column) { text, count in
+            guard count >= 2, count % 2 == 0, text[0] == 0x5C, text[1] == 0x78 else { return nil }
+            var data = Data(count: (count - 2) / 2)
+            let isRead = data.withUnsafeMutableBytes { bytes in
+                for index in bytes.indices {
+                    guard let high = Self.digit(text[2 + 2 * index]), let low = Self.digit(text[3 + 2 * index]) else {
+                        return false
+                    }
+                    bytes[index] = high << 4 | low
+                }
+                return true
+            }
+            return isRead ? data : nil
+        }
+    }
+
+    private static func digit(_ character: CChar) -> UInt8? {
+        let byte = UInt8(bitPattern: character)
+        switch byte {
+        case 0x30...0x39: return byte - 0x30
+        case 0x61...0x66: return byte - 0x57
+        default: return nil
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
@@ -189,7 +190,7 @@ extension RecordKind {
     /// Inserts one record.
     fileprivate func insertion(of record: StoreRecord) throws -> Connection.Statement {
         var names = fields.map(\.name)
-        var values: [(any SQLConvertible)?] = try zip(fields, record.values).map { field, value in
+        var values: [(any SQLBindable)?] = try zip(fields, record.values).map { field, value in
             try value.parameter(of: field)
         }
         if self == .blob {
@@ -240,7 +241,7 @@ extension RecordKind {
 }
 
 extension StoreValue {
-    func parameter(of field: RecordField) throws -> (any SQLConvertible)? {
+    func parameter(of field: RecordField) throws -> (any SQLBindable)? {
         switch (self, field.kind) {
         case (.null, _): nil
         case (.integer(let number), .truth): number == 1

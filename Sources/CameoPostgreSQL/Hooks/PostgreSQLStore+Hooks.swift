@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
@@ -78,8 +79,8 @@ extension PostgreSQLStore {
 
     package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
         try await commit(.begun) { db in
-            let fence: [(any SQLConvertible & Sendable)?] = [delivery.number, delivery.worker, delivery.attempt]
-            let change: (set: String, values: [(any SQLConvertible & Sendable)?]) =
+            let fence: [(any SQLBindable)?] = [delivery.number, delivery.worker, delivery.attempt]
+            let change: (set: String, values: [(any SQLBindable)?]) =
                 switch end {
                 case .delivered: ("status = 2, at = $4, trouble = NULL", [db.now])
                 case .retry(let time, let trouble):
@@ -100,7 +101,7 @@ extension PostgreSQLStore {
     }
 
     package func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int {
-        let condition: (sql: String, values: [(any SQLConvertible & Sendable)?]) =
+        let condition: (sql: String, values: [(any SQLBindable)?]) =
             switch choice {
             case .all: ("true", [])
             case .hook(let hook): ("hook = $2", [hook])

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 /// What is known of an accepted job, locked until the end of the transaction.

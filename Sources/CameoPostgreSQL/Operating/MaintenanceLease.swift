@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. The maintenance lock is a row with a lease, because a lock of a session does not survive a pooler in transaction

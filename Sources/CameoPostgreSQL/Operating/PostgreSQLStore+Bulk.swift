@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 
 // DESIGN. Changing thousands of jobs in one transaction would hold up every worker's settlements meanwhile. Therefore a

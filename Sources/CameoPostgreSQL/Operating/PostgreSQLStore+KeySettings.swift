@@ -1,3 +1,4 @@
+internal import CameoQueue
 package import CameoStore
 
 extension PostgreSQLStore {

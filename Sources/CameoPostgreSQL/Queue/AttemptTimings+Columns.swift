@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 extension AttemptTimings {
@@ -6,7 +7,7 @@ extension AttemptTimings {
     static let columnNames = "wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes"
 
     /// The values of ``columnNames``, each a list with one for each attempt.
-    static func columns(_ timings: [AttemptTimings?]) -> [(any SQLConvertible)?] {
+    static func columns(_ timings: [AttemptTimings?]) -> [(any SQLBindable)?] {
         func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
         return [
             list(\.waitMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds), list(\.renderMilliseconds),

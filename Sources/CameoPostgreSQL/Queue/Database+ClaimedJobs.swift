@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. Few of the jobs that are claimed have failed before or come with their picture. What these have is read by

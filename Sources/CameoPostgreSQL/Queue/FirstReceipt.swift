@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -50,23 +51,6 @@ struct FirstReceipt: Sendable {
               SET request = excluded.request, receipt = excluded.receipt, at = excluded.at
             """,
             [key.text, request, String(decoding: try WireFormat.encode(receipt), as: UTF8.self), db.now]
-        )
-    }
-
-    static func hasExpired(_ db: Database) throws -> Bool {
-        try db.value(
-            "SELECT EXISTS (SELECT 1 FROM first_receipt WHERE at <= $1)",
-            [db.now - IdempotencyKey.lifetime]
-        ) ?? false
-    }
-
-    /// Removes expired keys, the oldest first. Returns their number.
-    static func prune(atMost limit: Int, _ db: Database) throws -> Int {
-        try db.execute(
-            """
-            DELETE FROM first_receipt WHERE key IN (SELECT key FROM first_receipt WHERE at <= $1 ORDER BY at LIMIT $2)
-            """,
-            [db.now - IdempotencyKey.lifetime, limit]
         )
     }
 }

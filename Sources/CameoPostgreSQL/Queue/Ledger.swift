@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the

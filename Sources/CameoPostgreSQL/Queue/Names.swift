@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 /// Names that rows reference by number. Who looks one up to insert such a row keeps it from being removed.

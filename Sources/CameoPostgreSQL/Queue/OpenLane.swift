@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 /// A lane that a claim may take jobs from.
 struct OpenLane {
     let lane: Int64

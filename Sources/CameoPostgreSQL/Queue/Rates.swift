@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. The state of a rate is in the row of its queue or key, so it applies across workers and survives their

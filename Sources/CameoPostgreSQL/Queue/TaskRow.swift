@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 /// The queue's row of an unfinished job.
@@ -94,7 +95,7 @@ struct TaskRow: Sendable {
     static func find(_ id: Int64, _ db: Database) throws -> TaskRow? { try all("WHERE id = $1", [id], db).first }
 
     /// Selects tasks by the rest of a SELECT statement, and locks them in a commit.
-    static func all(_ rest: String, _ values: [(any SQLConvertible)?], _ db: Database) throws -> [TaskRow] {
+    static func all(_ rest: String, _ values: [(any SQLBindable)?], _ db: Database) throws -> [TaskRow] {
         try db.query("SELECT \(columns) FROM task \(rest)\(db.isWriting ? " FOR UPDATE OF task" : "")", values)
             .map(TaskRow.init)
     }

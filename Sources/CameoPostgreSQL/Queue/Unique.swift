@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 // DESIGN. The feed is in commit order, names every change once, and its numbers have no gaps: a reader that sees one knows

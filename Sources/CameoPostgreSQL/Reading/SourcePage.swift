@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 
 /// Some sources with their thumbnails, in the order of their UTF-8.

@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CameoStore
 
 /// The tables, their versions, and the migrations between versions.

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -37,7 +38,7 @@ extension CachedSource {
     }
 
     /// The values of the columns that a 304 may change, in the order of the statements that write them.
-    var headValues: [(any SQLConvertible)?] {
+    var headValues: [(any SQLBindable)?] {
         get throws {
             [
                 finalURL, head.status, String(decoding: try JSONEncoder().encode(head.fields), as: UTF8.self),

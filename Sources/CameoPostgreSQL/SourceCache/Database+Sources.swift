@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -7,8 +8,8 @@ extension Database {
     /// Keeps an answer in place of an older one, and removes a failure remembered under its key.
     func keep(_ source: CachedSource, _ blob: PreparedBlob, budget: Int?) throws -> KeptSource {
         try blob.insert(self)
-        let key: [(any SQLConvertible)?] = [source.key.uri, source.key.scopeText, source.variant]
-        let own: [(any SQLConvertible)?] = [blob.digest.hex, blob.size, source.isPinned, try source.peers.stored]
+        let key: [(any SQLBindable)?] = [source.key.uri, source.key.scopeText, source.variant]
+        let own: [(any SQLBindable)?] = [blob.digest.hex, blob.size, source.isPinned, try source.peers.stored]
         let count = try execute(
             """
             INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,

@@ -1,5 +1,6 @@
 package import CameoHTTPCache
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 
@@ -76,8 +77,4 @@ extension PostgreSQLStore {
     /// A URI's name in the tables: it may be too long for an index.
     static func partialName(of uri: String) -> String { SHA256.digest(of: Data(uri.utf8)).hex }
 
-    /// Removes the beginnings that were kept before a time.
-    static func removePartials(keptBefore time: Int64, _ db: Database) throws {
-        try db.execute("DELETE FROM partial WHERE at < $1", [time])
-    }
 }

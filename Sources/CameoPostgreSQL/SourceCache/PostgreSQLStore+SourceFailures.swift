@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 
@@ -24,7 +25,7 @@ extension PostgreSQLStore {
                 [key.uri, key.scopeText, try failure.stored, db.now, until.milliseconds, seen, try peers.stored]
             )
             // Each addition removes a few expired failures.
-            _ = try Self.removeFailures(endedBy: db.now, atMost: Self.evictionStep, db)
+            _ = try db.removeFailures(atMost: Self.evictionStep)
         }
     }
 
@@ -42,18 +43,5 @@ extension PostgreSQLStore {
                 peers: [Peer].from(stored: row[3])
             )
         }
-    }
-
-    /// Removes the failures that expired first, unless another transaction is removing them.
-    ///
-    /// - Returns: the number of rows removed.
-    static func removeFailures(endedBy now: Int64, atMost limit: Int, _ db: Database) throws -> Int {
-        try db.execute(
-            """
-            DELETE FROM source_failure WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM source_failure WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """,
-            [now, limit]
-        )
     }
 }

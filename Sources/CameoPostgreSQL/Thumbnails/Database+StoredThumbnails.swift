@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
@@ -44,12 +45,12 @@ extension Database {
         jobID: Int64
     ) throws -> Connection.Statement {
         let (encoded, source) = (thumbnail.encoded, thumbnail.encoded.source ?? provenance.picture)
-        let own: [(any SQLConvertible)?] = [
+        let own: [(any SQLBindable)?] = [
             thumbnail.id.text, blob.digest.hex, encoded.width, encoded.height, encoded.format.rawValue,
             provenance.source, thumbnail.rendition.json.canonicalText, provenance.sourceDigest.hex,
             thumbnail.overlayDigest?.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now,
         ]
-        let facts: [(any SQLConvertible)?] = [
+        let facts: [(any SQLBindable)?] = [
             encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
             encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
             source.hasAlpha, source.isAnimated, provenance.isTruncated,

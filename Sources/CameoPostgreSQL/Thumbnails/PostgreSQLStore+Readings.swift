@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import Synchronization

@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
@@ -70,7 +71,7 @@ extension Database {
 }
 
 extension Revalidation {
-    fileprivate func values(for thumbnails: [ThumbnailID]) -> [(any SQLConvertible)?] {
+    fileprivate func values(for thumbnails: [ThumbnailID]) -> [(any SQLBindable)?] {
         [
             SQLArray(thumbnails.map(\.text)), SQLArray(overlayDigests.map { $0?.hex }), sourceDigest.hex,
             rendererVersion,

@@ -181,26 +181,26 @@ struct PreparedBlob: Sendable {
     let data: Data?
     let mediaType: String?
 
-    func insert(in db: Database, at now: Int64) throws {
+    func insert(in db: SQLiteTransaction) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT(digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
                 """
         )
-        try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
+        try statement.execute(arguments: [digest.hex, size, data, mediaType, db.now])
     }
 
     /// Gives the bytes an unreferenced row, so that collection finds them. An existing row is left unchanged.
-    func leave(in db: Database, at now: Int64) throws {
+    func leave(in db: SQLiteTransaction) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT(digest) DO NOTHING
                 """
         )
-        try statement.execute(arguments: [digest.hex, size, data, mediaType, now])
-        try SQLiteStore.noteOrphan(digest, at: now, db)
+        try statement.execute(arguments: [digest.hex, size, data, mediaType, db.now])
+        try SQLiteStore.noteOrphan(digest, db)
     }
 }
 

@@ -9,9 +9,8 @@ extension SQLiteStore {
         let digest = SHA256.digest(of: data)
         guard writes != nil else { throw .readOnly(path: directory.path) }
         let blob = try await files.prepare(data, digest: digest, mediaType: mediaType)
-        let now = nowMilliseconds
         try await commit { db in
-            try blob.insert(in: db, at: now)
+            try blob.insert(in: db)
             // A pinned blob needs no reference. An earlier upload of the same bytes may have given no media type.
             let describe = try db.cachedStatement(
                 sql: "UPDATE blob SET pinned = 1, media_type = coalesce(media_type, ?) WHERE digest = ?"

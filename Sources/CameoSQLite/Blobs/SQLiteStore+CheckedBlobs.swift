@@ -14,7 +14,7 @@ extension SQLiteStore {
             let after = last
             let page = try await read { db in
                 try Row.fetchAll(
-                    db,
+                    db.sqlite,
                     sql: "SELECT digest, size FROM blob WHERE digest > ? ORDER BY digest LIMIT ?",
                     arguments: [after, Self.blobsInAPage]
                 )
@@ -69,7 +69,7 @@ extension SQLiteStore {
         guard !folder.digests.isEmpty else { return [] }
         let named = try await read { db in
             try String.fetchSet(
-                db,
+                db.sqlite,
                 sql: "SELECT digest FROM blob WHERE digest >= ? AND digest < ? || 'g' AND data IS NULL",
                 arguments: [folder.prefix, folder.prefix]
             )

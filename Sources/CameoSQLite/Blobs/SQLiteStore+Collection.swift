@@ -1,6 +1,7 @@
 internal import CameoModel
-package import CameoStore
-package import Foundation
+internal import CameoQueue
+internal import CameoStore
+internal import Foundation
 internal import GRDB
 
 // DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
@@ -17,13 +18,6 @@ internal import GRDB
 // the meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which
 // are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
 
-package struct CollectedBlobs: Hashable, Sendable {
-    package let count: Int
-    package let bytes: Int
-    /// The number of blobs examined; fewer than the limit means that none are left for now.
-    package let candidates: Int
-}
-
 extension SQLiteStore {
     /// Removes blobs that have been unreferenced since a time.
     ///
@@ -32,7 +26,7 @@ extension SQLiteStore {
     ///   - limit: the maximum number of blobs to examine.
     /// - Returns: what was removed.
     /// - Throws: ``StoreError``; then nothing was removed.
-    package func collectBlobs(
+    func collectBlobs(
         unreferencedSince time: Date,
         atMost limit: Int
     ) async throws(StoreError) -> CollectedBlobs {
@@ -55,7 +49,7 @@ extension SQLiteStore {
     func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let hexes = try String.fetchAll(
-                db,
+                db.sqlite,
                 sql: "SELECT digest FROM orphan WHERE since <= ?",
                 arguments: [time.milliseconds]
             )
@@ -70,9 +64,9 @@ extension SQLiteStore {
     }
 
     /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.
-    static func noteOrphan(_ digest: BlobDigest, at now: Int64, _ db: Database) throws {
+    static func noteOrphan(_ digest: BlobDigest, _ db: SQLiteTransaction) throws {
         let note = try db.cachedStatement(sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING")
-        try note.execute(arguments: [digest.hex, now])
+        try note.execute(arguments: [digest.hex, db.now])
     }
 
     private static func collect(
@@ -80,7 +74,7 @@ extension SQLiteStore {
         atMost limit: Int,
         _ files: BlobFiles,
         _ moved: MovedFiles,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> CollectedBlobs {
         // The blobs that an unaccepted row needs are not known yet.
         guard try !hasArrivals(db) else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
@@ -112,7 +106,7 @@ extension SQLiteStore {
     }
 
     /// The row of an unreferenced blob; nil for a blob that is referenced, pinned or gone.
-    private static func unreferenced(_ digest: BlobDigest, _ db: Database) throws -> Row? {
+    private static func unreferenced(_ digest: BlobDigest, _ db: SQLiteTransaction) throws -> Row? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob

@@ -9,7 +9,7 @@ internal import Synchronization
 // operations, runs them in one BEGIN IMMEDIATE, and reports their results after COMMIT. While it syncs, the next group
 // accumulates: the busier the store, the larger the groups. If an operation fails, its group is rolled back and run
 // again with each operation in its own savepoint; errors are rare, and two extra statements per operation are not
-// cheap. Operations record their changes of counters in one ledger, which is posted before the commit, and before an
+// cheap. Operations record their changes of counters in one ledger, which is written before the commit, and before an
 // operation that may read the counters.
 //
 // Two pitfalls, both observed: A savepoint does not protect its neighbours from an error that rolls back the whole
@@ -33,7 +33,7 @@ final class CommitQueue: Sendable {
     private struct Operation: Sendable {
         let phase: WritePhase
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
-        let run: @Sendable (Database, inout Ledger) throws -> @Sendable () -> Void
+        let run: @Sendable (SQLiteTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
     }
 
@@ -49,11 +49,13 @@ final class CommitQueue: Sendable {
     private let line: WaitingLine
     private let checkpointer: Checkpointer
     private let path: String
+    private let clock: StoreClock
     private let others = OtherWriters()
 
     /// Errors name `path`, the store's folder.
-    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String) {
+    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String, clock: StoreClock) {
         self.database = database
+        self.clock = clock
         self.line = line
         self.path = path
         self.checkpointer = checkpointer
@@ -65,14 +67,14 @@ final class CommitQueue: Sendable {
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
-        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit(
                 Operation(
                     phase: phase,
-                    run: { db, ledger in
-                        let value = try body(db, &ledger)
+                    run: { db in
+                        let value = try body(db)
                         return { continuation.resume(returning: value) }
                     },
                     fail: { continuation.resume(throwing: $0) }
@@ -151,16 +153,17 @@ final class CommitQueue: Sendable {
 
     /// Commits and reports all results, or throws and reports none.
     private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
+        let now = clock.now().milliseconds
         // Cached statements: GRDB's own calls parse the SQL each time.
         try line.acquire { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
-            var ledger = Ledger(now: 0)
+            let transaction = SQLiteTransaction(db, now: now)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
-                return try inSavepoints ? runInSavepoint(operation, &ledger, db) : operation.run(db, &ledger)
+                return try inSavepoints ? runInSavepoint(operation, transaction) : operation.run(transaction)
             }
-            try ledger.post(db)
+            try transaction.flush()
             try db.cachedStatement(sql: "COMMIT").execute()
             for answer in answers { answer() }
         } catch {
@@ -174,20 +177,12 @@ final class CommitQueue: Sendable {
     /// - Throws: only an error that concerns the whole transaction.
     private func runInSavepoint(
         _ operation: Operation,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> @Sendable () -> Void {
-        let before = ledger
         do {
-            var answer: @Sendable () -> Void = {}
-            try db.inSavepoint {
-                answer = try operation.run(db, &ledger)
-                return .commit
-            }
-            return answer
+            return try db.inSavepoint { try operation.run(db) }
         } catch {
-            guard db.isInsideTransaction, !Self.concernsTransaction(error) else { throw error }
-            ledger = before
+            guard db.sqlite.isInsideTransaction, !Self.concernsTransaction(error) else { throw error }
             return { operation.fail(error) }
         }
     }

@@ -98,7 +98,7 @@ package final class SQLiteStore: Store {
         inode = Self.inode(of: directory.database)
         writes = writer.flatMap { writer in
             line.map {
-                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path)
+                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path, clock: clock)
             }
         }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
@@ -196,10 +196,10 @@ package final class SQLiteStore: Store {
 
     func commit<Value: Sendable>(
         _ phase: WritePhase = .new,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(phase) { db, ledger in
-            try ledger.post(db)
+        try await submit(phase) { db in
+            try db.flush()
             return try body(db)
         }
     }
@@ -207,14 +207,14 @@ package final class SQLiteStore: Store {
     /// Commits a write that ends work in progress. The body must not read counters: those of the whole group are
     /// written once.
     func commitCounting<Value: Sendable>(
-        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(.begun, body)
     }
 
     private func submit<Value: Sendable>(
         _ phase: WritePhase,
-        _ body: @escaping @Sendable (Database, inout Ledger) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let writes else { throw .readOnly(path: directory.path) }
         do {
@@ -247,14 +247,14 @@ package final class SQLiteStore: Store {
     /// Runs a read. Like a commit, it is not cancelled with the calling task, so that no read fails with a store error
     /// then.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await read(by: reader, body)
     }
 
     /// Runs a read that may take long on its own connection and thread, so that it does not block other reads.
     func readApart<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let connection: DatabaseQueue
         do {
@@ -267,11 +267,12 @@ package final class SQLiteStore: Store {
 
     private func read<Value: Sendable>(
         by reader: DatabaseQueue,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
+        let now = nowMilliseconds
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             reader.asyncRead { database in
-                continuation.resume(returning: Result { try body(try database.get()) })
+                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), now: now)) })
             }
         }
         return try value(of: result)

@@ -108,7 +108,7 @@ extension SQLiteStore: ExportableStore {
         }
     }
 
-    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: Database) throws -> [StoreRecord] {
+    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: SQLiteTransaction) throws -> [StoreRecord] {
         let fields = kind.fields
         let key = last.map { $0.values.prefix(kind.keyLength).map(\.stored) } ?? []
         let statement = try db.cachedStatement(sql: kind.selection(isFirst: last == nil))
@@ -123,7 +123,7 @@ extension SQLiteStore: ExportableStore {
     }
 
     /// - Throws: ``StoreError/damagedBlob(digest:)``
-    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: Database) throws -> Data {
+    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data {
         let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
         let inline = try Data?.fetchOne(find, arguments: [digest.hex]) ?? nil
         let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest))
@@ -136,15 +136,15 @@ extension SQLiteStore: ExportableStore {
     package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {
         let (directory, now) = (directory, nowMilliseconds)
         return try await commit { db in
-            let live = try String.fetchAll(db, sql: "SELECT id FROM worker ORDER BY id")
+            let live = try String.fetchAll(db.sqlite, sql: "SELECT id FROM worker ORDER BY id")
                 .filter { id in try WorkerRegistration.isAlive(id, in: directory) }
             guard live.isEmpty else {
                 throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.workers(live))
             }
             let find = "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = ?)"
-            if try Bool.fetchOne(db, sql: find, arguments: [ImportRefusal.epoch(mark)]) == true { return true }
+            if try Bool.fetchOne(db.sqlite, sql: find, arguments: [ImportRefusal.epoch(mark)]) == true { return true }
             let isEmpty = try RecordKind.ofANewStore.allSatisfy { kind in
-                try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kind.rawValue))") ?? false
+                try Bool.fetchOne(db.sqlite, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kind.rawValue))") ?? false
             }
             guard isEmpty || isAddition else {
                 throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.records)
@@ -185,11 +185,11 @@ extension SQLiteStore: ExportableStore {
     }
 
     /// Runs a body without triggers that refuse what only an import may insert.
-    private static func without(triggers: [String], _ db: Database, _ body: () throws -> Void) throws {
+    private static func without(triggers: [String], _ db: SQLiteTransaction, _ body: () throws -> Void) throws {
         let find = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?"
         var texts: [String] = []
         for name in triggers {
-            guard let text = try String.fetchOne(db, sql: find, arguments: [name]) else { continue }
+            guard let text = try String.fetchOne(db.sqlite, sql: find, arguments: [name]) else { continue }
             texts.append(text)
             try db.execute(sql: "DROP TRIGGER \(name)")
         }
@@ -198,7 +198,7 @@ extension SQLiteStore: ExportableStore {
     }
 
     /// Raises the highest numbers issued.
-    private static func raise(_ numbers: [StoreRecord], _ db: Database) throws {
+    private static func raise(_ numbers: [StoreRecord], _ db: SQLiteTransaction) throws {
         for record in numbers {
             guard case .text(let name) = record.values[0], case .integer(let value) = record.values[1] else {
                 throw StoreError.refused(reason: "a number has no name or no value")
@@ -216,7 +216,7 @@ extension SQLiteStore: ExportableStore {
                 )
             }
             let find = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-            let known = try Int64.fetchOne(db, sql: find, arguments: [name]) ?? 0
+            let known = try Int64.fetchOne(db.sqlite, sql: find, arguments: [name]) ?? 0
             guard value > known else { continue }
             try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
             try db.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, value])

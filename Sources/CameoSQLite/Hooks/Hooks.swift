@@ -5,7 +5,7 @@ internal import GRDB
 /// The rows of hooks that change together with their jobs.
 enum Hooks {
     /// Records the hook that a job's request names, if any, and that of its queue.
-    static func note(_ hook: String?, ofQueue queue: Int64, for job: Int64, _ db: Database) throws {
+    static func note(_ hook: String?, ofQueue queue: Int64, for job: Int64, _ db: SQLiteTransaction) throws {
         let note = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO job_hook(job_id, hook, named_by)
@@ -17,7 +17,7 @@ enum Hooks {
     }
 
     /// Records the hook of a request that has joined a job.
-    static func note(_ hook: String, for job: Int64, _ db: Database) throws {
+    static func note(_ hook: String, for job: Int64, _ db: SQLiteTransaction) throws {
         let note = try db.cachedStatement(
             sql: "INSERT OR IGNORE INTO job_hook(job_id, hook, named_by) VALUES (?1, ?2, ?1)"
         )
@@ -25,7 +25,7 @@ enum Hooks {
     }
 
     /// Adds the hooks of a superseded job to those of the job that supersedes it.
-    static func inherit(from superseded: Int64, by job: Int64, _ db: Database) throws {
+    static func inherit(from superseded: Int64, by job: Int64, _ db: SQLiteTransaction) throws {
         let inherit = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO job_hook(job_id, hook, named_by)
@@ -36,7 +36,7 @@ enum Hooks {
     }
 
     /// Enters a delivery of a job's end for each of its hooks, or for one of them.
-    static func enter(_ job: Int64, only hook: String? = nil, _ end: End, now: Int64, _ db: Database) throws {
+    static func enter(_ job: Int64, only hook: String? = nil, _ end: End, _ db: SQLiteTransaction) throws {
         let enter = try db.cachedStatement(
             sql: """
                 INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
@@ -44,11 +44,11 @@ enum Hooks {
                 WHERE job_id = ?1 AND (?5 IS NULL OR hook = ?5)
                 """
         )
-        try enter.execute(arguments: [job, end.state.code, now, try end.failure?.stored, hook])
+        try enter.execute(arguments: [job, end.state.code, db.now, try end.failure?.stored, hook])
     }
 
     /// Makes a worker's claimed deliveries wait again.
-    static func release(claimsOf worker: String, _ db: Database) throws {
+    static func release(claimsOf worker: String, _ db: SQLiteTransaction) throws {
         let release = try db.cachedStatement(
             sql: """
                 UPDATE delivery INDEXED BY delivery_worker SET status = 0, worker = NULL
@@ -57,12 +57,6 @@ enum Hooks {
         )
         try release.execute(arguments: [worker])
     }
-
-    /// The condition for jobs that have ended and whose deliveries have all been made or given up.
-    static let isSettled = """
-        NOT EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_job WHERE job_id = outcome.id AND status < 2)
-          AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = outcome.id)
-        """
 
     // MARK: - Check and repair
 
@@ -79,13 +73,13 @@ enum Hooks {
         """
 
     /// - Returns: the number of rows corrected.
-    static func repair(now: Int64, _ db: Database) throws -> Int {
+    static func repair(_ db: SQLiteTransaction) throws -> Int {
         try [
             "UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(withoutWorker))",
             "UPDATE task SET hooked = 1 - hooked WHERE id IN (\(wronglyMarked))",
             """
             INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
-            SELECT DISTINCT outcome.id, hook, state, finalized_at, failure, \(now), \(now)
+            SELECT DISTINCT outcome.id, hook, state, finalized_at, failure, \(db.now), \(db.now)
             FROM job_hook JOIN outcome ON outcome.id = job_id
             WHERE superseded_by IS NULL AND NOT EXISTS (
               SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
@@ -98,9 +92,9 @@ enum Hooks {
 }
 
 extension SQLiteStore {
-    static func hooks(_ db: Database) throws -> CheckFinding {
-        let deliveries = try Int64.fetchAll(db, sql: Hooks.withoutWorker)
-        let jobs = try Int64.fetchAll(db, sql: Hooks.wronglyMarked) + Int64.fetchAll(db, sql: Hooks.untold)
+    static func hooks(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let deliveries = try Int64.fetchAll(db.sqlite, sql: Hooks.withoutWorker)
+        let jobs = try Int64.fetchAll(db.sqlite, sql: Hooks.wronglyMarked) + Int64.fetchAll(db.sqlite, sql: Hooks.untold)
         return CheckFinding(
             "hooks",
             deliveries.map { "delivery \($0) runs for an unknown worker" }

@@ -31,7 +31,7 @@ extension SQLiteStore {
         guard !due.isEmpty else { return [] }
         return try await commit { db in
             try due.sorted { $0.key < $1.key }.flatMap { hook, limit in
-                try Self.claim(hook, limit, for: worker, now: now, db)
+                try Self.claim(hook, limit, for: worker, db)
             }
         }
     }
@@ -40,8 +40,7 @@ extension SQLiteStore {
         _ hook: String,
         _ limit: Int,
         for worker: String,
-        now: Int64,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [ClaimedDelivery] {
         let find = try db.cachedStatement(
             sql: """
@@ -52,7 +51,7 @@ extension SQLiteStore {
         let claim = try db.cachedStatement(
             sql: "UPDATE delivery SET status = 1, worker = ?, tries = tries + 1 WHERE seq = ?"
         )
-        return try Row.fetchAll(find, arguments: [hook, now, limit]).map { row in
+        return try Row.fetchAll(find, arguments: [hook, db.now, limit]).map { row in
             try claim.execute(arguments: [worker, row[0] as Int64])
             return ClaimedDelivery(
                 number: row[0],

@@ -9,14 +9,13 @@ enum Attempts {
     /// Releases those jobs without counting their attempts.
     ///
     /// - Returns: the number of jobs.
-    static func reconcile(now: Int64, _ db: Database) throws -> Int {
-        var ledger = Ledger(now: now)
+    static func reconcile(_ db: SQLiteTransaction) throws -> Int {
         let tasks = try TaskRow.all("WHERE id IN (\(withoutWorker)) ORDER BY id", [], db)
         for task in tasks {
-            guard try SQLiteStore.close(task, as: .interrupted, now: now, &ledger, db) else { continue }
-            _ = try SQLiteStore.giveBack(task, deaths: 0, now: now, &ledger, db)
+            guard try SQLiteStore.close(task, as: .interrupted, db) else { continue }
+            _ = try SQLiteStore.giveBack(task, deaths: 0, db)
         }
-        try ledger.post(db)
+        try db.flush()
         return tasks.count
     }
 }

@@ -19,9 +19,9 @@ struct FirstReceipt: Sendable {
     }
 
     /// What the key already stands for: a receipt, or an objection if it was for another request; nil if it is new.
-    func known(now: Int64, _ db: Database) throws -> Result<EnqueueReceipt, InvalidRequest>? {
+    func known(_ db: SQLiteTransaction) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let look = try db.cachedStatement(sql: "SELECT request, receipt FROM first_receipt WHERE key = ? AND at > ?")
-        guard let row = try Row.fetchOne(look, arguments: [key.text, now - IdempotencyKey.lifetime]) else { return nil }
+        guard let row = try Row.fetchOne(look, arguments: [key.text, db.now - IdempotencyKey.lifetime]) else { return nil }
         guard row[0] == request else {
             return .failure(
                 InvalidRequest(path: "Idempotency-Key", reason: "was used for another request within the last day")
@@ -30,30 +30,11 @@ struct FirstReceipt: Sendable {
         return .success(try WireFormat.decode(EnqueueReceipt.self, from: Data((row[1] as String).utf8)))
     }
 
-    func note(_ receipt: EnqueueReceipt, now: Int64, _ db: Database) throws {
+    func note(_ receipt: EnqueueReceipt, _ db: SQLiteTransaction) throws {
         let text = String(decoding: try WireFormat.encode(receipt), as: UTF8.self)
         let note = try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO first_receipt(key, request, receipt, at) VALUES (?, ?, ?, ?)"
         )
-        try note.execute(arguments: [key.text, request, text, now])
-    }
-
-    static func hasExpired(now: Int64, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: "SELECT EXISTS (SELECT 1 FROM first_receipt WHERE at <= ?)",
-            arguments: [now - IdempotencyKey.lifetime]
-        ) ?? false
-    }
-
-    /// Removes expired keys, the oldest first. Returns their number.
-    static func prune(now: Int64, atMost limit: Int, _ db: Database) throws -> Int {
-        let remove = try db.cachedStatement(
-            sql: """
-                DELETE FROM first_receipt WHERE key IN (SELECT key FROM first_receipt WHERE at <= ? ORDER BY at LIMIT ?)
-                """
-        )
-        try remove.execute(arguments: [now - IdempotencyKey.lifetime, limit])
-        return db.changesCount
+        try note.execute(arguments: [key.text, request, text, db.now])
     }
 }

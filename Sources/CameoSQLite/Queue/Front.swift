@@ -32,7 +32,7 @@ struct Front {
     static func openQueues(
         among wanted: [String]?,
         background: BackgroundJobs,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [OpenQueue] {
         let open = """
             head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(background == .excluded ? " AND background = 0" : "")
@@ -64,7 +64,7 @@ struct Front {
     }
 
     /// Finds the next lane; nil if there is nothing to claim. Corrects heads that are too low.
-    static func find(among wanted: [String]?, background: BackgroundJobs, _ db: Database) throws -> Front? {
+    static func find(among wanted: [String]?, background: BackgroundJobs, _ db: SQLiteTransaction) throws -> Front? {
         while true {
             let queues = try openQueues(among: wanted, background: background, db)
             guard let queue = queues.first else { return nil }
@@ -96,31 +96,31 @@ struct Front {
     }
 
     /// The number of jobs that the limits and rates of queue and key allow.
-    func room(now: Int64, _ db: Database) throws -> Int {
-        let ofQueue = hasRate ? min(queueRoom, try Rates.free(.queue, queue, now: now, db)) : queueRoom
+    func room(_ db: SQLiteTransaction) throws -> Int {
+        let ofQueue = hasRate ? min(queueRoom, try Rates.free(.queue, queue, db)) : queueRoom
         guard key != 0 else { return ofQueue }
         let look = try db.cachedStatement(sql: "SELECT max_running - running FROM key WHERE id = ?")
-        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try Rates.free(.key, key, now: now, db))
+        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try Rates.free(.key, key, db))
         return max(0, min(ofQueue, ofKey))
     }
 
     /// Updates the heads after jobs were claimed. If nothing else is open, the order does not depend on them, and they
     /// are not written before the lane is empty.
-    func settle(taken: Int, of limit: Int, _ db: Database) throws {
+    func settle(taken: Int, of limit: Int, _ db: SQLiteTransaction) throws {
         if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue, db) }
     }
 
     /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty
     /// bucket or another program changed a count.
-    func close(now: Int64, _ db: Database) throws {
-        try Rates.spend(0, queue: queue, key: key, now: now, db)
+    func close(_ db: SQLiteTransaction) throws {
+        try Rates.spend(0, queue: queue, key: key, db)
         try Queues.decide(queue, db)
         if key != 0 { try Keys.decide(key, db) }
         try Lanes.settleHead(ofQueue: queue, db)
     }
 
     /// The first jobs of the lane, up to the bound.
-    func tasks(atMost limit: Int, _ db: Database) throws -> [TaskRow] {
+    func tasks(atMost limit: Int, _ db: SQLiteTransaction) throws -> [TaskRow] {
         try TaskRow.all(
             """
             INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?

@@ -5,7 +5,7 @@ internal import GRDB
 /// rank.
 enum Lanes {
     /// Finds or creates a lane.
-    static func id(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {
+    static func id(queue: Int64, key: Int64, _ db: SQLiteTransaction) throws -> Int64 {
         let find = try db.cachedStatement(sql: "SELECT id FROM lane WHERE queue = ? AND key = ?")
         if let id = try Int64.fetchOne(find, arguments: [queue, key]) { return id }
         let insert = try db.cachedStatement(
@@ -19,7 +19,7 @@ enum Lanes {
     }
 
     /// Lowers a lane's head to the rank of a job that has entered it.
-    static func lower(_ lane: Int64, of queue: Int64, to rank: Int64, _ db: Database) throws {
+    static func lower(_ lane: Int64, of queue: Int64, to rank: Int64, _ db: SQLiteTransaction) throws {
         let update = try db.cachedStatement(
             sql: "UPDATE lane SET head = ?1 WHERE id = ?2 AND (head IS NULL OR head > ?1)"
         )
@@ -27,7 +27,7 @@ enum Lanes {
         if db.changesCount == 1 { try lower(queue: queue, to: rank, db) }
     }
 
-    static func lower(queue: Int64, to rank: Int64, _ db: Database) throws {
+    static func lower(queue: Int64, to rank: Int64, _ db: SQLiteTransaction) throws {
         let update = try db.cachedStatement(
             sql: "UPDATE queue SET head = ?1 WHERE id = ?2 AND (head IS NULL OR head > ?1)"
         )
@@ -35,7 +35,7 @@ enum Lanes {
     }
 
     /// Recomputes the heads of a lane and its queue.
-    static func settleHeads(of lane: Int64, in queue: Int64, _ db: Database) throws {
+    static func settleHeads(of lane: Int64, in queue: Int64, _ db: SQLiteTransaction) throws {
         let settle = try db.cachedStatement(
             sql: """
                 UPDATE lane SET head = (
@@ -47,7 +47,7 @@ enum Lanes {
         try settleHead(ofQueue: queue, db)
     }
 
-    static func settleHead(ofQueue queue: Int64, _ db: Database) throws {
+    static func settleHead(ofQueue queue: Int64, _ db: SQLiteTransaction) throws {
         let settle = try db.cachedStatement(
             sql: """
                 UPDATE queue SET head = (
@@ -59,7 +59,7 @@ enum Lanes {
     }
 
     /// Opens or closes the lanes of a key.
-    static func set(shut: Bool, key: Int64, _ db: Database) throws {
+    static func set(shut: Bool, key: Int64, _ db: SQLiteTransaction) throws {
         let set = try db.cachedStatement(
             sql: """
                 UPDATE lane INDEXED BY lane_key SET shut = ?1 WHERE key = ?2 AND key <> 0 AND shut <> ?1

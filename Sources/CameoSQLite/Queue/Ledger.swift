@@ -2,15 +2,15 @@ internal import CameoModel
 internal import CameoStore
 internal import GRDB
 
-// DESIGN. Four kinds of number change in the same transaction as a job's state: the jobs of each queue by state, with
-// how many ever ended; failures by code; the running jobs of each key; and the lowest rank of each lane. A ledger
-// accumulates the changes of one operation, so that a thousand jobs cost one update of their queue, and `post` writes
-// them. Within the operation, read these numbers only after posting.
+// DESIGN. What follows from a job's change of state is recorded here and written by `flush`, at the latest before COMMIT:
+// the change feed; the jobs of each queue by state, with how many ever ended; failures by code; the running jobs of each
+// key; and the lowest rank of each lane. So a thousand jobs cost one update of their queue. Whoever reads these numbers
+// within the transaction flushes before.
 struct Ledger {
-    private struct Counts {
+    struct Counts {
         /// The changes, indexed by `JobState.code`.
         var changes = [Int](repeating: 0, count: 7)
-        /// How many jobs ended, in the order of ``SQLiteStore/ends``.
+        /// How many jobs ended, in the order of ``JobState/ends``.
         var ends = [0, 0, 0]
 
         mutating func enter(_ state: JobState) {
@@ -19,103 +19,112 @@ struct Ledger {
         }
     }
 
-    private struct Head {
+    struct Change {
+        let job: Int64
+        let state: JobState
+    }
+
+    struct Head {
         let queue: Int64
         var rank: Int64
     }
 
-    var now: Int64
-    private var queues: [Int64: Counts] = [:]
-    private var keys: [Int64: Int] = [:]
-    private var heads: [Int64: Head] = [:]
-    private var failures = StoreCounters()
-    /// Ids already looked up. Rolling back a savepoint also restores the ledger, so they stay valid.
-    private var queueIDs: [String: Int64] = [:]
-    private var hookedQueues: Set<Int64> = []
-    private var laneIDs: [Place: Int64] = [:]
-
-    private struct Place: Hashable {
+    struct Place: Hashable {
         let queue, key: Int64
     }
 
-    init(now: Int64) {
-        self.now = now
-    }
+    var changes: [Change] = []
+    var queues: [Int64: Counts] = [:]
+    /// The changes of running jobs by key.
+    var keys: [Int64: Int] = [:]
+    /// The lowest rank that became available in each lane.
+    var heads: [Int64: Head] = [:]
+    var counters = StoreCounters()
 
-    /// Records a job's change of state, where nil means that it has no row, and writes it to the change feed.
-    mutating func move(_ task: TaskRow, from: JobState?, to: JobState?, _ db: Database) throws {
-        if let to { try note(task.id, to, db) }
-        if let from { queues[task.queue, default: Counts()].changes[from.code] -= 1 }
-        if let to { queues[task.queue, default: Counts()].enter(to) }
+    // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
+    var queueIDs: [String: Int64] = [:]
+    var hookedQueues: Set<Int64> = []
+    var laneIDs: [Place: Int64] = [:]
+}
+
+extension SQLiteTransaction {
+    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed.
+    func move(_ task: TaskRow, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[task.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+        if let to {
+            ledger.changes.append(Ledger.Change(job: task.id, state: to))
+            ledger.queues[task.queue, default: Ledger.Counts()].enter(to)
+        }
         if task.key != 0, (from == .running) != (to == .running) {
-            keys[task.key, default: 0] += to == .running ? 1 : -1
+            ledger.keys[task.key, default: 0] += to == .running ? 1 : -1
         }
         if to == .available { raise(task) }
     }
 
     /// Records an outcome that had no task before.
-    mutating func end(_ id: Int64, in queue: Int64, as state: JobState, _ db: Database) throws {
-        try note(id, state, db)
-        queues[queue, default: Counts()].enter(state)
+    func end(_ id: Int64, in queue: Int64, as state: JobState) {
+        ledger.changes.append(Ledger.Change(job: id, state: state))
+        ledger.queues[queue, default: Ledger.Counts()].enter(state)
     }
 
     /// Records the failure of an attempt or a request.
-    mutating func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
-        failures.add(1, to: family, code.rawValue)
+    func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+        ledger.counters.add(1, to: family, code.rawValue)
     }
 
     /// Subtracts an outcome whose row is removed.
-    mutating func forget(_ state: JobState, in queue: Int64) {
-        queues[queue, default: Counts()].changes[state.code] -= 1
+    func forget(_ state: JobState, in queue: Int64) {
+        ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
     }
 
     /// Records an available task, which may now be the first of its lane.
-    mutating func raise(_ task: TaskRow) {
+    func raise(_ task: TaskRow) {
         guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
-        if heads[task.lane].map({ task.rank < $0.rank }) ?? true {
-            heads[task.lane] = Head(queue: task.queue, rank: task.rank)
+        if ledger.heads[task.lane].map({ task.rank < $0.rank }) ?? true {
+            ledger.heads[task.lane] = Ledger.Head(queue: task.queue, rank: task.rank)
         }
     }
 
     /// Finds or creates a queue.
-    mutating func queue(_ name: String, _ db: Database) throws -> Int64 {
-        if let id = queueIDs[name] { return id }
-        let find = try db.cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
-        let row = try Row.fetchOne(find, arguments: [name])
-        let id = try row?[0] as Int64? ?? Names.queue(name, db)
-        if row?[1] as Bool? == true { hookedQueues.insert(id) }
-        queueIDs[name] = id
+    func queue(_ name: String) throws -> Int64 {
+        if let id = ledger.queueIDs[name] { return id }
+        let find = try cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
+        let row = try GRDB.Row.fetchOne(find, arguments: [name])
+        let id = try row?[0] as Int64? ?? Names.queue(name, self)
+        if row?[1] as Bool? == true { ledger.hookedQueues.insert(id) }
+        ledger.queueIDs[name] = id
         return id
     }
 
     /// Whether a queue that was looked up names a hook.
-    func isHooked(queue: Int64) -> Bool { hookedQueues.contains(queue) }
+    func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
 
     /// Finds or creates a lane.
-    mutating func lane(queue: Int64, key: Int64, _ db: Database) throws -> Int64 {
-        let place = Place(queue: queue, key: key)
-        if let id = laneIDs[place] { return id }
-        let id = try Lanes.id(queue: queue, key: key, db)
-        laneIDs[place] = id
+    func lane(queue: Int64, key: Int64) throws -> Int64 {
+        let place = Ledger.Place(queue: queue, key: key)
+        if let id = ledger.laneIDs[place] { return id }
+        let id = try Lanes.id(queue: queue, key: key, self)
+        ledger.laneIDs[place] = id
         return id
     }
 
-    private func note(_ id: Int64, _ state: JobState, _ db: Database) throws {
-        let note = try db.cachedStatement(sql: "INSERT INTO change(job_id, state, at) VALUES (?, ?, ?)")
-        try note.execute(arguments: [id, state.code, now])
+    /// Writes what was recorded.
+    func flush() throws {
+        let ledger = ledger
+        self.ledger = Ledger()
+        if !ledger.changes.isEmpty {
+            let note = try cachedStatement(sql: "INSERT INTO change(job_id, state, at) VALUES (?, ?, ?)")
+            for change in ledger.changes { try note.execute(arguments: [change.job, change.state.code, now]) }
+        }
+        for (key, change) in ledger.keys where change != 0 { try Keys.count(change, of: key, self) }
+        for (queue, counts) in ledger.queues { try write(counts, of: queue) }
+        if !ledger.counters.isEmpty { try SQLiteStore.add(ledger.counters, self) }
+        for (lane, head) in ledger.heads { try Lanes.lower(lane, of: head.queue, to: head.rank, self) }
     }
 
-    mutating func post(_ db: Database) throws {
-        for (key, change) in keys where change != 0 { try Keys.count(change, of: key, db) }
-        for (queue, counts) in queues { try Self.post(counts, of: queue, db) }
-        if !failures.isEmpty { try SQLiteStore.add(failures, db) }
-        for (lane, head) in heads { try Lanes.lower(lane, of: head.queue, to: head.rank, db) }
-        self = Ledger(now: now)
-    }
-
-    private static func post(_ counts: Counts, of queue: Int64, _ db: Database) throws {
+    private func write(_ counts: Ledger.Counts, of queue: Int64) throws {
         guard counts.changes.contains(where: { $0 != 0 }) else { return }
-        let update = try db.cachedStatement(
+        let update = try cachedStatement(
             sql: """
                 UPDATE queue_count SET scheduled = scheduled + ?, available = available + ?, running = running + ?,
                   retryable = retryable + ?, completed = completed + ?, discarded = discarded + ?,
@@ -125,6 +134,6 @@ struct Ledger {
                 """
         )
         try update.execute(arguments: StatementArguments(counts.changes + counts.ends) + [queue])
-        if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, db) }
+        if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, self) }
     }
 }

@@ -2,7 +2,7 @@ internal import GRDB
 
 enum Queues {
     /// Records whether a queue has reached its limit. Most queues have no limit and are not written.
-    static func decide(_ queue: Int64, _ db: Database) throws {
+    static func decide(_ queue: Int64, _ db: SQLiteTransaction) throws {
         let decide = try db.cachedStatement(
             sql: """
                 UPDATE queue SET full = 1 - full WHERE id = ?1

@@ -33,8 +33,7 @@ extension SQLiteStore {
     func acceptArrivals() async throws(StoreError) -> Bool {
         let page = try await arrivals()
         guard page.last > 0 else { return false }
-        let now = nowMilliseconds
-        let refusals = try await commit { db in try Self.accept(page, now: now, db) }
+        let refusals = try await commit { db in try Self.accept(page, db) }
         refused.withLock { $0 += refusals }
         return true
     }
@@ -48,25 +47,24 @@ extension SQLiteStore {
     }
 
     /// - Returns: the jobs that were refused.
-    static func accept(_ page: Arrivals, now: Int64, _ db: Database) throws -> [LostJob] {
+    static func accept(_ page: Arrivals, _ db: SQLiteTransaction) throws -> [LostJob] {
         guard try acceptedThrough(db) < page.last else { return [] }  // accepted by another process, or none
-        var ledger = Ledger(now: now)
-        let refusals = try page.rows.compactMap { try accept($0, now: now, &ledger, db) }
-        try ledger.post(db)
+        let refusals = try page.rows.compactMap { try accept($0, db) }
+        try db.flush()
         try noteAccepted(through: page.last, db)
         return refusals
     }
 
-    static func hasArrivals(_ db: Database) throws -> Bool {
+    static func hasArrivals(_ db: SQLiteTransaction) throws -> Bool {
         let newest = try db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM job")
         return try Int64.fetchOne(newest) ?? 0 > acceptedThrough(db)
     }
 
-    static func acceptedThrough(_ db: Database) throws -> Int64 {
+    static func acceptedThrough(_ db: SQLiteTransaction) throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT value FROM sequence WHERE name = 'accepted'")) ?? 0
     }
 
-    static func noteAccepted(through id: Int64, _ db: Database) throws {
+    static func noteAccepted(through id: Int64, _ db: SQLiteTransaction) throws {
         let note = try db.cachedStatement(sql: "UPDATE sequence SET value = max(value, ?) WHERE name = 'accepted'")
         try note.execute(arguments: [id])
     }
@@ -78,7 +76,7 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    static func arrivals(_ clock: StoreClock, _ db: Database) throws -> Arrivals {
+    static func arrivals(_ clock: StoreClock, _ db: SQLiteTransaction) throws -> Arrivals {
         let started = clock.uptime()
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let statement = try db.cachedStatement(
@@ -111,9 +109,7 @@ extension SQLiteStore {
     /// - Throws: errors that concern the store as a whole.
     private static func accept(
         _ arrival: Arrival,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> LostJob? {
         let isAccepted = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?)"),
@@ -123,24 +119,15 @@ extension SQLiteStore {
         do {
             switch arrival.reading {
             case .success(let new):
-                let before = ledger
-                do {
-                    try db.inSavepoint {
-                        try accept(new, as: arrival.id, createdAt: arrival.createdAt, now: now, &ledger, db)
-                        return .commit
-                    }
-                } catch {
-                    ledger = before
-                    throw error
-                }
+                try db.inSavepoint { try accept(new, as: arrival.id, createdAt: arrival.createdAt, db) }
             case .failure(let error): throw error
             }
             return nil
         } catch let error as InvalidRequest {
-            return try refuse(arrival.id, "the request is invalid: \(error)", now: now, &ledger, db)
+            return try refuse(arrival.id, "the request is invalid: \(error)", db)
         } catch let error as DatabaseError where error.concernsOneRow {
             let reason = error.message ?? "\(error.extendedResultCode)"
-            return try refuse(arrival.id, "the store cannot keep the request: \(reason)", now: now, &ledger, db)
+            return try refuse(arrival.id, "the store cannot keep the request: \(reason)", db)
         }
     }
 
@@ -151,21 +138,19 @@ extension SQLiteStore {
         _ new: NewJob,
         as id: Int64,
         createdAt: Int64,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws {
         guard try hasUpload(new, id, db) else {
             throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
         }
-        let task = try newTask(new, as: id, createdAt: createdAt, &ledger, db)
+        let task = try newTask(new, as: id, createdAt: createdAt, db)
         try record(new, of: task, db)
         if let batch = new.request.batch { try enter([batch], id, db) }
-        _ = try letWait(task, from: nil, now: now, &ledger, db)
+        _ = try letWait(task, from: nil, db)
     }
 
     /// Records what is kept about a job for as long as its row exists.
-    static func record(_ new: NewJob, of task: TaskRow, _ db: Database) throws {
+    static func record(_ new: NewJob, of task: TaskRow, _ db: SQLiteTransaction) throws {
         let accept = try db.cachedStatement(
             sql: "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?, ?, ?, ?, ?)"
         )
@@ -178,18 +163,17 @@ extension SQLiteStore {
         _ new: NewJob,
         as id: Int64,
         createdAt: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> TaskRow {
         let request = new.request
-        let queue = try ledger.queue(request.queue, db)
+        let queue = try db.queue(request.queue)
         let key = try request.concurrencyKey.map { try Keys.id(of: $0, limit: request.concurrencyLimit, db) } ?? 0
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
         return TaskRow(
             id: id,
             queue: queue,
             key: key,
-            lane: try ledger.lane(queue: queue, key: key, db),
+            lane: try db.lane(queue: queue, key: key),
             state: due > createdAt ? .scheduled : .available,
             priority: request.priority,
             due: due,
@@ -197,18 +181,18 @@ extension SQLiteStore {
             refresh: request.refresh,
             uniqueKey: new.key?.text,
             upload: new.upload,
-            isHooked: request.hook != nil || ledger.isHooked(queue: queue)
+            isHooked: request.hook != nil || db.isHooked(queue: queue)
         )
     }
 
     /// Whether the upload that a request names, if any, belongs to this job.
-    static func hasUpload(_ new: NewJob, _ job: Int64, _ db: Database) throws -> Bool {
+    static func hasUpload(_ new: NewJob, _ job: Int64, _ db: SQLiteTransaction) throws -> Bool {
         guard let upload = new.upload else { return true }
         let find = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ? AND job_id = ?)")
         return try Bool.fetchOne(find, arguments: [upload, job]) ?? false
     }
 
-    static func need(_ ingredient: String, for job: Int64, _ db: Database) throws {
+    static func need(_ ingredient: String, for job: Int64, _ db: SQLiteTransaction) throws {
         let need = try db.cachedStatement(sql: "INSERT OR IGNORE INTO ingredient(name, job_id) VALUES (?, ?)")
         try need.execute(arguments: [ingredient, job])
     }
@@ -218,9 +202,7 @@ extension SQLiteStore {
     private static func refuse(
         _ id: Int64,
         _ reason: String,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> LostJob {
         let columns =
             "\(Schema.text("queue")), json_extract(request, '$.source'), \(Schema.text("batch")), \(Schema.text("hook"))"
@@ -242,13 +224,13 @@ extension SQLiteStore {
                 """
         )
         try end.execute(arguments: [
-            number, ThumbnailRequest.defaultMaxAttempts, now, try failure.stored, failure.code.rawValue, id,
+            number, ThumbnailRequest.defaultMaxAttempts, db.now, try failure.stored, failure.code.rawValue, id,
         ])
-        ledger.fail(failure.code, .finalFailures)
-        try ledger.end(id, in: number, as: .discarded, db)
+        db.fail(failure.code, .finalFailures)
+        db.end(id, in: number, as: .discarded)
         let hook = (row?[3] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
         try Hooks.note(hook, ofQueue: number, for: id, db)
-        try Hooks.enter(id, End(state: .discarded, failure: failure), now: now, db)
+        try Hooks.enter(id, End(state: .discarded, failure: failure), db)
         return LostJob(id: id, source: row?[1], queue: queue, attempt: 0, failure: failure)
     }
 }

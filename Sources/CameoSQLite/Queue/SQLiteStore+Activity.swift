@@ -30,11 +30,10 @@ extension SQLiteStore {
     static func activity(
         queues: [StatusReport.Queue],
         workers: [StatusReport.Worker],
-        now: Int64,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Activity {
-        let (one, five) = (try Period(minutes: 1, now: now, db), try Period(minutes: 5, now: now, db))
-        let fifteen = try Period(minutes: 15, now: now, db)
+        let (one, five) = (try Period(minutes: 1, db), try Period(minutes: 5, db))
+        let fifteen = try Period(minutes: 15, db)
         let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { sum, queue in
             sum + [JobState.available, .running, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
         }
@@ -59,15 +58,15 @@ extension SQLiteStore {
         /// From its first change until now: a worker that has just begun has had less time.
         private(set) var seconds = 1.0
 
-        init(minutes: Int, now: Int64, _ db: Database) throws {
+        init(minutes: Int, _ db: SQLiteTransaction) throws {
             self.minutes = minutes
             // Separately, because SQLite answers only a lone min or max from the end of an index.
             let ends = "SELECT (SELECT min(seq) FROM change), (SELECT max(seq) FROM change)"
             let bounds = try Row.fetchOne(db.cachedStatement(sql: ends))
             guard let oldest = bounds?[0] as Int64?, let last = bounds?[1] as Int64?,
-                let first = try Self.first(since: now - Int64(minutes) * 60_000, in: oldest...last, db)
+                let first = try Self.first(since: db.now - Int64(minutes) * 60_000, in: oldest...last, db)
             else { return }
-            seconds = max(1, Double(now - first.at) / 1_000)
+            seconds = max(1, Double(db.now - first.at) / 1_000)
             let span = last - first.seq + 1
             let picks = span <= counted ? span : samples
             // One change of each of as many equal parts, at a place that the golden ratio scatters: claims and
@@ -94,7 +93,7 @@ extension SQLiteStore {
         private static func first(
             since time: Int64,
             in numbers: ClosedRange<Int64>,
-            _ db: Database
+            _ db: SQLiteTransaction
         ) throws -> (seq: Int64, at: Int64)? {
             let statement = try db.cachedStatement(sql: "SELECT at FROM change WHERE seq >= ? ORDER BY seq LIMIT 1")
             func at(_ seq: Int64) throws -> Int64 { try Int64.fetchOne(statement, arguments: [seq]) ?? .max }
@@ -115,7 +114,7 @@ extension SQLiteStore {
     ]
 
     /// The times of the jobs that were completed last.
-    private static func stages(_ db: Database) throws -> [StatusReport.StageTimes] {
+    private static func stages(_ db: SQLiteTransaction) throws -> [StatusReport.StageTimes] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(stageTimes.map(\.milliseconds).joined(separator: ", "))
@@ -138,7 +137,7 @@ extension SQLiteStore {
     }
 
     /// Why the newest discarded jobs, and the newest that wait for another attempt, failed last.
-    private static func failures(_ db: Database) throws -> [StatusReport.Failures] {
+    private static func failures(_ db: SQLiteTransaction) throws -> [StatusReport.Failures] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT code, count(*), max(id) FROM (
@@ -166,7 +165,7 @@ extension SQLiteStore {
     }
 
     /// The jobs that a worker has run longest.
-    static func runningJobs(of worker: String, _ db: Database) throws -> [StatusReport.RunningJob] {
+    static func runningJobs(of worker: String, _ db: SQLiteTransaction) throws -> [StatusReport.RunningJob] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT task.id, task.attempted_at, coalesce(

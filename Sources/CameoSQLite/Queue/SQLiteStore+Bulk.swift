@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import GRDB
 
@@ -19,7 +20,7 @@ extension SQLiteStore {
         by change: BulkChange,
         report: (BulkProgress) throws -> Void = { _ in }
     ) async throws -> BulkProgress {
-        let newest = try await read { db in try Int64.fetchOne(db, sql: "SELECT max(id) FROM job") ?? 0 }
+        let newest = try await read { db in try Int64.fetchOne(db.sqlite, sql: "SELECT max(id) FROM job") ?? 0 }
         try await acceptAll(through: newest)
         var progress = BulkProgress(matched: try await count(filter))
         var last: Int64 = 0
@@ -40,9 +41,7 @@ extension SQLiteStore {
     }
 
     private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
-        let now = nowMilliseconds
         return try await commit { db in
-            var ledger = Ledger(now: now)
             let look = try db.cachedStatement(
                 sql: "SELECT state FROM task WHERE id = ?1 UNION ALL SELECT state FROM outcome WHERE id = ?1"
             )
@@ -52,12 +51,12 @@ extension SQLiteStore {
                 let state = try JobState(code: code)
                 guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
                 switch change {
-                case .retry: _ = try Self.retry(id, now: now, &ledger, db)
-                case .cancel: _ = try Self.cancel(id, now: now, &ledger, db)
+                case .retry: _ = try Self.retry(id, db)
+                case .cancel: _ = try Self.cancel(id, db)
                 }
                 return changed + 1
             }
-            try ledger.post(db)
+            try db.flush()
             return count
         }
     }

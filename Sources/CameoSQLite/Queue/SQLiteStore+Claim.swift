@@ -24,9 +24,8 @@ extension SQLiteStore {
         guard limit > 0 else { return [] }
         let since = cameo_monotonic_ms()
         while true {
-            let now = nowMilliseconds
             let (hasArrivals, mayClaim) = try await read { db in
-                (try Self.hasArrivals(db), try Self.mayClaim(db, kind, queues, background, now: now))
+                (try Self.hasArrivals(db), try Self.mayClaim(db, kind, queues, background))
             }
             guard hasArrivals || mayClaim else {
                 claimTurn.note(found: false)
@@ -39,8 +38,8 @@ extension SQLiteStore {
             let page = hasArrivals ? try await arrivals() : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in
-                var lost = try Self.accept(page, now: now, db)
-                let jobs = try Self.claim(limit, background, kind, queues, for: worker, now: now, &lost, db)
+                var lost = try Self.accept(page, db)
+                let jobs = try Self.claim(limit, background, kind, queues, for: worker, &lost, db)
                 return (lost, jobs)
             }
             claimTurn.note(found: !jobs.isEmpty)
@@ -52,7 +51,7 @@ extension SQLiteStore {
 
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
-    static func nextDueTime(_ db: Database) throws -> Int64? {
+    static func nextDueTime(_ db: SQLiteTransaction) throws -> Int64? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT min(due) FROM (
@@ -81,89 +80,85 @@ extension SQLiteStore {
         _ kind: ClaimKind,
         _ queues: [String]?,
         for worker: String,
-        now: Int64,
         _ lost: inout [LostJob],
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [ClaimedJob] {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
         guard try stopRequest(for: worker, db) == nil else { return [] }
-        try promoteDueJobs(db, now: now)
-        try Rates.open(now: now, db)
+        try promoteDueJobs(db)
+        try Rates.open(db)
         if kind == .poison {
             return try claimPoisonJobs(
                 limit,
                 queues,
                 BackgroundJobs(room: background),
                 for: worker,
-                now: now,
                 &lost,
                 db
             )
         }
-        var (jobs, ledger) = ([ClaimedJob](), Ledger(now: now))
+        var jobs: [ClaimedJob] = []
         var background = background
         var beginning = try Beginning(db)
         while jobs.count < limit,
             let front = try Front.find(among: queues, background: BackgroundJobs(room: background), db)
         {
             let allowed = front.isBackground ? min(limit - jobs.count, background) : limit - jobs.count
-            let room = min(allowed, try front.room(now: now, db))
+            let room = min(allowed, try front.room(db))
             guard room > 0 else {
-                try front.close(now: now, db)
+                try front.close(db)
                 continue
             }
             let tasks = try front.tasks(atMost: room, db)
             if front.isBackground { background -= tasks.count }
             for task in tasks {
                 let queue = (front.queueName, front.isBackground)
-                if let job = try take(task, &beginning, from: queue, for: worker, now: now, &ledger, db) {
+                if let job = try take(task, &beginning, from: queue, for: worker, db) {
                     jobs.append(job)
                 } else {
                     lost.append(LostJob(deleted: task, from: front.queueName))
                 }
             }
             if front.isLimited {
-                try Rates.spend(tasks.count, queue: front.queue, key: front.key, now: now, db)
-                try ledger.post(db)
+                try Rates.spend(tasks.count, queue: front.queue, key: front.key, db)
+                try db.flush()
             }
             try front.settle(taken: tasks.count, of: room, db)
         }
-        try ledger.post(db)
+        try db.flush()
         try beginning.end(db)
         return jobs
     }
 
     /// Whether a claim could find anything or enable a later one to. Checked before the write lock is taken.
     private static func mayClaim(
-        _ db: Database,
+        _ db: SQLiteTransaction,
         _ kind: ClaimKind,
         _ wanted: [String]?,
-        _ background: Int,
-        now: Int64
-    ) throws -> Bool {
+        _ background: Int
+        ) throws -> Bool {
         let background = BackgroundJobs(room: background)
-        if let due = try nextDueTime(db), due <= now { return true }
-        if try Rates.mayOpen(now: now, db) { return true }
+        if let due = try nextDueTime(db), due <= db.now { return true }
+        if try Rates.mayOpen(db) { return true }
         if kind == .poison { return try !poisonJobs(wanted, background, 1, attemptedBefore: nil, db).isEmpty }
         return try !Front.openQueues(among: wanted, background: background, db).isEmpty
     }
 
-    private static func promoteDueJobs(_ db: Database, now: Int64) throws {
+    private static func promoteDueJobs(_ db: SQLiteTransaction) throws {
         let due = try TaskRow.all(
             "INDEXED BY task_due WHERE state IN (0, 3) AND due <= ? ORDER BY due LIMIT ?",
-            [now, promotions],
+            [db.now, promotions],
             db
         )
         guard !due.isEmpty else { return }
         let promote = try db.cachedStatement(sql: "UPDATE task SET state = 1 WHERE id = ?")
-        var ledger = Ledger(now: now)
         for task in due {
             try promote.execute(arguments: [task.id])
             var promoted = task
             promoted.state = .available
-            try ledger.move(promoted, from: task.state, to: .available, db)
+            db.move(promoted, from: task.state, to: .available)
         }
-        try ledger.post(db)
+        try db.flush()
     }
 
     // MARK: - Poison jobs
@@ -174,7 +169,7 @@ extension SQLiteStore {
         _ background: BackgroundJobs,
         _ limit: Int,
         attemptedBefore time: Int64?,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [(task: TaskRow, queue: (name: String, isBackground: Bool))] {
         let statement = try db.cachedStatement(
             sql: """
@@ -198,23 +193,21 @@ extension SQLiteStore {
         _ wanted: [String]?,
         _ background: BackgroundJobs,
         for worker: String,
-        now: Int64,
         _ lost: inout [LostJob],
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
         // One by one, because each may fill its queue or key.
         while jobs.count < limit, let next = try poisonJobs(wanted, background, 1, attemptedBefore: nil, db).first {
-            var ledger = Ledger(now: now)
             var beginning = try Beginning(db)
-            try Rates.spend(1, queue: next.task.queue, key: next.task.key, now: now, db)
-            if let job = try take(next.task, &beginning, from: next.queue, for: worker, now: now, &ledger, db) {
+            try Rates.spend(1, queue: next.task.queue, key: next.task.key, db)
+            if let job = try take(next.task, &beginning, from: next.queue, for: worker, db) {
                 jobs.append(job)
             } else {
                 lost.append(LostJob(deleted: next.task, from: next.queue.name))
             }
             try beginning.end(db)
-            try ledger.post(db)
+            try db.flush()
         }
         return jobs
     }
@@ -225,12 +218,12 @@ extension SQLiteStore {
     private struct Beginning {
         private var sourceSeen: Int64
 
-        init(_ db: Database) throws {
+        init(_ db: SQLiteTransaction) throws {
             sourceSeen = try SQLiteStore.nextSourceSeen(db)
         }
 
         /// Records which numbers were used; without a job, none is.
-        func end(_ db: Database) throws {
+        func end(_ db: SQLiteTransaction) throws {
             let end = try db.cachedStatement(sql: "UPDATE sequence SET value = ? WHERE name = 'source_seen'")
             try end.execute(arguments: [sourceSeen - 1])
         }
@@ -247,15 +240,13 @@ extension SQLiteStore {
         _ beginning: inout Beginning,
         from queue: (name: String, isBackground: Bool),
         for worker: String,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> ClaimedJob? {
         let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
         // Reads the row in place, which is valid as long as the cursor.
         let rows = try Row.fetchCursor(look, arguments: [task.id])
         guard let row = try rows.next() else {
-            try forget(task, from: .available, &ledger, db)
+            try forget(task, from: .available, db)
             return nil
         }
         let claim = Claim(jobID: task.id, token: token())
@@ -265,8 +256,8 @@ extension SQLiteStore {
                 WHERE id = ?
                 """
         )
-        try take.execute(arguments: [now, claim.token, worker, task.id])
-        try ledger.move(task, from: .available, to: .running, db)
+        try take.execute(arguments: [db.now, claim.token, worker, task.id])
+        db.move(task, from: .available, to: .running)
         let uploaded = try task.upload.map { try pendingUpload($0, db) }
         return ClaimedJob(
             claim: claim,
@@ -286,14 +277,14 @@ extension SQLiteStore {
         )
     }
 
-    static func previousFailure(of task: TaskRow, _ db: Database) throws -> JobFailure? {
+    static func previousFailure(of task: TaskRow, _ db: SQLiteTransaction) throws -> JobFailure? {
         guard let number = task.failed else { return nil }
         let look = try db.cachedStatement(sql: "SELECT failure FROM attempt WHERE job_id = ? AND number = ?")
         return try JobFailure.from(stored: String.fetchOne(look, arguments: [task.id, number]))
     }
 
     /// The size of an upload's bytes, or the blob that they have become.
-    private static func pendingUpload(_ upload: Int64, _ db: Database) throws -> (bytes: Int?, blob: BlobDigest?) {
+    private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (bytes: Int?, blob: BlobDigest?) {
         let look = try db.cachedStatement(sql: "SELECT digest, length(data) FROM upload WHERE id = ?")
         guard let row = try Row.fetchOne(look, arguments: [upload]) else { return (0, nil) }
         let blob = (row[0] as String?).flatMap(BlobDigest.init(hex:))

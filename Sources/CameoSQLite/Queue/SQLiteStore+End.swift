@@ -15,9 +15,7 @@ extension SQLiteStore {
         _ task: TaskRow,
         from before: JobState?,
         _ end: End,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws {
         let insert = try db.cachedStatement(
             sql: """
@@ -28,21 +26,21 @@ extension SQLiteStore {
         )
         let own: [(any DatabaseValueConvertible)?] = [
             task.id, end.state.code, task.queue, task.priority, task.due, task.attempt, task.maxAttempts,
-            task.crashCount, task.attemptedAt, now, try end.failure?.stored, end.failure?.code.rawValue,
+            task.crashCount, task.attemptedAt, db.now, try end.failure?.stored, end.failure?.code.rawValue,
             end.supersededBy,
         ]
         do {
             try insert.execute(arguments: StatementArguments(own))
         } catch let error as DatabaseError where isDeleted(task, error, db) {
-            if let before { try forget(task, from: before, &ledger, db) }
+            if let before { try forget(task, from: before, db) }
             return
         }
         // A task without an outcome is not deleted (`Schema.refusals`).
         if before != nil { try task.delete(db) }
-        if end.state == .discarded, let failure = end.failure { ledger.fail(failure.code, .finalFailures) }
-        try ledger.move(task, from: before, to: end.state, db)
+        if end.state == .discarded, let failure = end.failure { db.fail(failure.code, .finalFailures) }
+        db.move(task, from: before, to: end.state)
         // The job that superseded it has inherited its hooks.
-        if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, now: now, db) }
+        if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, db) }
     }
 
     /// Records how the attempt of a running job ended.
@@ -53,9 +51,7 @@ extension SQLiteStore {
         as outcome: JobAttempt.Outcome,
         failure: JobFailure? = nil,
         timings: AttemptTimings = AttemptTimings(),
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Bool {
         let close = try db.cachedStatement(
             sql: """
@@ -65,7 +61,7 @@ extension SQLiteStore {
                 """
         )
         let own: [(any DatabaseValueConvertible)?] = [
-            task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
+            task.id, task.tries, task.worker, task.attemptedAt, db.now, outcome.rawValue, try failure?.stored,
             timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds, timings.renderMilliseconds,
             timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
         ]
@@ -73,23 +69,23 @@ extension SQLiteStore {
             try close.execute(arguments: StatementArguments(own))
             return true
         } catch let error as DatabaseError where isDeleted(task, error, db) {
-            try forget(task, from: .running, &ledger, db)
+            try forget(task, from: .running, db)
             return false
         }
     }
 
     /// Whether an error is due to a job's row, which another program has deleted.
-    private static func isDeleted(_ task: TaskRow, _ error: DatabaseError, _ db: Database) -> Bool {
+    private static func isDeleted(_ task: TaskRow, _ error: DatabaseError, _ db: SQLiteTransaction) -> Bool {
         guard error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY else { return false }
         let look = "SELECT NOT EXISTS (SELECT 1 FROM job WHERE id = ?)"
         // If even that fails, the error is thrown that led here.
-        return (try? Bool.fetchOne(db, sql: look, arguments: [task.id])) ?? false
+        return (try? Bool.fetchOne(db.sqlite, sql: look, arguments: [task.id])) ?? false
     }
 
     /// Removes the task of a job whose row another program has deleted.
-    static func forget(_ task: TaskRow, from before: JobState, _ ledger: inout Ledger, _ db: Database) throws {
+    static func forget(_ task: TaskRow, from before: JobState, _ db: SQLiteTransaction) throws {
         try task.delete(db)
-        try ledger.move(task, from: before, to: nil, db)
+        db.move(task, from: before, to: nil)
     }
 
     /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to
@@ -97,15 +93,13 @@ extension SQLiteStore {
     static func giveBack(
         _ task: TaskRow,
         deaths: Int,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Settlement {
         var waiting = task
         waiting.state = .available
         (waiting.token, waiting.worker) = (nil, nil)
         waiting.attempt = max(0, task.attempt - 1)
         waiting.crashCount += deaths
-        return Settlement(try letWait(waiting, from: .running, now: now, &ledger, db))
+        return Settlement(try letWait(waiting, from: .running, db))
     }
 }

@@ -9,7 +9,7 @@ extension SQLiteStore {
         try await acceptArrivals()
         let now = nowMilliseconds
         let made = try await madeThumbnails(of: new, now: now)
-        return try await commit { db in try Self.enter(new, made, now: now, in: db) }
+        return try await commit { db in try Self.enter(new, made, in: db) }
     }
 
     package func enqueue(
@@ -25,18 +25,17 @@ extension SQLiteStore {
         try await acceptArrivals()
         let first = key.map { FirstReceipt($0, of: new, data: digest) }
         // Before the bytes are written.
-        let began = nowMilliseconds
-        if let first, let known = try await read({ db in try first.known(now: began, db) }) { return try known.get() }
+        if let first, let known = try await read({ db in try first.known(db) }) { return try known.get() }
         var blob: PreparedBlob?
         if let data, let digest { blob = try await files.prepare(data, digest: digest, mediaType: nil) }
         let now = nowMilliseconds
         let made = try await madeThumbnails(of: [new], now: now)
         return try await commit { [blob] db -> Result<EnqueueReceipt, InvalidRequest> in
-            if let known = try first?.known(now: now, db) { return known }
-            if let blob { try Self.hold(blob, under: cacheKey, now: now, db) }
-            let receipt = try Self.enter([new], made, now: now, in: db)[0]
-            if let digest, receipt.outcome != .accepted { try Self.noteOrphan(digest, at: now, db) }
-            try first?.note(receipt, now: now, db)
+            if let known = try first?.known(db) { return known }
+            if let blob { try Self.hold(blob, under: cacheKey, db) }
+            let receipt = try Self.enter([new], made, in: db)[0]
+            if let digest, receipt.outcome != .accepted { try Self.noteOrphan(digest, db) }
+            try first?.note(receipt, db)
             return .success(receipt)
         }.get()
     }
@@ -50,17 +49,17 @@ extension SQLiteStore {
     }
 
     /// Inserts uploaded bytes, which are the newest of their cache key if there is one.
-    private static func hold(_ blob: PreparedBlob, under key: CacheKey?, now: Int64, _ db: Database) throws {
-        guard let key else { return try blob.insert(in: db, at: now) }
+    private static func hold(_ blob: PreparedBlob, under key: CacheKey?, _ db: SQLiteTransaction) throws {
+        guard let key else { return try blob.insert(in: db) }
         let source = CachedSource(
             handedOver: blob.digest,
             bytes: blob.size,
             mediaType: blob.mediaType,
             under: key,
-            at: Date(milliseconds: now),
+            at: Date(milliseconds: db.now),
             sourceSeen: try nextSourceSeen(db)
         )
-        _ = try keep(source, blob, budget: nil, now: now, in: db)
+        _ = try keep(source, blob, budget: nil, in: db)
     }
 
     /// The requests that existing thumbnails may answer, determined before the transaction because it reads bytes.
@@ -77,7 +76,7 @@ extension SQLiteStore {
             let known = try Self.existing(new.flatMap { $0.job.wanted.map(\.id) }, db)
             return try new.enumerated().compactMap { index, new in
                 guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
-                return try Self.freshThumbnails(of: new.job, now: now, db).map { (index, $0.map(\.blob)) }
+                return try Self.freshThumbnails(of: new.job, db).map { (index, $0.map(\.blob)) }
             }
         }
         var made = MadeThumbnails(answered: Set(found.map(\.0)))
@@ -88,21 +87,19 @@ extension SQLiteStore {
     private static func enter(
         _ new: [CheckedRequest],
         _ made: MadeThumbnails,
-        now: Int64,
-        in db: Database
+        in db: SQLiteTransaction
     ) throws -> [EnqueueReceipt] {
-        var ledger = Ledger(now: now)
         let accepted = try acceptedThrough(db)
         var last = accepted
         let receipts = try new.enumerated().map { index, draft in
             // Thumbnails made since then by another process are left to a job.
-            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job, now: now, db) : nil
+            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job, db) : nil
             let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
-            let receipt = try enter(draft, answer: whole, now: now, &ledger, db)
+            let receipt = try enter(draft, answer: whole, db)
             if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
             return receipt
         }
-        try ledger.post(db)
+        try db.flush()
         // Rows inserted by SQL before these must still be accepted.
         let count = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT count(*) FROM accepted WHERE id > ?"),
@@ -115,31 +112,29 @@ extension SQLiteStore {
     private static func enter(
         _ new: CheckedRequest,
         answer thumbnails: [Thumbnail]?,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> EnqueueReceipt {
-        if let thumbnails { return try answer(new, by: thumbnails, now: now, &ledger, db) }
+        if let thumbnails { return try answer(new, by: thumbnails, db) }
         if let duplicate = try waitingJob(for: new.key.text, db) {
-            let joined = try join(duplicate, new.job.joining(now: now), now: now, &ledger, db)
+            let joined = try join(duplicate, new.job.joining(now: db.now), db)
             if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
             return try receipt(.joined, new, joined, createdAt: nil, db)
         }
         if new.needsJob, let running = try runningJob(for: new.key.text, db) {
             return try receipt(.joined, new, running, createdAt: nil, db)
         }
-        let id = try insert(new, now: now, db)
-        let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)
+        let id = try insert(new, db)
+        let task = try newTask(new.job, as: id, createdAt: db.now, db)
         try record(new.job, of: task, db)
         if let batch = new.job.request.batch { try enter([batch], id, db) }
         try task.insert(db)
-        try ledger.move(task, from: nil, to: task.state, db)
-        return try receipt(.accepted, new, task, createdAt: now, db)
+        db.move(task, from: nil, to: task.state)
+        return try receipt(.accepted, new, task, createdAt: db.now, db)
     }
 
-    private static func insert(_ new: CheckedRequest, now: Int64, _ db: Database) throws -> Int64 {
+    private static func insert(_ new: CheckedRequest, _ db: SQLiteTransaction) throws -> Int64 {
         let insert = try db.cachedStatement(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)")
-        try insert.execute(arguments: [new.text, now])
+        try insert.execute(arguments: [new.text, db.now])
         return db.lastInsertedRowID
     }
 
@@ -148,7 +143,7 @@ extension SQLiteStore {
         _ new: CheckedRequest,
         _ task: TaskRow,
         createdAt: Int64?,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> EnqueueReceipt {
         let request = new.job.request
         var wanted = new.job.wanted
@@ -176,15 +171,15 @@ extension SQLiteStore {
 
     /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
     /// request with a later `runAt` always needs one, so that freshness is checked then.
-    private static func freshThumbnails(of new: NewJob, now: Int64, _ db: Database) throws -> [Thumbnail]? {
+    private static func freshThumbnails(of new: NewJob, _ db: SQLiteTransaction) throws -> [Thumbnail]? {
         let request = new.request
-        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
+        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= db.now }) ?? true else { return nil }
         var thumbnails: [Thumbnail] = []
         for wanted in new.wanted {
             guard let thumbnail = try thumbnail(wanted.id, db) else { return nil }
             thumbnails.append(thumbnail)
         }
-        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, now: now, db)
+        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, db)
         return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
     }
 
@@ -193,18 +188,16 @@ extension SQLiteStore {
     private static func answer(
         _ new: CheckedRequest,
         by thumbnails: [Thumbnail],
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> EnqueueReceipt {
         // The requester will read them, however long ago they were made.
-        try noteUse(of: thumbnails.map(\.id), now: now, db)
-        let (request, time) = (new.job.request, Date(milliseconds: now))
+        try noteUse(of: thumbnails.map(\.id), db)
+        let (request, time) = (new.job.request, Date(milliseconds: db.now))
         let id: Int64? =
             if let batch = request.batch {
-                try answered(new, in: batch, now: now, &ledger, db)
+                try answered(new, in: batch, db)
             } else if request.hook != nil {
-                try answered(new, now: now, &ledger, db)
+                try answered(new, db)
             } else {
                 nil
             }
@@ -228,9 +221,7 @@ extension SQLiteStore {
     private static func answered(
         _ new: CheckedRequest,
         in batch: String,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Int64 {
         let look = try db.cachedStatement(
             sql: """
@@ -243,11 +234,11 @@ extension SQLiteStore {
         if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) {
             if let hook = new.job.request.hook {
                 try Hooks.note(hook, for: id, db)
-                try Hooks.enter(id, only: hook, End(state: .completed), now: now, db)
+                try Hooks.enter(id, only: hook, End(state: .completed), db)
             }
             return id
         }
-        let id = try answered(new, now: now, &ledger, db)
+        let id = try answered(new, db)
         let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
         try enter.execute(arguments: [number, id, new.key.text])
         return id
@@ -255,14 +246,12 @@ extension SQLiteStore {
 
     private static func answered(
         _ new: CheckedRequest,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Int64 {
-        let id = try insert(new, now: now, db)
-        let task = try newTask(new.job, as: id, createdAt: now, &ledger, db)
+        let id = try insert(new, db)
+        let task = try newTask(new.job, as: id, createdAt: db.now, db)
         try record(new.job, of: task, db)
-        try end(task, from: nil, End(state: .completed), now: now, &ledger, db)
+        try end(task, from: nil, End(state: .completed), db)
         return id
     }
 }

@@ -6,10 +6,9 @@ internal import GRDB
 extension SQLiteStore {
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
-        let now = nowMilliseconds
         return try await commit(.begun) { db in
             let task = try TaskRow.find(claim, db)
-            try Self.noteUse(of: ingredients, now: now, db)
+            try Self.noteUse(of: ingredients, db)
             return BegunFetch(
                 sourceSeen: try Self.nextSourceSeen(db),
                 after: task.fetchAfter,
@@ -22,7 +21,7 @@ extension SQLiteStore {
         let claim = job.claim
         let data = try await read { db in
             try Data.fetchOne(
-                db,
+                db.sqlite,
                 sql: "SELECT data FROM upload WHERE job_id = ? AND data NOT NULL",
                 arguments: [claim.jobID]
             )
@@ -33,10 +32,9 @@ extension SQLiteStore {
         request.source = CameoURI.blob(digest).text
         let new = try NewJob(request)
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
-        let now = nowMilliseconds
         try await commit(.begun) { db in
             _ = try TaskRow.find(claim, db)
-            try blob.insert(in: db, at: now)
+            try blob.insert(in: db)
             try Self.need(digest.hex, for: claim.jobID, db)
             // The row stays, without its bytes, to tell the producer the job's id.
             let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")

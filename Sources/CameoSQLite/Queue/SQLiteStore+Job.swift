@@ -5,7 +5,7 @@ internal import GRDB
 
 // Converts a job's rows to the form shown in reports.
 extension SQLiteStore {
-    static func job(_ id: Int64, attempts: [JobAttempt]?, _ db: Database) throws -> Job {
+    static func job(_ id: Int64, attempts: [JobAttempt]?, _ db: SQLiteTransaction) throws -> Job {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT job_status.state AS state, job_status.queue AS queue, job_status.priority AS priority,
@@ -67,7 +67,7 @@ extension SQLiteStore {
     }
 
     /// Every attempt of a job, oldest first; a running attempt is derived from its task.
-    static func attempts(of id: Int64, _ db: Database) throws -> [JobAttempt] {
+    static func attempts(of id: Int64, _ db: SQLiteTransaction) throws -> [JobAttempt] {
         let ended = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT * FROM attempt WHERE job_id = ? ORDER BY number"),
             arguments: [id]
@@ -90,7 +90,7 @@ extension SQLiteStore {
     }
 
     /// What the worker of a running job has said last of its download; nil if it has not said anything in this attempt.
-    private static func transfer(of task: TaskRow, _ db: Database) throws -> JobAttempt.Transfer? {
+    private static func transfer(of task: TaskRow, _ db: SQLiteTransaction) throws -> JobAttempt.Transfer? {
         let find = try db.cachedStatement(sql: "SELECT transfers FROM worker WHERE id = ?")
         guard let text = try String.fetchOne(find, arguments: [task.worker]) else { return nil }
         return try [RunningTransfer].from(stored: text).first { $0.token == task.token }?.transfer

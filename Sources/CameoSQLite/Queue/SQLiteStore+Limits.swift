@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import GRDB
 
@@ -24,37 +25,10 @@ extension SQLiteStore {
     }
 
     package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
-        try await read { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT name, max_running, fixed, running, rate_count, rate_period FROM key
-                    WHERE fixed = 1 OR running > 0 OR rate_count IS NOT NULL OR EXISTS (
-                      SELECT 1 FROM lane INDEXED BY lane_key WHERE key = key.id AND key <> 0 AND head IS NOT NULL)
-                    ORDER BY name
-                    """
-            )
-            return rows.map(ConcurrencyLimit.init)
-        }
+        try await read { db in try db.concurrencyLimits() }
     }
 
     package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
-        try await read { db in
-            let sql = "SELECT name, max_running, fixed, running, rate_count, rate_period FROM key WHERE name = ?"
-            return try Row.fetchOne(db, sql: sql, arguments: [key]).map(ConcurrencyLimit.init)
-                ?? ConcurrencyLimit(key: key, maxRunning: 1, running: 0, isFixed: false)
-        }
-    }
-}
-
-extension ConcurrencyLimit {
-    fileprivate init(_ row: Row) {
-        self.init(
-            key: row["name"],
-            maxRunning: row["max_running"],
-            running: row["running"],
-            isFixed: row["fixed"],
-            rate: (row["rate_count"] as Int?).map { StartRate(count: $0, period: row["rate_period"]).description }
-        )
+        try await read { db in try db.concurrencyLimit(of: key) }
     }
 }

@@ -64,14 +64,14 @@ extension SQLiteStore {
         }
     }
 
-    static func require(_ queue: String, _ unknown: UnknownQueue, _ db: Database) throws -> Int64 {
+    static func require(_ queue: String, _ unknown: UnknownQueue, _ db: SQLiteTransaction) throws -> Int64 {
         if case .created = unknown { return try Names.queue(queue, db) }
-        let id = try Int64.fetchOne(db, sql: "SELECT id FROM queue WHERE name = ?", arguments: [queue])
+        let id = try Int64.fetchOne(db.sqlite, sql: "SELECT id FROM queue WHERE name = ?", arguments: [queue])
         guard let id else { throw StoreError.noSuch(.queue, queue) }
         return id
     }
 
-    static func queues(_ db: Database, now: Date) throws -> [StatusReport.Queue] {
+    static func queues(_ db: SQLiteTransaction, now: Date) throws -> [StatusReport.Queue] {
         var arrivals = try arrivals(now: now, db)
         let states = JobState.allCases
         let statement = try db.cachedStatement(
@@ -119,11 +119,11 @@ extension SQLiteStore {
 
     private static func arrivals(
         now: Date,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [ExactText: (jobs: [JobState: Int], oldest: Int64?)] {
         guard try hasArrivals(db) else { return [:] }
         let rows = try Row.fetchAll(
-            db,
+            db.sqlite,
             sql: """
                 SELECT queue, state, count(*), min(created_at) FROM (
                   SELECT coalesce(\(Schema.text("queue")), 'default') AS queue, created_at,

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 internal import GRDB

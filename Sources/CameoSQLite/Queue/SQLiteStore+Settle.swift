@@ -22,14 +22,13 @@ extension SQLiteStore {
             prepared.append((thumbnail, blob))
         }
         let (blobs, files) = (prepared, files)
-        let now = nowMilliseconds
         do throws(StoreError) {
-            try await commitCounting { db, ledger in
+            try await commitCounting { db in
                 var timings = timings
                 timings.storeMilliseconds = started.duration(to: .now).milliseconds
-                try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, &ledger, db)
+                try Self.settle(claim, as: .completed, failure: nil, timings: timings, db)
                 for (thumbnail, blob) in blobs {
-                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, now: now, files, in: db)
+                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, files, in: db)
                 }
                 KillPoint.insideTransaction.pass()
             }
@@ -45,9 +44,8 @@ extension SQLiteStore {
     private func leaveToCollector(_ blobs: [PreparedBlob]) async {
         let files = blobs.filter { $0.data == nil }
         guard !files.isEmpty else { return }
-        let now = nowMilliseconds
         try? await commit(.begun) { db in
-            for blob in files { try blob.leave(in: db, at: now) }
+            for blob in files { try blob.leave(in: db) }
         }
     }
 
@@ -62,10 +60,9 @@ extension SQLiteStore {
         retryAt: Date?,
         timings: AttemptTimings
     ) async throws(StoreError) -> Settlement {
-        let now = nowMilliseconds
         let outcome = retryAt.map { SettledOutcome.retryable(at: $0.milliseconds) } ?? .discarded
-        return try await commitCounting { db, ledger in
-            try Self.settle(claim, as: outcome, failure: failure, timings: timings, now: now, &ledger, db)
+        return try await commitCounting { db in
+            try Self.settle(claim, as: outcome, failure: failure, timings: timings, db)
         }
     }
 
@@ -75,32 +72,27 @@ extension SQLiteStore {
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
     @discardableResult
     package func release(_ claim: Claim) async throws(StoreError) -> Settlement {
-        let now = nowMilliseconds
-        return try await commitCounting { db, ledger in
-            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), now: now, &ledger, db)
+        return try await commitCounting { db in
+            try Self.settle(claim, as: .released, failure: nil, timings: AttemptTimings(), db)
         }
     }
 
     func postpone(_ claim: Claim, until time: Date) async throws(StoreError) -> Settlement {
-        let now = nowMilliseconds
-        return try await commitCounting { db, ledger in
-            ledger.now = now
-            return try Self.postpone(try TaskRow.find(claim, db), until: time, now: now, &ledger, db)
+        return try await commitCounting { db in
+            return try Self.postpone(try TaskRow.find(claim, db), until: time, db)
         }
     }
 
     private static func postpone(
         _ task: TaskRow,
         until time: Date,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Settlement {
         var task = task
         (task.state, task.due) = (.retryable, time.milliseconds)
         (task.token, task.worker) = (nil, nil)
         (task.attempt, task.tries) = (max(0, task.attempt - 1), task.tries - 1)
-        return Settlement(try letWait(task, from: .running, now: now, &ledger, db))
+        return Settlement(try letWait(task, from: .running, db))
     }
 
     /// See ``AttemptEnd/leave(_:until:)``.
@@ -110,14 +102,13 @@ extension SQLiteStore {
         until time: Date,
         timings: AttemptTimings
     ) async throws(StoreError) -> Settlement {
-        let (now, uptime) = (nowMilliseconds, clock.uptime())
-        return try await commitCounting { db, ledger in
-            ledger.now = now
+        let uptime = clock.uptime()
+        return try await commitCounting { db in
             let task = try TaskRow.find(claim, db)
             guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
             try Self.add(unable.lack, of: worker, db)
             let rows = try Row.fetchAll(
-                db,
+                db.sqlite,
                 sql: """
                     SELECT host, EXISTS (
                       SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
@@ -128,15 +119,15 @@ extension SQLiteStore {
                 arguments: [unable.lack.description, worker, uptime, BootIdentity.current, task.queue]
             )
             guard let failure = unable.failure(on: rows.map { (host: $0["host"], lacks: $0["lacks"]) }) else {
-                return try Self.postpone(task, until: time, now: now, &ledger, db)
+                return try Self.postpone(task, until: time, db)
             }
-            try Self.settle(claim, as: .discarded, failure: failure, timings: timings, now: now, &ledger, db)
+            try Self.settle(claim, as: .discarded, failure: failure, timings: timings, db)
             return .discarded(failure)
         }
     }
 
     /// Records what a worker's host lacks.
-    static func add(_ lack: HostLack, of worker: String, _ db: Database) throws {
+    static func add(_ lack: HostLack, of worker: String, _ db: SQLiteTransaction) throws {
         try db.execute(
             sql: "INSERT INTO worker_lack SELECT id, ? FROM worker WHERE id = ? ON CONFLICT DO NOTHING",
             arguments: [lack.description, worker]
@@ -165,25 +156,22 @@ extension SQLiteStore {
         as outcome: SettledOutcome,
         failure: JobFailure?,
         timings: AttemptTimings,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Settlement {
         var task = try TaskRow.find(claim, db)
-        ledger.now = now
-        let exists = try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, now: now, &ledger, db)
+        let exists = try close(task, as: outcome.ofAttempt, failure: failure, timings: timings, db)
         guard exists else { return .asAsked }
         var settlement = Settlement.asAsked
         switch outcome {
-        case .completed: try end(task, from: .running, End(state: .completed), now: now, &ledger, db)
+        case .completed: try end(task, from: .running, End(state: .completed), db)
         case .discarded:
-            try end(task, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+            try end(task, from: .running, End(state: .discarded, failure: failure), db)
         case .retryable(let time):
-            if let failure { ledger.fail(failure.code, .retriedFailures) }
+            if let failure { db.fail(failure.code, .retriedFailures) }
             (task.state, task.due, task.failed) = (.retryable, time, task.tries)
             (task.token, task.worker) = (nil, nil)
-            settlement = Settlement(try letWait(task, from: .running, now: now, &ledger, db))
-        case .released: settlement = try giveBack(task, deaths: 0, now: now, &ledger, db)
+            settlement = Settlement(try letWait(task, from: .running, db))
+        case .released: settlement = try giveBack(task, deaths: 0, db)
         }
         return settlement
     }

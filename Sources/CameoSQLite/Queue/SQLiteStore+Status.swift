@@ -9,10 +9,10 @@ extension SQLiteStore {
         return try await read { db in
             let workers = try Self.workers(db, directory)
             let queues = try Self.queues(db, now: now).map { $0.waiting(for: workers, now: now) }
-            let activity = try Self.activity(queues: queues, workers: workers, now: now.milliseconds, db)
+            let activity = try Self.activity(queues: queues, workers: workers, db)
             return StatusReport(
                 generatedAt: now,
-                schemaVersion: try Schema.version(of: db, at: directory.path),
+                schemaVersion: try Schema.version(of: db.sqlite, at: directory.path),
                 jobs: Dictionary(
                     uniqueKeysWithValues: JobState.allCases.map { state in
                         (state, queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) })
@@ -60,12 +60,12 @@ extension SQLiteStore {
 
     /// The workers in the order they started, or `only` the one with this id.
     static func workers(
-        _ db: Database,
+        _ db: SQLiteTransaction,
         _ directory: StoreDirectory,
         only id: String? = nil
     ) throws -> [StatusReport.Worker] {
         let rows = try Row.fetchAll(
-            db,
+            db.sqlite,
             sql: """
                 SELECT worker.*, (
                   SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running,
@@ -95,7 +95,7 @@ extension SQLiteStore {
         }
     }
 
-    static func total(_ name: String, _ db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT value FROM total WHERE name = ?", arguments: [name]) ?? 0
+    static func total(_ name: String, _ db: SQLiteTransaction) throws -> Int {
+        try Int.fetchOne(db.sqlite, sql: "SELECT value FROM total WHERE name = ?", arguments: [name]) ?? 0
     }
 }

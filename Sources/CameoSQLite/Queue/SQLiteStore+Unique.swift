@@ -7,7 +7,7 @@ internal import GRDB
 // request with that key joins the job, which changes its task but never its request. A job that has to wait again while
 // another is waiting under its key ends `cancelled`, superseded by the other.
 extension SQLiteStore {
-    static func waitingJob(for key: String?, _ db: Database) throws -> TaskRow? {
+    static func waitingJob(for key: String?, _ db: SQLiteTransaction) throws -> TaskRow? {
         guard let key else { return nil }
         let find = try db.cachedStatement(
             sql: "SELECT id FROM task INDEXED BY task_unique WHERE unique_key = ? AND state <> 2"
@@ -16,7 +16,7 @@ extension SQLiteStore {
     }
 
     /// A running job of a key. There are as many running jobs as workers have room for.
-    static func runningJob(for key: String, _ db: Database) throws -> TaskRow? {
+    static func runningJob(for key: String, _ db: SQLiteTransaction) throws -> TaskRow? {
         let rest = "INDEXED BY task_running WHERE state = 2 AND worker IS NOT NULL AND unique_key = ? LIMIT 1"
         return try TaskRow.all(rest, [key], db).first
     }
@@ -29,9 +29,7 @@ extension SQLiteStore {
     static func join(
         _ task: TaskRow,
         _ joining: Joining,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> TaskRow {
         var raised = task
         raised.priority = max(task.priority, joining.priority)
@@ -39,18 +37,18 @@ extension SQLiteStore {
         if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
         raised.isHooked = task.isHooked || joining.isHooked
         raised.fetchAfter = try Int64.fetchOne(db.cachedStatement(sql: "SELECT \(TaskRow.lastFetch)")) ?? 0
-        if task.state == .scheduled, raised.due <= now { raised.state = .available }
+        if task.state == .scheduled, raised.due <= db.now { raised.state = .available }
         try raised.update(db)
         if raised.state != task.state {
-            try ledger.move(raised, from: task.state, to: raised.state, db)
+            db.move(raised, from: task.state, to: raised.state)
         } else if raised.state == .available {
-            ledger.raise(raised)
+            db.raise(raised)
         }
         try enter(joining.batches, task.id, db)
         return raised
     }
 
-    static func enter(_ batches: [String], _ id: Int64, _ db: Database) throws {
+    static func enter(_ batches: [String], _ id: Int64, _ db: SQLiteTransaction) throws {
         let enter = try db.cachedStatement(sql: "INSERT OR IGNORE INTO batch_job(batch, job_id) VALUES (?, ?)")
         for batch in batches { try enter.execute(arguments: [try Names.batch(batch, db), id]) }
     }
@@ -62,16 +60,14 @@ extension SQLiteStore {
     static func letWait(
         _ task: TaskRow,
         from before: JobState?,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Int64? {
         if let duplicate = try waitingJob(for: task.uniqueKey, db), duplicate.id != task.id {
-            try supersede(task, from: before, by: duplicate, now: now, &ledger, db)
+            try supersede(task, from: before, by: duplicate, db)
             return duplicate.id
         }
         if before == nil { try task.insert(db) } else { try task.update(db) }
-        try ledger.move(task, from: before, to: task.state, db)
+        db.move(task, from: before, to: task.state)
         return nil
     }
 
@@ -80,9 +76,7 @@ extension SQLiteStore {
         _ task: TaskRow,
         from before: JobState?,
         by duplicate: TaskRow,
-        now: Int64,
-        _ ledger: inout Ledger,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws {
         let batches = try String.fetchAll(
             db.cachedStatement(
@@ -97,7 +91,7 @@ extension SQLiteStore {
             batches: batches,
             isHooked: task.isHooked
         )
-        try join(duplicate, joining, now: now, &ledger, db)
+        try join(duplicate, joining, db)
         if task.isHooked { try Hooks.inherit(from: task.id, by: duplicate.id, db) }
         // The batches count the job that does the work, not the superseded one.
         try db.cachedStatement(sql: "DELETE FROM batch_job WHERE job_id = ?").execute(arguments: [task.id])
@@ -107,6 +101,6 @@ extension SQLiteStore {
             "job \(duplicate.id) was already waiting for the same thumbnails"
         )
         let end = End(state: .cancelled, failure: failure, supersededBy: duplicate.id)
-        try self.end(task, from: before, end, now: now, &ledger, db)
+        try self.end(task, from: before, end, db)
     }
 }

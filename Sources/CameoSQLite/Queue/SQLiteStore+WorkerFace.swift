@@ -43,7 +43,7 @@ extension SQLiteStore {
         return try await read { db in
             WorkerSweep(
                 stop: try Self.stopRequest(for: worker, db),
-                refusal: try Schema.refusal(by: db, at: directory.path),
+                refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
                 claims: try Self.claims(of: worker, db),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
                 hasLostWorkers: try Self.hasLostWorkers(except: worker, directory, uptime: uptime, db),

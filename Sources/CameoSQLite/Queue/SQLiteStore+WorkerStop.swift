@@ -21,7 +21,7 @@ extension SQLiteStore {
         }
     }
 
-    static func stopRequest(for worker: String, _ db: Database) throws -> WorkerStop? {
+    static func stopRequest(for worker: String, _ db: SQLiteTransaction) throws -> WorkerStop? {
         let statement = try db.cachedStatement(sql: "SELECT stop_mode FROM worker WHERE id = ?")
         return try String.fetchOne(statement, arguments: [worker]).flatMap(WorkerStop.init(stored:))
     }

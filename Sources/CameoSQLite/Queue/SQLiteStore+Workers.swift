@@ -70,9 +70,8 @@ extension SQLiteStore {
         _ registration: WorkerRegistration,
         adding counted: StoreCounters = StoreCounters()
     ) async throws(StoreError) {
-        let now = nowMilliseconds
         try await commit(.begun) { db in
-            try Self.releaseJobs(of: registration.id, now: now, db)
+            try Self.releaseJobs(of: registration.id, db)
             try Hooks.release(claimsOf: registration.id, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
             try Self.add(counted, db)
@@ -82,7 +81,7 @@ extension SQLiteStore {
 
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         let uptime = clock.uptime()
-        let (now, directory) = (nowMilliseconds, directory)
+        let directory = directory
         let candidates = try await read { db in
             try Self.lostWorkers(except: own, directory, uptime: uptime, db)
         }
@@ -99,7 +98,7 @@ extension SQLiteStore {
                 guard let lost = try LostWorker.find(candidate.id, in: db, directory: directory, uptime: uptime) else {
                     continue
                 }
-                try Self.rescueJobs(of: lost, failure: failure, now: now, into: &report, db)
+                try Self.rescueJobs(of: lost, failure: failure, into: &report, db)
             }
             return report
         }
@@ -113,7 +112,7 @@ extension SQLiteStore {
         except own: String?,
         _ directory: StoreDirectory,
         uptime: Int64,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [LostWorker] {
         // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
         let ids = """
@@ -130,12 +129,12 @@ extension SQLiteStore {
         except own: String?,
         _ directory: StoreDirectory,
         uptime: Int64,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> Bool {
         try !lostWorkers(except: own, directory, uptime: uptime, db).isEmpty
     }
 
-    static func claims(of worker: String, _ db: Database) throws -> Set<Claim> {
+    static func claims(of worker: String, _ db: SQLiteTransaction) throws -> Set<Claim> {
         let statement = try db.cachedStatement(
             sql: "SELECT id, token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
         )
@@ -145,30 +144,28 @@ extension SQLiteStore {
     private static func rescueJobs(
         of lost: LostWorker,
         failure: JobFailure,
-        now: Int64,
         into report: inout RescueReport,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws {
         report.workers.append(lost.id)
         // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
         let deaths = lost.isRunning ? 0 : 1
-        var ledger = Ledger(now: now)
         for task in try runningTasks(of: lost.id, db) {
-            guard try close(task, as: .interrupted, now: now, &ledger, db) else { continue }
+            guard try close(task, as: .interrupted, db) else { continue }
             guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
                 var dead = task
                 dead.crashCount += 1
-                try end(dead, from: .running, End(state: .discarded, failure: failure), now: now, &ledger, db)
+                try end(dead, from: .running, End(state: .discarded, failure: failure), db)
                 report.discarded.append(try LostJob(dead, failure, db))
                 continue
             }
-            if case .superseded = try giveBack(task, deaths: deaths, now: now, &ledger, db) {
+            if case .superseded = try giveBack(task, deaths: deaths, db) {
                 report.superseded += 1
             } else {
                 report.rescued += 1
             }
         }
-        try ledger.post(db)
+        try db.flush()
         try Hooks.release(claimsOf: lost.id, db)
         if !lost.isRunning {
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
@@ -176,25 +173,24 @@ extension SQLiteStore {
     }
 
     /// The running jobs in id order, so that the first of two for the same thumbnails waits again.
-    private static func runningTasks(of worker: String, _ db: Database) throws -> [TaskRow] {
+    private static func runningTasks(of worker: String, _ db: SQLiteTransaction) throws -> [TaskRow] {
         try TaskRow.all("INDEXED BY task_running WHERE state = 2 AND worker = ? ORDER BY id", [worker], db)
     }
 
     /// Makes a worker's running jobs available again, without counting their attempts.
-    static func releaseJobs(of worker: String, now: Int64, _ db: Database) throws {
-        var ledger = Ledger(now: now)
+    static func releaseJobs(of worker: String, _ db: SQLiteTransaction) throws {
         for task in try runningTasks(of: worker, db) {
-            guard try close(task, as: .released, now: now, &ledger, db) else { continue }
-            _ = try giveBack(task, deaths: 0, now: now, &ledger, db)
+            guard try close(task, as: .released, db) else { continue }
+            _ = try giveBack(task, deaths: 0, db)
         }
-        try ledger.post(db)
+        try db.flush()
     }
 }
 
 extension LostJob {
-    fileprivate init(_ task: TaskRow, _ failure: JobFailure, _ db: Database) throws {
+    fileprivate init(_ task: TaskRow, _ failure: JobFailure, _ db: SQLiteTransaction) throws {
         let row = try Row.fetchOne(
-            db,
+            db.sqlite,
             sql: """
                 SELECT json_extract(request, '$.source') AS source, (SELECT name FROM queue WHERE id = ?) AS queue
                 FROM job WHERE id = ?
@@ -220,7 +216,7 @@ private struct LostWorker: Sendable {
     /// Finds a lost worker; nil if it is healthy or no longer registered.
     static func find(
         _ id: String,
-        in db: Database,
+        in db: SQLiteTransaction,
         directory: StoreDirectory,
         uptime: Int64
     ) throws -> LostWorker? {

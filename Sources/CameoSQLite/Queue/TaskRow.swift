@@ -90,19 +90,19 @@ struct TaskRow {
     }
 
     /// Finds a task; nil for a job that has ended or is not yet accepted.
-    static func find(_ id: Int64, _ db: Database) throws -> TaskRow? {
+    static func find(_ id: Int64, _ db: SQLiteTransaction) throws -> TaskRow? {
         try all("WHERE id = ?", [id], db).first
     }
 
     /// Finds the task of a claim that is still valid (invariant I1).
-    static func find(_ claim: Claim, _ db: Database) throws -> TaskRow {
+    static func find(_ claim: Claim, _ db: SQLiteTransaction) throws -> TaskRow {
         guard let task = try all("WHERE id = ? AND token = ? AND state = 2", [claim.jobID, claim.token], db).first
         else { throw StoreError.leaseLost(jobID: claim.jobID) }
         return task
     }
 
     /// Selects tasks by the rest of a SELECT statement.
-    static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [TaskRow] {
+    static func all(_ rest: String, _ arguments: StatementArguments, _ db: SQLiteTransaction) throws -> [TaskRow] {
         let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM task \(rest)")
         // A cursor's rows are not copied.
         let rows = try Row.fetchCursor(statement, arguments: arguments)
@@ -112,7 +112,7 @@ struct TaskRow {
     }
 
     /// Inserts a new task, which waits and has no attempts, except those before a manual retry (`tries`).
-    func insert(_ db: Database) throws {
+    func insert(_ db: SQLiteTransaction) throws {
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
@@ -128,7 +128,7 @@ struct TaskRow {
     }
 
     /// Updates all mutable columns.
-    func update(_ db: Database) throws {
+    func update(_ db: SQLiteTransaction) throws {
         let update = try db.cachedStatement(
             sql: """
                 UPDATE task SET state = ?, priority = ?, due = ?, rank = ?, attempt = ?, crash_count = ?, tries = ?,
@@ -144,7 +144,7 @@ struct TaskRow {
         try update.execute(arguments: StatementArguments(own))
     }
 
-    func delete(_ db: Database) throws {
+    func delete(_ db: SQLiteTransaction) throws {
         try db.cachedStatement(sql: "DELETE FROM task WHERE id = ?").execute(arguments: [id])
     }
 }

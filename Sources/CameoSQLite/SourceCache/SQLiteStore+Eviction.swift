@@ -13,7 +13,7 @@ extension SQLiteStore {
         over budget: Int,
         atMost limit: Int,
         sparing kept: CachedSource?,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> EvictedSources {
         let sum = try db.cachedStatement(sql: "SELECT value FROM total WHERE name = 'source_bytes'")
         let total = try Int.fetchOne(sum) ?? 0
@@ -51,7 +51,7 @@ extension SQLiteStore {
         // original.
         let identities = [(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]
         let forgotten = try await commit { db in
-            let sizes = try Int.fetchAll(db, sql: "DELETE FROM source WHERE uri = ? RETURNING size", arguments: [uri])
+            let sizes = try Int.fetchAll(db.sqlite, sql: "DELETE FROM source WHERE uri = ? RETURNING size", arguments: [uri])
             try db.execute(sql: "DELETE FROM source_failure WHERE uri = ?", arguments: [uri])
             let failures = db.changesCount
             var thumbnails = 0

@@ -28,7 +28,7 @@ extension SQLiteStore {
                 key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen, try peers.stored,
             ])
             // Each addition removes a few expired failures.
-            _ = try Self.removeFailures(endedBy: now, atMost: Self.evictionStep, db)
+            _ = try db.removeFailures(atMost: Self.evictionStep)
         }
     }
 

@@ -21,7 +21,7 @@ extension SQLiteStore {
         try await commit(.begun) { db in try Self.nextSourceSeen(db) }
     }
 
-    static func nextSourceSeen(_ db: Database) throws -> Int64 {
+    static func nextSourceSeen(_ db: SQLiteTransaction) throws -> Int64 {
         let next = try db.cachedStatement(
             sql: "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
         )
@@ -54,16 +54,14 @@ extension SQLiteStore {
     package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
         let blob = try await files.prepare(data, digest: source.blob, mediaType: source.mediaType)
-        let now = nowMilliseconds
-        return try await commit(.begun) { db in try Self.keep(source, blob, budget: budget, now: now, in: db) }
+        return try await commit(.begun) { db in try Self.keep(source, blob, budget: budget, in: db) }
     }
 
     static func keep(
         _ source: CachedSource,
         _ blob: PreparedBlob,
         budget: Int?,
-        now: Int64,
-        in db: Database
+        in db: SQLiteTransaction
     ) throws -> KeptSource {
         let key: StatementArguments = [source.key.uri, source.key.scopeText, source.variant]
         let find = try db.cachedStatement(
@@ -71,11 +69,11 @@ extension SQLiteStore {
         )
         if let known = try Int64.fetchOne(find, arguments: key), known > source.sourceSeen {
             // The file may already be written; with a row, the next collection finds and removes it.
-            try blob.insert(in: db, at: now)
-            try noteOrphan(blob.digest, at: now, db)
+            try blob.insert(in: db)
+            try noteOrphan(blob.digest, db)
             return .superseded
         }
-        try blob.insert(in: db, at: now)
+        try blob.insert(in: db)
         let upsert = try db.cachedStatement(
             sql: """
                 INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,
@@ -94,7 +92,7 @@ extension SQLiteStore {
             blob.digest.hex, blob.size, source.isPinned, try source.peers.stored,
         ]
         try upsert.execute(
-            arguments: key + StatementArguments(own) + StatementArguments(try source.headArguments) + [now, now]
+            arguments: key + StatementArguments(own) + StatementArguments(try source.headArguments) + [db.now, db.now]
         )
         let forget = try db.cachedStatement(
             sql: "DELETE FROM source_failure WHERE uri = ? AND scope = ? AND source_seen <= ?"
@@ -105,7 +103,7 @@ extension SQLiteStore {
         return .kept
     }
 
-    private static func dropExcessVariants(of key: SourceKey, _ db: Database) throws {
+    private static func dropExcessVariants(of key: SourceKey, _ db: SQLiteTransaction) throws {
         let drop = try db.cachedStatement(
             sql: """
                 DELETE FROM source WHERE rowid IN (

@@ -3,7 +3,7 @@ internal import CameoStore
 internal import GRDB
 
 extension SQLiteStore {
-    static func freshness(of request: ThumbnailRequest, now: Int64, _ db: Database) throws -> Freshness {
+    static func freshness(of request: ThumbnailRequest, _ db: SQLiteTransaction) throws -> Freshness {
         // The freshness of overlays is not recorded, so an overlay that may change must be fetched.
         guard request.overlaySources.allSatisfy(isUnchanging) else { return .unknown }
         if isUnchanging(request.source) { return .unchanging }
@@ -17,7 +17,7 @@ extension SQLiteStore {
                 WHERE variant = '' AND (pinned = 1 OR fresh_until > ?)
                 """
         )
-        let hex = try String.fetchOne(newest, arguments: [key.uri, key.scopeText, now])
+        let hex = try String.fetchOne(newest, arguments: [key.uri, key.scopeText, db.now])
         return hex.flatMap(BlobDigest.init(hex:)).map(Freshness.cached) ?? .unknown
     }
 

@@ -62,13 +62,13 @@ extension SQLiteStore {
         _ selection: KnownSourceSelection,
         after cursor: String?,
         limit: Int,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> SourcePage {
         let prefix = selection.prefix ?? ""
         // No source goes on with the last character of Unicode.
         let end = prefix + "\u{10FFFF}"
         let names = try String.fetchAll(
-            db,
+            db.sqlite,
             sql: """
                 SELECT DISTINCT source FROM thumbnail INDEXED BY thumbnail_source
                 WHERE source \(cursor == nil ? ">=" : ">") ? AND source < ? ORDER BY source LIMIT ?
@@ -86,7 +86,7 @@ extension SQLiteStore {
         var page = SourcePage()
         if cursor == nil {
             page.newestVideoVersion = try String.fetchOne(
-                db,
+                db.sqlite,
                 sql: """
                     SELECT renderer_version FROM thumbnail WHERE source_video IS NOT NULL ORDER BY updated_at DESC LIMIT 1
                     """
@@ -114,7 +114,7 @@ extension SQLiteStore {
     }
 
     /// Whether a source names bytes of this store that it does not have.
-    private static func isGone(_ source: String, _ db: Database) throws -> Bool {
+    private static func isGone(_ source: String, _ db: SQLiteTransaction) throws -> Bool {
         let (sql, name) =
             switch CameoURI(source) {
             case .blob(let digest): ("SELECT 1 FROM blob WHERE digest = ?", digest.hex)

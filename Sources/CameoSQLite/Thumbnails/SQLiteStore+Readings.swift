@@ -32,13 +32,12 @@ extension SQLiteStore {
 
     private func record(_ names: Set<CameoURI>) async {
         guard !names.isEmpty else { return }
-        let now = nowMilliseconds
         do throws(StoreError) {
             // Usually there is nothing to write, so a read transaction checks first.
-            let due = try await read { db in try Self.thumbnails(dueBy: names, now: now, db) }
+            let due = try await read { db in try Self.thumbnails(dueBy: names, db) }
             for start in stride(from: 0, to: due.count, by: Self.readingsOfATransaction) {
                 let some = Array(due[start..<min(start + Self.readingsOfATransaction, due.count)])
-                try await commit(.begun) { db in try Self.noteUse(of: some, now: now, db) }
+                try await commit(.begun) { db in try Self.noteUse(of: some, db) }
             }
         } catch {
             // Nobody waits for the result. Writers report the same error, and the next read is recorded.
@@ -46,20 +45,19 @@ extension SQLiteStore {
     }
 
     /// Records that thumbnails were used, unless a use was recorded within the last hour.
-    static func noteUse(of thumbnails: [ThumbnailID], now: Int64, _ db: Database) throws {
+    static func noteUse(of thumbnails: [ThumbnailID], _ db: SQLiteTransaction) throws {
         let note = try db.cachedStatement(sql: "UPDATE thumbnail SET read_at = ? WHERE id = ? AND used_at <= ?")
-        for id in thumbnails { try note.execute(arguments: [now, id.text, now - stepMilliseconds]) }
+        for id in thumbnails { try note.execute(arguments: [db.now, id.text, db.now - stepMilliseconds]) }
     }
 
     /// The thumbnails behind the names whose last recorded use is more than a step ago.
     private static func thumbnails(
         dueBy names: Set<CameoURI>,
-        now: Int64,
-        _ db: Database
+        _ db: SQLiteTransaction
     ) throws -> [ThumbnailID] {
         let byID = try db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE id = ? AND used_at <= ?")
         let byBlob = try db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE blob = ? AND used_at <= ?")
-        let time = now - stepMilliseconds
+        let time = db.now - stepMilliseconds
         var ids: Set<String> = []
         for name in names {
             switch name {

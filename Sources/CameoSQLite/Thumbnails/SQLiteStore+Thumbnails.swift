@@ -13,15 +13,14 @@ extension SQLiteStore {
         _ blob: PreparedBlob,
         from provenance: Provenance,
         jobID: Int64,
-        now: Int64,
         _ files: BlobFiles,
-        in db: Database
+        in db: SQLiteTransaction
     ) throws {
-        if try renew(thumbnail, from: provenance, jobID: jobID, now: now, files, in: db) {
-            if blob.data == nil { try blob.leave(in: db, at: now) }
+        if try renew(thumbnail, from: provenance, jobID: jobID, files, in: db) {
+            if blob.data == nil { try blob.leave(in: db) }
             return
         }
-        try blob.insert(in: db, at: now)
+        try blob.insert(in: db)
         let upsert = try db.cachedStatement(
             sql: """
                 INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
@@ -38,7 +37,7 @@ extension SQLiteStore {
         let own: [(any DatabaseValueConvertible)?] = [
             thumbnail.id.text, blob.digest.hex, encoded.width, encoded.height, encoded.format.rawValue,
             provenance.source, thumbnail.rendition.json.canonicalText, provenance.sourceDigest.hex,
-            thumbnail.overlayDigest?.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now, now,
+            thumbnail.overlayDigest?.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, db.now, db.now,
         ]
         let facts: [(any DatabaseValueConvertible)?] = [
             encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
@@ -48,7 +47,7 @@ extension SQLiteStore {
         ]
         try upsert.execute(arguments: StatementArguments(own) + StatementArguments(facts))
         // A newer fetch's thumbnail is kept, so these bytes are orphaned.
-        if db.changesCount == 0 { try noteOrphan(blob.digest, at: now, db) }
+        if db.changesCount == 0 { try noteOrphan(blob.digest, db) }
     }
 
     /// The columns that change when a thumbnail is made again.
@@ -66,9 +65,8 @@ extension SQLiteStore {
         _ thumbnail: RenderedThumbnail,
         from provenance: Provenance,
         jobID: Int64,
-        now: Int64,
         _ files: BlobFiles,
-        in db: Database
+        in db: SQLiteTransaction
     ) throws -> Bool {
         let find = try db.cachedStatement(
             sql: """
@@ -85,12 +83,12 @@ extension SQLiteStore {
         let renew = try db.cachedStatement(
             sql: "UPDATE thumbnail SET source_seen = max(source_seen, ?), job_id = ?, updated_at = ? WHERE id = ?"
         )
-        try renew.execute(arguments: [provenance.sourceSeen, jobID, now, thumbnail.id.text])
+        try renew.execute(arguments: [provenance.sourceSeen, jobID, db.now, thumbnail.id.text])
         return true
     }
 
     /// The ids of those of these thumbnails that the store has.
-    static func existing(_ ids: [ThumbnailID], _ db: Database) throws -> Set<String> {
+    static func existing(_ ids: [ThumbnailID], _ db: SQLiteTransaction) throws -> Set<String> {
         let statement = try db.cachedStatement(
             sql: "SELECT thumbnail.id FROM json_each(?) AS wanted CROSS JOIN thumbnail ON thumbnail.id = wanted.value"
         )
@@ -99,7 +97,7 @@ extension SQLiteStore {
     }
 
     /// Finds a thumbnail; nil if it has not been made.
-    static func thumbnail(_ id: ThumbnailID, _ db: Database) throws -> Thumbnail? {
+    static func thumbnail(_ id: ThumbnailID, _ db: SQLiteTransaction) throws -> Thumbnail? {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT thumbnail.blob, thumbnail.source_digest, format, width, height, updated_at, has_alpha, frames,

@@ -50,12 +50,12 @@ extension SQLiteStore {
         timings: AttemptTimings
     ) async throws(StoreError) {
         let now = nowMilliseconds
-        try await commitCounting { db, ledger in
-            try Self.settle(claim, as: .completed, failure: nil, timings: timings, now: now, &ledger, db)
+        try await commitCounting { db in
+            try Self.settle(claim, as: .completed, failure: nil, timings: timings, db)
             for id in thumbnails where try Self.thumbnail(id, db) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
-            try Self.noteUse(of: thumbnails, now: now, db)
+            try Self.noteUse(of: thumbnails, db)
             guard let seen else { return }
             // A thumbnail replaced by a newer fetch is left alone.
             let renew = try db.cachedStatement(

@@ -68,9 +68,9 @@ enum Counters {
     /// Recomputes all counters, lanes and heads.
     ///
     /// - Returns: the number of wrong values.
-    static func rebuild(_ db: Database) throws -> Int {
+    static func rebuild(_ db: SQLiteTransaction) throws -> Int {
         let wrong = try [wrongJobs, wrongEnds, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
-            sum + (try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(query))") ?? 0)
+            sum + (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
         let counts = JobState.allCases.map { state -> String in

@@ -59,7 +59,7 @@ extension SQLiteStore {
         report: @escaping @Sendable (ByteProgress) -> Void
     ) async throws -> BackupReport {
         let beside = try await readApart { db in
-            try Int.fetchOne(db, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
+            try Int.fetchOne(db.sqlite, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
         }
         let total = try await databaseSize().bytes + beside
         for path in [folder.path, folder.blobs, folder.unfinishedBlobs, folder.workers] {
@@ -101,7 +101,8 @@ extension SQLiteStore {
     private static let pagesPerStep: CInt = 1_024
 
     private func copyDatabase(to path: String, report: @escaping @Sendable (Int) -> Void) async throws(StoreError) {
-        try await readApart { source in
+        try await readApart { db in
+            let source = db.sqlite
             // The transaction's snapshot begins with its first read.
             let pageSize = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
             _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
@@ -130,7 +131,7 @@ private struct BackupContent {
             try db.inTransaction(.immediate) {
                 let now = Date().milliseconds
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
-                    try SQLiteStore.releaseJobs(of: worker, now: now, db)
+                    try SQLiteStore.releaseJobs(of: worker, SQLiteTransaction(db, now: now))
                 }
                 try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
                 try db.execute(sql: "DELETE FROM worker")

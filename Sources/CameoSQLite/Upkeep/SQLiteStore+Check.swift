@@ -35,8 +35,8 @@ extension SQLiteStore {
         return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]
     }
 
-    private static func sqliteVersion(_ db: Database) throws -> CheckFinding {
-        let version = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "of an unknown version"
+    private static func sqliteVersion(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let version = try String.fetchOne(db.sqlite, sql: "SELECT sqlite_version()") ?? "of an unknown version"
         let parts = version.split(separator: ".").compactMap { Int($0) }
         let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
         let message =
@@ -50,7 +50,7 @@ extension SQLiteStore {
     /// Checks that WAL is on. Opening the store for writing turns it on.
     private func journal() async throws(StoreError) -> CheckFinding {
         // An immutable file has no log, whatever its header says.
-        let isOn = readAccess == .immutable ? true : try await read(Schema.isInWALMode)
+        let isOn = readAccess == .immutable ? true : try await read { db in try Schema.isInWALMode(db.sqlite) }
         return CheckFinding(
             "journal",
             isOn ? [] : ["the write-ahead log is off"],
@@ -60,7 +60,7 @@ extension SQLiteStore {
         )
     }
 
-    private static func foreignKeys(_ db: Database) throws -> CheckFinding {
+    private static func foreignKeys(_ db: SQLiteTransaction) throws -> CheckFinding {
         CheckFinding(
             "references",
             try danglingRows(db).map { "a row of \($0.table) refers to a missing row of \($0.parent)" },
@@ -69,16 +69,16 @@ extension SQLiteStore {
         )
     }
 
-    private static func counters(_ db: Database) throws -> CheckFinding {
-        let jobs = try Row.fetchAll(db, sql: Counters.wrongJobs).map { row in
+    private static func counters(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let jobs = try Row.fetchAll(db.sqlite, sql: Counters.wrongJobs).map { row in
             "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
                 + "and has \(row["actual"] as Int)"
         }
-        let ends = try Row.fetchAll(db, sql: Counters.wrongEnds).map { row in
+        let ends = try Row.fetchAll(db.sqlite, sql: Counters.wrongEnds).map { row in
             "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
                 + "\(row["counted"] as Int) that ever ended so"
         }
-        let totals = try Row.fetchAll(db, sql: Counters.wrongTotals).map { row in
+        let totals = try Row.fetchAll(db.sqlite, sql: Counters.wrongTotals).map { row in
             "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
         }
         return CheckFinding(
@@ -89,8 +89,8 @@ extension SQLiteStore {
         )
     }
 
-    private static func unfinishedAttempts(_ db: Database) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(db, sql: Attempts.withoutWorker)
+    private static func unfinishedAttempts(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let ids = try Int64.fetchAll(db.sqlite, sql: Attempts.withoutWorker)
         return CheckFinding(
             "attempts",
             ids.map { "job \($0) runs for an unknown worker" },

@@ -117,7 +117,7 @@ extension SQLiteStore {
         return try await commit { db in
             let isMissed =
                 try Bool.fetchOne(
-                    db,
+                    db.sqlite,
                     sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
                     arguments: [digest.hex]
                 ) ?? false

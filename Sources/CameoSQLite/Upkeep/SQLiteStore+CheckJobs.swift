@@ -4,10 +4,10 @@ internal import GRDB
 
 // Checks the invariants that claims and settlements maintain for jobs and limits.
 extension SQLiteStore {
-    static func limits(_ db: Database) throws -> CheckFinding {
-        let counts = try Row.fetchAll(db, sql: Counters.wrongKeys)
-        let lanes = try String.fetchAll(db, sql: Counters.wrongLanes)
-        let heads = try String.fetchAll(db, sql: Counters.highHeads)
+    static func limits(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let counts = try Row.fetchAll(db.sqlite, sql: Counters.wrongKeys)
+        let lanes = try String.fetchAll(db.sqlite, sql: Counters.wrongLanes)
+        let heads = try String.fetchAll(db.sqlite, sql: Counters.highHeads)
         return CheckFinding(
             "limits",
             counts.map { row in
@@ -21,9 +21,9 @@ extension SQLiteStore {
     }
 
     /// Checks that every job is in the queue, in the history, or unaccepted.
-    static func places(_ db: Database) throws -> CheckFinding {
+    static func places(_ db: SQLiteTransaction) throws -> CheckFinding {
         let ids = try Int64.fetchAll(
-            db,
+            db.sqlite,
             sql: """
                 SELECT id FROM task WHERE id IN (SELECT id FROM outcome)
                 UNION SELECT id FROM task WHERE id NOT IN (SELECT id FROM accepted)

@@ -5,8 +5,8 @@ extension SQLiteStore {
     /// The prefix reserved for other programs: no version of Cameo gives a table, index, trigger or view such a name.
     private static let guestPrefix = "app_"
 
-    static func ownTables(_ db: Database) throws -> CheckFinding {
-        let names = try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema")
+    static func ownTables(_ db: SQLiteTransaction) throws -> CheckFinding {
+        let names = try String.fetchSet(db.sqlite, sql: "SELECT name FROM sqlite_schema")
         return CheckFinding(
             "schema",
             try Schema.ownNames().subtracting(names).sorted().map { "\($0) is missing" },
@@ -16,22 +16,22 @@ extension SQLiteStore {
     }
 
     /// Rows of Cameo's tables that refer to missing rows. Other programs' tables are not checked.
-    static func danglingRows(_ db: Database) throws -> [(table: String, parent: String)] {
+    static func danglingRows(_ db: SQLiteTransaction) throws -> [(table: String, parent: String)] {
         let own = try Schema.ownNames()
-        let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        let tables = try String.fetchAll(db.sqlite, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
         return try tables.filter(own.contains).flatMap { table in
-            try Row.fetchAll(db, sql: "SELECT parent FROM pragma_foreign_key_check(?)", arguments: [table])
+            try Row.fetchAll(db.sqlite, sql: "SELECT parent FROM pragma_foreign_key_check(?)", arguments: [table])
                 .map { (table: table, parent: $0["parent"]) }
         }
     }
 
     /// Checks that other programs' tables do not interfere. Their triggers on Cameo's tables would run inside Cameo's
     /// transactions, and their foreign keys would prevent the removal of jobs.
-    static func guests(_ db: Database) throws -> CheckFinding {
+    static func guests(_ db: SQLiteTransaction) throws -> CheckFinding {
         // SQLite's names are case-insensitive but stored as spelled.
         let own = Set(try Schema.ownNames().map { $0.lowercased() })
         let rows = try Row.fetchAll(
-            db,
+            db.sqlite,
             sql: "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
         )
         let guests = rows.map {
@@ -47,7 +47,7 @@ extension SQLiteStore {
             }
             guard guest.type == "table" else { continue }
             let targets = try String.fetchSet(
-                db,
+                db.sqlite,
                 sql: "SELECT \"table\" FROM pragma_foreign_key_list(?)",
                 arguments: [guest.name]
             )

@@ -49,7 +49,7 @@ extension SQLiteStore {
     private func examine<Value: Sendable>(
         _ body: @escaping @Sendable (Database, _ includesRows: Bool) throws -> Value
     ) async throws(StoreError) -> Value {
-        guard writes != nil else { return try await readApart { db in try body(db, false) } }
+        guard writes != nil else { return try await readApart { db in try body(db.sqlite, false) } }
         do {
             let connection = try Connection.open(directory.database, .readWrite)
             defer { withExtendedLifetime(connection) {} }
@@ -60,7 +60,7 @@ extension SQLiteStore {
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // A table of another program has a constraint that only that program can evaluate.
-            return try await readApart { db in try body(db, false) }
+            return try await readApart { db in try body(db.sqlite, false) }
         } catch {
             throw StoreError(error, path: directory.path)
         }

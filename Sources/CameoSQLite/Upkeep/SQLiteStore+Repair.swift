@@ -44,18 +44,17 @@ extension SQLiteStore {
         func note(_ subject: String, _ count: Int, _ text: String) {
             if count > 0 { fixed(subject, "\(count) \(text)") }
         }
-        let now = nowMilliseconds
         // First, because statements that use a damaged index return wrong results or fail.
         if try await rebuildIndexes() { fixed("database", "all indexes rebuilt from their tables") }
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
-            try await commit { db in try Attempts.reconcile(now: now, db) },
+            try await commit { db in try Attempts.reconcile(db) },
             "jobs of unknown workers made available again"
         )
         note(
             "hooks",
-            try await commit { db in try Hooks.repair(now: now, db) },
+            try await commit { db in try Hooks.repair(db) },
             "jobs and deliveries of hooks corrected"
         )
         let damaged = try await survey(report).damaged
@@ -67,7 +66,7 @@ extension SQLiteStore {
         note("counters", try await commit { db in try Counters.rebuild(db) }, "counters corrected")
     }
 
-    private static func removeDanglingRows(_ db: Database) throws -> Int {
+    private static func removeDanglingRows(_ db: SQLiteTransaction) throws -> Int {
         guard try !danglingRows(db).isEmpty else { return 0 }
         return try [
             "DELETE FROM task WHERE id NOT IN (SELECT id FROM job)",
@@ -104,7 +103,7 @@ extension SQLiteStore {
         let (files, hex) = (files, digest.hex)
         return try await commit { db in
             // The bytes may have been stored again since the survey.
-            let row = try Row.fetchOne(db, sql: "SELECT data FROM blob WHERE digest = ?", arguments: [hex])
+            let row = try Row.fetchOne(db.sqlite, sql: "SELECT data FROM blob WHERE digest = ?", arguments: [hex])
             guard let row, !files.isSound(digest, inline: row["data"]) else { return (0, false) }
             try db.execute(sql: "DELETE FROM source WHERE blob = ? AND pinned = 0", arguments: [hex])
             try db.execute(sql: "DELETE FROM thumbnail WHERE blob = ?", arguments: [hex])
@@ -141,11 +140,11 @@ extension SQLiteStore {
             let isAside = try await commit { db in
                 moved.beginRun()
                 let isNamed = try Bool.fetchOne(
-                    db,
+                    db.sqlite,
                     sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
                     arguments: [digest.hex]
                 )
-                let begun = try Int64.fetchOne(db, sql: "SELECT since FROM epoch WHERE name = 'readings'")
+                let begun = try Int64.fetchOne(db.sqlite, sql: "SELECT since FROM epoch WHERE name = 'readings'")
                 guard isNamed == false, let begun, begun <= limit.milliseconds else { return false }
                 do {
                     return try files.moveAside(digest, madeIn: begun...limit.milliseconds, noting: moved)

@@ -12,9 +12,9 @@ package struct DatabaseSize: Hashable, Codable, Sendable {
 extension SQLiteStore {
     package func databaseSize() async throws(StoreError) -> DatabaseSize {
         try await read { db in
-            let page = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            let page = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_size") ?? 0
+            let pages = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_count") ?? 0
+            let free = try Int.fetchOne(db.sqlite, sql: "PRAGMA freelist_count") ?? 0
             return DatabaseSize(bytes: page * pages, freeBytes: page * free)
         }
     }

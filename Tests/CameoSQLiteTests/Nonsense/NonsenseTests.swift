@@ -71,8 +71,8 @@ struct NonsenseTests {
             _ = try await store.jobs(filter)
         }
         let rows = try await store.read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM job_status").count
-                + Row.fetchAll(db, sql: "SELECT * FROM batch_status").count
+            try Row.fetchAll(db.sqlite, sql: "SELECT * FROM job_status").count
+                + Row.fetchAll(db.sqlite, sql: "SELECT * FROM batch_status").count
         }
         #expect(rows >= goodJobs)
     }

@@ -17,5 +17,5 @@ package protocol ModelEngine: StoreEngine {
     /// Changes a job in a transaction that fails before its end.
     ///
     /// - Throws: `StoreError`, always.
-    func tear(_ change: BulkChange, of job: Int64, at time: Int64, in store: any Store) async throws
+    func tear(_ change: BulkChange, of job: Int64, in store: any Store) async throws
 }

@@ -31,7 +31,7 @@ extension ModelRun {
         default:
             // The process dies inside the transaction, which leaves nothing behind.
             await #expect(throws: StoreError.self) {
-                try await engine.tear(operation == .tornCancel ? .cancel : .retry, of: id, at: time, in: store)
+                try await engine.tear(operation == .tornCancel ? .cancel : .retry, of: id, in: store)
             }
         }
         note(operation, job.state)

@@ -1,0 +1,156 @@
+internal import CameoModel
+package import CameoStore
+
+// DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, and queues,
+// batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
+// that still has a job, even an ended one: a retry would find no limit and never run.
+//
+// Removal has the lock of names before it looks whether any job uses one: a transaction that accepts a job shares it, so
+// that the removal sees the job, or the job finds no row and makes another.
+
+extension QueueUpkeep {
+    func removeLeftovers(_ steps: inout PruneSteps<Self>) async throws {
+        let size = PruneSteps<Self>.size
+        try await steps.take { db in
+            let count = try db.removeFailures(atMost: size)
+            var step = PruneStep(isLast: count < size)
+            step.removed.sourceFailures = count
+            return step
+        }
+        try await steps.take { db in PruneStep(isLast: try db.removeReceipts(atMost: size) < size) }
+        try await steps.take(UnusedNames(table: .key)) { some, db in try db.removeKeys(some.map(\.id)) }
+        try await steps.take(UnusedNames(table: .queue)) { some, db in try db.removeQueues(some.map(\.id)) }
+        try await steps.take { db in
+            try db.lockNames()
+            let isEmpty = "NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)"
+            try db.execute("DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE \(isEmpty) LIMIT ?1)", [10 * size])
+            return PruneStep(isLast: true)
+        }
+    }
+}
+
+extension QueueTransaction {
+    fileprivate func isUnused(_ table: UnusedNames.Table) -> String {
+        switch table {
+        case .key:
+            """
+            NOT fixed AND rate_count IS NULL AND \(dialect.runningOfKey) = 0 AND NOT EXISTS (
+              SELECT 1 FROM accepted \(dialect.indexed(by: "accepted_key"))
+              WHERE accepted.key = key.id AND accepted.key <> 0)
+            """
+        // A queue with an operator's setting is kept for future jobs.
+        case .queue:
+            """
+            NOT paused AND NOT background AND max_running IS NULL AND rate_count IS NULL AND hook IS NULL
+              AND \(dialect.isEmptyQueue)
+            """
+        }
+    }
+
+    /// Counts what ``QueueUpkeep/removeLeftovers(_:)`` would remove.
+    func leftovers() throws -> Pruned {
+        var found = Pruned()
+        found.sourceFailures = try value("SELECT count(*) FROM source_failure WHERE until <= ?1", [now]) ?? 0
+        found.concurrencyKeys = try value("SELECT count(*) FROM key WHERE \(isUnused(.key))") ?? 0
+        found.queues = try value("SELECT count(*) FROM queue WHERE \(isUnused(.queue))") ?? 0
+        return found
+    }
+
+    /// Removes the keys of requests that have expired, the oldest first, and returns their number.
+    fileprivate func removeReceipts(atMost limit: Int) throws -> Int {
+        try execute(
+            """
+            DELETE FROM first_receipt WHERE key IN (
+              SELECT key FROM first_receipt WHERE at <= ?1 ORDER BY at LIMIT ?2 \(dialect.skippingLocked))
+            """,
+            [now - IdempotencyKey.lifetime, limit]
+        )
+    }
+
+    fileprivate func removeKeys(_ keys: [Int64]) throws -> Pruned {
+        try lockNames()
+        // A job with the key may have been added since the scan.
+        let unused: [Int64] = try column(
+            "SELECT id FROM key WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.key)) \(dialect.locking)",
+            [keys]
+        )
+        try execute("DELETE FROM lane WHERE key \(dialect.isIn("?1", .integers)) AND key <> 0", [unused])
+        try execute("DELETE FROM key WHERE id \(dialect.isIn("?1", .integers))", [unused])
+        var pruned = Pruned()
+        pruned.concurrencyKeys = unused.count
+        return pruned
+    }
+
+    fileprivate func removeQueues(_ queues: [Int64]) throws -> Pruned {
+        try lockNames()
+        let empty: [Int64] = try column(
+            "SELECT id FROM queue WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.queue))",
+            [queues]
+        )
+        // Its columns' values stay in the table of counters.
+        add(try everEnded(in: empty))
+        try execute("DELETE FROM lane WHERE queue \(dialect.isIn("?1", .integers))", [empty])
+        try execute("DELETE FROM queue WHERE id \(dialect.isIn("?1", .integers))", [empty])
+        var pruned = Pruned()
+        pruned.queues = empty.count
+        return pruned
+    }
+
+    /// The jobs that have ever ended, by queue: of all queues, or of some.
+    private func everEnded(in queues: [Int64]?) throws -> StoreCounters {
+        let condition = queues == nil ? "" : "WHERE queue.id \(dialect.isIn("?1", .integers))"
+        let rows = try query(
+            """
+            SELECT name, ever_completed, ever_discarded, ever_cancelled
+            FROM \(dialect.queueCounts) AS counts JOIN queue ON queue.id = counts.queue \(condition)
+            """,
+            queues.map { [$0] } ?? []
+        )
+        var ended = StoreCounters()
+        for row in rows {
+            for state in JobState.ends {
+                guard let family = StoreCounters.Family(state) else { continue }
+                ended.add(try row["ever_\(state.rawValue)"], to: family, try row["name"])
+            }
+        }
+        return ended
+    }
+
+    /// What has ever been counted.
+    package func counters() throws -> StoreCounters {
+        var counters = try everEnded(in: nil)
+        for row in try query("SELECT family, label, value FROM counter") {
+            // A newer version may count more.
+            guard let family = StoreCounters.Family(rawValue: try row["family"]) else { continue }
+            counters.add(try row["value"], to: family, try row["label"])
+        }
+        return counters
+    }
+}
+
+/// A scan of queues or concurrency keys by id.
+private struct UnusedNames: IndexWalk {
+    enum Table: String {
+        case key, queue
+    }
+
+    struct Entry: Sendable {
+        let id: Int64
+        let isUnused: Bool
+    }
+
+    let table: Table
+
+    func isRemovable(_ entry: Entry) -> Bool { entry.isUnused }
+
+    func entries(after last: Entry?, limit: Int, _ db: some QueueTransaction) throws -> [Entry] {
+        try db.query(
+            """
+            SELECT id, (\(db.isUnused(table))) AS is_unused FROM \(table.rawValue)
+            WHERE id > ?1 ORDER BY id LIMIT ?2
+            """,
+            [last?.id ?? 0, limit]
+        )
+        .map { row in try Entry(id: row["id"], isUnused: row["is_unused"]) }
+    }
+}

@@ -1,0 +1,161 @@
+internal import CameoModel
+package import CameoStore
+package import Foundation
+
+// DESIGN. Retention removes in small transactions what an index shows to have expired, the oldest first; rows that another
+// transaction of PostgreSQL has locked are passed over. So no claim or settlement waits for more than one of these. One
+// process at a time does this.
+
+/// A store as its upkeep needs it.
+package protocol QueueUpkeep: Sendable {
+    associatedtype Transaction: QueueTransaction
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+    /// Commits a step of upkeep, which renews the right to it where that has a lease.
+    func commit<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+    /// Accepts all jobs that other programs have inserted, unless the task is cancelled.
+    func acceptArrivals() async throws
+    /// Removes blobs that nothing has referenced since a time. A step postpones those that it does not remove.
+    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
+    /// Removes what only the engine knows of, such as unfinished files and old partitions.
+    func finish(_ steps: inout PruneSteps<Self>, now: Int64) async throws
+}
+
+/// What one step of a collection did.
+package struct CollectedBlobs: Hashable, Sendable {
+    package let count: Int
+    package let bytes: Int
+    /// How many blobs were examined.
+    package let candidates: Int
+
+    package init(count: Int, bytes: Int, candidates: Int) {
+        (self.count, self.bytes, self.candidates) = (count, bytes, candidates)
+    }
+}
+
+/// How long a blob must have been unreferenced, and what a process left unfinished is kept, in milliseconds (invariant I6).
+package let orphanAge: Int64 = 3_600_000
+
+/// The number of blobs examined per transaction.
+private let collectionStep = 32
+
+extension QueueUpkeep {
+    /// Removes everything that has expired.
+    ///
+    /// - Throws: ``StoreError``; `CancellationError` between two transactions.
+    package func prune(
+        _ retention: Retention,
+        pause: Duration,
+        report: @escaping (Pruned) async -> Void
+    ) async throws -> Pruned {
+        let now = try await read { db in db.now }
+        // What a request references is known only once it is accepted.
+        try await acceptArrivals()
+        var steps = PruneSteps(self, pause: pause, report: report)
+        try await giveUpUnclaimedDeliveries(&steps)
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            try await steps.take { db in try db.remove(state, endedBefore: limit, atMost: PruneSteps<Self>.size) }
+        }
+        if let limit = retention.limitOfChanges(now: now) {
+            try await steps.take { db in try db.removeChanges(before: limit) }
+        }
+        if let limit = try await read({ db in try db.limitOfThumbnails(retention, now: now) }) {
+            try await steps.take(UnusedThumbnails(before: limit)) { some, db in
+                try db.removeThumbnails(some.map(\.id), notUsedSince: limit)
+            }
+        }
+        try await removeLeftovers(&steps)
+        let limit = Date(milliseconds: now - orphanAge)
+        try await steps.takeApart { () throws(StoreError) in
+            let collected = try await collectBlobs(unreferencedSince: limit, atMost: collectionStep)
+            var step = PruneStep(isLast: collected.candidates < collectionStep)
+            (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
+            return step
+        }
+        try await finish(&steps, now: now)
+        return steps.total
+    }
+
+    /// How long a delivery stays due without a worker that takes it, in milliseconds.
+    private static var unclaimedAge: Int64 { 7 * 86_400_000 }
+
+    /// Gives up deliveries that no worker knows how to make, so that they do not keep their jobs for ever.
+    private func giveUpUnclaimedDeliveries(_ steps: inout PruneSteps<Self>) async throws {
+        let hooks: [String] = try await read { db in
+            try db.column(
+                """
+                SELECT hook FROM (\(db.namesOfDeliveries)) AS names
+                WHERE EXISTS (SELECT 1 FROM delivery WHERE delivery.hook = names.hook AND status = 0 AND at < ?1)
+                """,
+                [db.now - Self.unclaimedAge]
+            )
+        }
+        for hook in hooks {
+            try await steps.take { db in
+                let count = try db.execute(
+                    """
+                    UPDATE delivery SET status = 3, at = ?1, trouble = 'no worker that knows the hook took it for a week'
+                    WHERE seq IN (SELECT seq FROM delivery WHERE hook = ?2 AND status = 0 AND at < ?3
+                      LIMIT ?4 \(db.dialect.skippingLocked))
+                    """,
+                    [db.now, hook, db.now - Self.unclaimedAge, PruneSteps<Self>.size]
+                )
+                return PruneStep(isLast: count < PruneSteps<Self>.size)
+            }
+        }
+    }
+}
+
+extension QueueTransaction {
+    /// Whether a row of `outcome` is of a job that has ended, whose deliveries have all been made or given up, as SQL.
+    package var isSettled: String {
+        """
+        NOT EXISTS (SELECT 1 FROM delivery \(dialect.indexed(by: "delivery_job"))
+            WHERE delivery.job_id = outcome.id AND status < 2)
+          AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = outcome.id)
+        """
+    }
+
+    /// Removes the jobs that ended first, with all their dependent rows.
+    fileprivate func remove(_ state: JobState, endedBefore limit: Int64, atMost count: Int) throws -> PruneStep {
+        let ended = try query(
+            """
+            SELECT id, queue FROM outcome \(dialect.indexed(by: "outcome_end"))
+            WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled)
+            ORDER BY finalized_at LIMIT ?3 \(dialect.skippingLocked)
+            """,
+            [state.code, limit, count]
+        )
+        let ids: [Int64] = try ended.map { try $0["id"] }
+        try execute("DELETE FROM job WHERE id \(dialect.isIn("?1", .integers))", [ids])
+        // An outcome without a job, which only another program can have left, would come back in each step.
+        try execute("DELETE FROM outcome WHERE id \(dialect.isIn("?1", .integers))", [ids])
+        for row in ended { forget(state, in: try row["queue"]) }
+        var step = PruneStep(isLast: ended.count < count)
+        step.removed.note(state, ended.count)
+        return step
+    }
+
+    /// Counts the jobs and thumbnails that have expired, and the leftovers; not the blobs.
+    package func prunable(_ retention: Retention) throws -> Pruned {
+        var total = try leftovers()
+        for state in Retention.states {
+            guard let limit = retention.limit(state, now: now) else { continue }
+            let count: Int? = try value(
+                """
+                SELECT count(*) FROM outcome \(dialect.indexed(by: "outcome_end"))
+                WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled)
+                """,
+                [state.code, limit]
+            )
+            total.note(state, count ?? 0)
+        }
+        total.thumbnails = try unusedThumbnails(retention)
+        return total
+    }
+}

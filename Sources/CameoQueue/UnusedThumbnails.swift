@@ -1,0 +1,91 @@
+internal import CameoModel
+internal import CameoStore
+
+// DESIGN. A thumbnail is removed when it was not read or made for a long time; its blob is collected later. Its URI
+// stays valid: a request for it makes it again. Only the record of what it was made from is lost. A thumbnail that a
+// waiting job needs is kept, however long that job waits: the scan passes over it.
+
+/// A scan of the thumbnails not used since a time, least recently used first.
+struct UnusedThumbnails: IndexWalk {
+    struct Entry: Sendable {
+        let id: String
+        let usedAt: Int64
+        let isNeeded: Bool
+    }
+
+    /// Whether an unfinished job needs the thumbnail or its blob.
+    static let isNeeded = """
+        EXISTS (
+          SELECT 1 FROM ingredient JOIN task ON task.id = ingredient.job_id
+          WHERE ingredient.name IN (thumbnail.id, thumbnail.blob))
+        """
+
+    private let limit: Int64
+
+    init(before limit: Int64) {
+        self.limit = limit
+    }
+
+    func isRemovable(_ entry: Entry) -> Bool { !entry.isNeeded }
+
+    func entries(after last: Entry?, limit count: Int, _ db: some QueueTransaction) throws -> [Entry] {
+        try db.query(
+            """
+            SELECT id, used_at, \(Self.isNeeded) AS is_needed FROM thumbnail \(db.dialect.indexed(by: "thumbnail_use"))
+            WHERE used_at < ?1 AND used_at >= ?2 AND (used_at, id) > (?2, ?3)
+            ORDER BY used_at, id LIMIT ?4
+            """,
+            [limit, last?.usedAt ?? .min, last?.id ?? "", count]
+        )
+        .map { row in try Entry(id: row["id"], usedAt: row["used_at"], isNeeded: row["is_needed"]) }
+    }
+}
+
+extension QueueTransaction {
+    /// The time before which unused thumbnails have expired; nil if all are kept, including while reads have not been
+    /// recorded for that long.
+    func limitOfThumbnails(_ retention: Retention, now: Int64) throws -> Int64? {
+        guard let limit = retention.limitOfThumbnails(now: now),
+            let since: Int64 = try value("SELECT since FROM epoch WHERE name = 'readings'"), since < limit
+        else { return nil }
+        return limit
+    }
+
+    /// Counts what retention would remove.
+    func unusedThumbnails(_ retention: Retention) throws -> Int {
+        guard let limit = try limitOfThumbnails(retention, now: now) else { return 0 }
+        return try value(
+            """
+            SELECT count(*) FROM thumbnail \(dialect.indexed(by: "thumbnail_use"))
+            WHERE used_at < ?1 AND NOT \(UnusedThumbnails.isNeeded)
+            """,
+            [limit]
+        ) ?? 0
+    }
+
+    /// Removes those of the thumbnails that have not been used since a time and that no job needs by now.
+    func removeThumbnails(_ ids: [String], notUsedSince limit: Int64) throws -> Pruned {
+        var removed = Pruned()
+        // The thumbnails that an unaccepted row needs are not known yet.
+        guard try !hasArrivals() else { return removed }
+        removed.thumbnails = try execute(
+            """
+            DELETE FROM thumbnail
+            WHERE id \(dialect.isIn("?1", .texts)) AND used_at < ?2 AND NOT \(UnusedThumbnails.isNeeded)
+            """,
+            [ids, limit]
+        )
+        return removed
+    }
+
+    /// Removes those of the thumbnails that no job needs.
+    ///
+    /// - Returns: their number; nil if there are jobs to be accepted first.
+    package func removeThumbnails(_ ids: [String]) throws -> Int? {
+        guard try !hasArrivals() else { return nil }
+        return try execute(
+            "DELETE FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) AND NOT \(UnusedThumbnails.isNeeded)",
+            [ids]
+        )
+    }
+}

@@ -1,0 +1,14 @@
+import CameoModel
+import Foundation
+import Testing
+
+@testable import CameoSQLite
+
+struct SchemaScriptTests {
+    /// The scripts of landed versions, which stores and databases were made with: append one instead of editing them.
+    @Test func landedScriptsStayAsTheyAre() {
+        let landed = ["ed00c00f88ae572c", "36153e75061879fd", "cd181fe3819b0698", "ab5027c00e1f171c"]
+        let digests = Schema.scripts.map { String(SHA256.digest(of: Data($0.utf8)).hex.prefix(16)) }
+        #expect(digests == landed)
+    }
+}
