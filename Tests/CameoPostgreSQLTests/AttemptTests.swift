@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance
@@ -104,7 +105,7 @@ struct AttemptTests {
         try await fixture.store.settle(.holds(claim)) { db in
             let task = try db.task(of: claim)
             if ends {
-                try db.end(task, from: .running, End(state: .cancelled))
+                try db.end(task, from: .running, End(.cancelled))
             } else {
                 _ = try db.giveBack(task, deaths: 0)
             }

@@ -126,8 +126,8 @@ extension PostgreSQLEngine: ModelEngine {
     func tear(_ change: BulkChange, of job: Int64, in store: any Store) async throws {
         try await open(store).commit { db in
             switch change {
-            case .cancel: _ = try PostgreSQLStore.cancel(job, db)
-            case .retry: _ = try PostgreSQLStore.retry(job, db)
+            case .cancel: _ = try db.cancel(job)
+            case .retry: _ = try db.retry(job)
             }
             try db.flush()
             throw Torn()

@@ -138,7 +138,7 @@ struct AcceptanceTests {
         try await store.commit { db in
             try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [text])
             guard case .success(let new) = SQLiteStore.parse(Data(text.utf8)) else { return }
-            try SQLiteStore.accept(new, as: 5, createdAt: 0, db)
+            try db.accept(new, as: 5, createdAt: 0)
             try db.flush()
         }
         #expect(try await accepted() == 3)

@@ -59,7 +59,7 @@ struct AgeingTests {
             _ = try await store.retry(id)
         case .failed:
             let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
-            try await store.fail(running[minute].claim, with: failure, retryAt: now, timings: AttemptTimings())
+            try await store.fail(running[minute].claim, with: failure, retryAt: now)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import GRDB
@@ -35,7 +36,7 @@ struct ChangeTests {
         await #expect(throws: StoreError.self) {
             try await store.commitCounting { db in
                 let timings = AttemptTimings()
-                _ = try SQLiteStore.settle(claim, as: .completed, failure: nil, timings: timings, db)
+                try db.complete(claim, timings: timings)
                 throw Torn()
             }
         }

@@ -89,7 +89,7 @@ struct DuplicateTests {
         let soon = fixture.clock.storeClock.now().addingTimeInterval(4)
         switch way {
         case "retry":
-            let end = try await fixture.store.fail(job.claim, with: failure, retryAt: soon, timings: AttemptTimings())
+            let end = try await fixture.store.fail(job.claim, with: failure, retryAt: soon)
             #expect(end == .superseded(by: 2))
         case "release": #expect(try await fixture.store.release(job.claim) == .superseded(by: 2))
         case "rescue":
@@ -97,7 +97,7 @@ struct DuplicateTests {
             let report = try await fixture.store.rescueExpired(except: "me")
             #expect((report.rescued, report.superseded) == (0, 1))
         default:
-            try await fixture.store.fail(job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+            try await fixture.store.fail(job.claim, with: failure, retryAt: nil)
             #expect(try await fixture.store.retry(1).settlement == .superseded(by: 2))
         }
         let first = try await fixture.store.job(1)

@@ -75,7 +75,7 @@ struct HeldBlobTests {
             let claim = try #require(try await store.claim(limit: 1, for: "w1").first).claim
             let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
             if state == .retryable {
-                try await store.fail(claim, with: failure, retryAt: later, timings: AttemptTimings())
+                try await store.fail(claim, with: failure, retryAt: later)
             }
         }
         #expect(try await store.job(1).state == state)
@@ -108,7 +108,7 @@ struct HeldBlobTests {
         _ = try await store.enqueue([request()])
         let claim = try #require(try await store.claim(limit: 1, for: "w1").first).claim
         let failure = JobFailure(.sourceNotFound, at: .fetch, "gone")
-        try await store.fail(claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        try await store.fail(claim, with: failure, retryAt: nil)
         #expect(try await store.job(1).state == .discarded)
         fixture.clock.advance(seconds: StoreFixture.day)
         try await expectHeld()

@@ -104,7 +104,7 @@ struct MixedVersionTests {
             timings: AttemptTimings()
         )
         let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
-        try await fixture.store.fail(jobs[1].claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        try await fixture.store.fail(jobs[1].claim, with: failure, retryAt: nil)
         try await fixture.store.release(jobs[2].claim)
         try await fixture.store.deregister(registration)
         let states = try await fixture.store.states(of: [1, 2, 3, 4])

@@ -134,7 +134,7 @@ struct SQLContractTests {
             timings: AttemptTimings()
         )
         let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
-        try await fixture.store.fail(jobs[1].claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        try await fixture.store.fail(jobs[1].claim, with: failure, retryAt: nil)
         let select = """
             SELECT state, failure_code, failure_message, json_extract(thumbnails, '$[0].width'),
               json_extract(thumbnails, '$[0].name'), finalized_at FROM job_status ORDER BY id;

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import GRDB
@@ -93,8 +94,8 @@ extension SQLiteEngine: ModelEngine {
     func tear(_ change: BulkChange, of job: Int64, in store: any Store) async throws {
         try await open(store).commit { db in
             switch change {
-            case .cancel: _ = try SQLiteStore.cancel(job, db)
-            case .retry: _ = try SQLiteStore.retry(job, db)
+            case .cancel: _ = try db.cancel(job)
+            case .retry: _ = try db.retry(job)
             }
             try db.flush()
             throw Torn()

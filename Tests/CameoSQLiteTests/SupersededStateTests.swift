@@ -21,8 +21,7 @@ struct SupersededStateTests {
         let settlement = try await fixture.store.fail(
             claimed[0].claim,
             with: failure,
-            retryAt: Date.distantFuture,
-            timings: AttemptTimings()
+            retryAt: Date.distantFuture
         )
         #expect(settlement == .superseded(by: second))
         #expect(try await fixture.store.job(first).state == .cancelled)

@@ -95,13 +95,14 @@ struct Workbench {
     /// Gives a begun job up, as a worker does whose renderer could make nothing of it.
     func discard(_ begun: BegunJob) async throws {
         let failure = JobFailure(.imageCorrupt, at: .render, "as the test wants it")
-        try await store.fail(begun.job.claim, with: failure, retryAt: nil, timings: AttemptTimings())
+        _ = try await store.settle(begun.job.claim, as: .discard(failure), timings: AttemptTimings())
     }
 
     /// Has a begun job try again at some other time, as a worker does whose source was too slow.
     func putOff(_ begun: BegunJob) async throws {
         let failure = JobFailure(.sourceTimeout, at: .fetch, "as the test wants it", isRetryable: true)
-        try await store.fail(begun.job.claim, with: failure, retryAt: .distantFuture, timings: AttemptTimings())
+        let end = AttemptEnd.retry(failure, at: .distantFuture)
+        _ = try await store.settle(begun.job.claim, as: end, timings: AttemptTimings())
     }
 
     struct BegunJob {

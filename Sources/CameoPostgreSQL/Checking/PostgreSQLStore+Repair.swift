@@ -83,11 +83,8 @@ extension PostgreSQLStore {
     private static func releaseUnknown(_ db: Database) throws -> Int {
         let ids: [Int64] = try db.column(RowFaults.withoutWorker)
         guard !ids.isEmpty else { return 0 }
-        let tasks = try TaskRow.all("WHERE id = ANY($1::bigint[]) AND state = 2 ORDER BY id", [SQLArray(ids)], db)
-        for task in tasks {
-            try db.close(task, as: .interrupted)
-            _ = try db.giveBack(task, deaths: 0)
-        }
+        let tasks = try db.tasks("WHERE id = ANY($1::bigint[]) AND state = 2 ORDER BY id", [SQLArray(ids)])
+        try db.release(tasks, as: .interrupted)
         return tasks.count
     }
 

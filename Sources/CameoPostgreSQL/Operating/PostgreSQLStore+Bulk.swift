@@ -31,31 +31,11 @@ extension PostgreSQLStore {
             let ids = try await read { db in try search.ids(order: .oldest, db) }
             guard let end = ids.last else { break }
             last = end
-            let changed = try await self.change(ids, in: filter.states, by: change)
+            let changed = try await commit { db in try db.change(ids, in: filter.states, by: change) }
             progress.changed += changed
             progress.passed += ids.count - changed
             try report(progress)
         }
         return progress
-    }
-
-    private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
-        try await commit { db in
-            try ids.reduce(0) { changed, id in
-                let state: JobState
-                switch try JobRow.find(id, db) {
-                // Retention may have removed the job in the meantime.
-                case nil: return changed
-                case .unfinished(let task)?: state = task.state
-                case .ended(let end)?: state = end
-                }
-                guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
-                switch change {
-                case .retry: _ = try Self.retry(id, db)
-                case .cancel: _ = try Self.cancel(id, db)
-                }
-                return changed + 1
-            }
-        }
     }
 }

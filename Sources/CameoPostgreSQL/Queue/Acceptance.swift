@@ -101,43 +101,4 @@ extension Database {
     private func refuse(_ id: Int64, _ error: InvalidRequest) throws -> LostJob {
         try refuse(id, "the request is invalid: \(error)")
     }
-
-    /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they
-    /// are valid.
-    private func refuse(_ id: Int64, _ reason: String) throws -> LostJob {
-        let row = try row(
-            """
-            SELECT field(request, 'queue'), field(request, 'source'), field(request, 'batch'), field(request, 'hook'),
-              created_at
-            FROM job WHERE id = $1
-            """,
-            [id]
-        )
-        guard let row else { throw StoreError.noSuchJob(id) }
-        func valid(_ column: Int, _ isValid: (String) -> Bool) throws -> String? {
-            let text: String? = try row[column]
-            return text.flatMap { isValid($0) ? $0 : nil }
-        }
-        let name = try valid(0, ThumbnailRequest.isLabel) ?? ThumbnailRequest.defaultQueue
-        let queue = try queue(name)
-        if let batch = try valid(2, ThumbnailRequest.isName) { try enter([batch], id) }
-        let failure = JobFailure(.requestInvalid, at: .request, reason)
-        let task = TaskRow(
-            id: id,
-            queue: queue,
-            key: 0,
-            lane: 0,
-            state: .available,
-            priority: 0,
-            due: try row[4],
-            maxAttempts: ThumbnailRequest.defaultMaxAttempts,
-            refresh: .ifChanged,
-            uniqueKey: nil,
-            upload: nil,
-            isHooked: true
-        )
-        try Hooks.note(try valid(3, ThumbnailRequest.isLabel), ofQueue: queue, for: id, self)
-        try end(task, from: nil, End(state: .discarded, failure: failure))
-        return LostJob(id: id, source: try row[1], queue: name, attempt: 0, failure: failure)
-    }
 }

@@ -266,7 +266,7 @@ struct ClaimRun {
                 try forget(task, from: origin)
                 continue
             }
-            db.move(task.id, in: origin.queue, key: origin.key, from: .available, to: .running)
+            db.move(origin.job(task.id), from: .available, to: .running)
             let upload = task.upload.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
@@ -295,7 +295,7 @@ struct ClaimRun {
 
     private mutating func forget(_ task: ClaimedTask, from origin: Origin) throws {
         try db.execute("DELETE FROM task WHERE id = $1", [task.id])
-        db.move(task.id, in: origin.queue, key: origin.key, from: .available, to: nil)
+        db.move(origin.job(task.id), from: .available, to: nil)
         let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
         lost.append(
             LostJob(id: task.id, source: nil, queue: origin.queueName, attempt: task.attempt - 1, failure: failure)
@@ -304,6 +304,8 @@ struct ClaimRun {
 }
 
 extension ClaimRun.Origin {
+    fileprivate func job(_ id: Int64) -> QueuedJob { QueuedJob(id: id, queue: queue, key: key, isHooked: false) }
+
     fileprivate init(_ lane: OpenLane) {
         self.init(queue: lane.queue, queueName: lane.queueName, isBackground: lane.isBackground, key: lane.key)
     }

@@ -30,7 +30,8 @@ extension Database {
             let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
             if try row[5] == true { ledger.limitedQueues.insert(queue) }
             ledger.completed.insert(token)
-            try enter(End(state: .completed), of: id, in: queue, key: row[3], isHooked: row[4], from: .running)
+            let job = QueuedJob(id: id, queue: queue, key: try row[3], isHooked: try row[4])
+            try enter(End(.completed), of: job, from: .running)
         }
     }
 
@@ -39,9 +40,8 @@ extension Database {
     /// - Throws: ``StoreError/leaseLost(jobID:)``
     func complete(_ claim: Claim, timings: @autoclosure () -> AttemptTimings) throws {
         guard ledger.completed.remove(claim.token) == nil else { return }
-        let task = try takeTask(of: claim)
+        let task = try take(claim)
         ledger.completions.append(Completion(claim: claim, timings: timings()))
-        let end = End(state: .completed)
-        try enter(end, of: task.id, in: task.queue, key: task.key, isHooked: task.isHooked, from: .running)
+        try enter(End(.completed), of: QueuedJob(task), from: .running)
     }
 }

@@ -52,11 +52,7 @@ private struct EnqueueRun {
                 [SQLArray(keys), Int64(AdvisoryLock.uniqueKeys), db.schema]
             )
         }
-        let tasks = try TaskRow.all(
-            "WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id",
-            [SQLArray(keys)],
-            db
-        )
+        let tasks = try db.tasks("WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id", [SQLArray(keys)])
         for task in tasks { if let key = task.uniqueKey { waiting[key] = task } }
     }
 
@@ -71,7 +67,7 @@ private struct EnqueueRun {
             return
         }
         if new.needsJob, let running = try db.runningJob(for: new.key.text) {
-            receipts[index] = try db.receipt(.joined, new, running, createdAt: nil)
+            receipts[index] = try db.receipt(.joined, new, running)
             return
         }
         pending.append((index, new))
@@ -84,10 +80,9 @@ private struct EnqueueRun {
     }
 
     private mutating func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> EnqueueReceipt {
-        let joined = try db.join(duplicate, new.job.joining(now: db.now))
+        let joined = try db.join(new, duplicate)
         waiting[new.key.text] = joined
-        if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
-        return try db.receipt(.joined, new, joined, createdAt: nil)
+        return try db.receipt(.joined, new, joined)
     }
 
     private mutating func insertPending() throws {
@@ -104,7 +99,7 @@ private struct EnqueueRun {
         for (entry, draft) in zip(entries, drafts) {
             if inserted.contains(entry.task.id) {
                 waiting[draft.new.key.text] = entry.task
-                receipts[draft.index] = try db.receipt(.accepted, draft.new, entry.task, createdAt: db.now)
+                receipts[draft.index] = try db.receipt(.accepted, draft.new, entry.task)
             } else if let duplicate = try db.waitingJob(for: draft.new.key.text) {
                 receipts[draft.index] = try join(draft.new, duplicate)
             } else {
@@ -134,100 +129,9 @@ extension Database {
         )
     }
 
-    fileprivate func receipt(
-        _ outcome: EnqueueReceipt.Outcome,
-        _ new: CheckedRequest,
-        _ task: TaskRow,
-        createdAt: Int64?
-    ) throws -> EnqueueReceipt {
-        let request = new.job.request
-        var wanted = new.job.wanted
-        // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
-        if outcome == .joined, request.uniqueKey != nil {
-            wanted = try WantedThumbnail.list(from: value("SELECT thumbnails FROM accepted WHERE id = $1", [task.id]))
-        }
-        let created = try createdAt ?? value("SELECT created_at FROM job WHERE id = $1", [task.id])
-        guard let created else { throw StoreError.noSuchJob(task.id) }
-        return EnqueueReceipt(
-            outcome: outcome,
-            id: task.id,
-            state: task.state,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: Date(milliseconds: created),
-            availableAt: Date(milliseconds: task.due),
-            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
-    }
-
-    /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
-    /// the batch must include every request made in its name, and the hook is told of every one that names it.
-    fileprivate func answer(_ new: CheckedRequest, by thumbnails: [Thumbnail]) throws -> EnqueueReceipt {
-        // The requester will read them, however long ago they were made.
-        try noteUse(of: thumbnails.map(\.id))
-        let (request, time) = (new.job.request, Date(milliseconds: now))
-        let id: Int64? =
-            if let batch = request.batch {
-                try answered(new, in: batch)
-            } else if request.hook != nil {
-                try answered(new)
-            } else {
-                nil
-            }
-        return EnqueueReceipt(
-            outcome: .fresh,
-            id: id,
-            state: .completed,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: time,
-            availableAt: time,
-            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
-                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
-            },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
-    }
-
-    /// The completed job that represents such a request in a batch; repeated requests share it.
-    private func answered(_ new: CheckedRequest, in batch: String) throws -> Int64 {
-        let number = try self.batch(batch)
-        // An earlier request of the same call may have ended its job.
-        try flush()
-        let known: Int64? = try value(
-            """
-            SELECT job_id FROM batch_job WHERE batch = $1 AND answered = $2
-              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
-            """,
-            [number, new.key.text]
-        )
-        if let id = known {
-            if let hook = new.job.request.hook {
-                try Hooks.note(hook, for: id, self)
-                try Hooks.enter(id, only: hook, End(state: .completed), self)
-            }
-            return id
-        }
-        let id = try answered(new)
-        try execute(
-            """
-            INSERT INTO batch_job(batch, job_id, answered) VALUES ($1, $2, $3)
-            ON CONFLICT (batch, job_id) DO UPDATE SET answered = excluded.answered
-            """,
-            [number, id, new.key.text]
-        )
-        return id
-    }
-
-    private func answered(_ new: CheckedRequest) throws -> Int64 {
+    func insertJob(_ request: String) throws -> Int64 {
         guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
-        try insertJobs([(id, new.text)])
-        let entry = try newTask(new.job, as: id, createdAt: now)
-        try record([entry])
-        try end(entry.task, from: nil, End(state: .completed))
+        try insertJobs([(id, request)])
         return id
     }
 }

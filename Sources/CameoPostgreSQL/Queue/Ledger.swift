@@ -85,28 +85,15 @@ struct Ledger {
 extension Database {
     // MARK: - Recording
 
-    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed.
-    func move(_ task: TaskRow, from: JobState?, to: JobState?) {
-        move(task.id, in: task.queue, key: task.key, from: from, to: to)
-        if to == .available { raise(task) }
-    }
-
-    /// Does the same for a job that does not become available.
-    func move(_ id: Int64, in queue: Int64, key: Int64, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+    func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
         guard let to else { return }
-        ledger.changes.append(Ledger.Change(job: id, state: to))
-        ledger.queues[queue, default: Ledger.Counts()].enter(to)
+        ledger.changes.append(Ledger.Change(job: job.id, state: to))
+        ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
         // What waits has a due time, and what ends makes room for others of its key or queue.
-        if !to.isFinal && to != .running || key != 0 || ledger.limitedQueues.contains(queue) {
+        if !to.isFinal && to != .running || job.key != 0 || ledger.limitedQueues.contains(job.queue) {
             ledger.wakesWorkers = ledger.wakesWorkers || to != .running
         }
-    }
-
-    /// Records an outcome that had no task before.
-    func end(_ id: Int64, in queue: Int64, as state: JobState) {
-        ledger.changes.append(Ledger.Change(job: id, state: state))
-        ledger.queues[queue, default: Ledger.Counts()].enter(state)
     }
 
     /// Records the failure of an attempt or a request.
@@ -114,8 +101,11 @@ extension Database {
         ledger.counters.add(1, to: family, code.rawValue)
     }
 
-    /// Records what a worker has counted.
     func add(_ counters: StoreCounters) { ledger.counters += counters }
+
+    func wakeWorkers() { ledger.wakesWorkers = true }
+
+    func flushHistory() throws { try flush() }
 
     /// Subtracts an outcome whose row is removed.
     func forget(_ state: JobState, in queue: Int64) {
@@ -158,8 +148,7 @@ extension Database {
         }
     }
 
-    /// The task of a claim that is still valid (invariant I1). For a settlement, which takes the claim.
-    func takeTask(of claim: Claim) throws -> TaskRow {
+    func take(_ claim: Claim) throws -> TaskRow {
         guard let task = ledger.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
         }

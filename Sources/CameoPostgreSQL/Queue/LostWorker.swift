@@ -77,19 +77,11 @@ extension Database {
         return lost + unknown.map { LostWorker(id: $0, isDead: true, suspects: []) }
     }
 
-    /// The running jobs in id order, so that the first of two for the same thumbnails waits again.
-    func runningTasks(of worker: String) throws -> [TaskRow] {
-        try TaskRow.all("WHERE state = 2 AND worker = $1 ORDER BY id", [worker], self)
-    }
-
     func rescueJobs(of lost: LostWorker, into report: inout RescueReport) throws {
         report.workers.append(lost.id)
         let running = try runningTasks(of: lost.id)
-        for task in running {
-            try close(task, as: .interrupted)
-            try release(task, deaths: lost.isDead ? 1 : 0, into: &report)
-        }
-        try Hooks.release(claimsOf: lost.id, self)
+        for task in running { try rescue(task, deaths: lost.isDead ? 1 : 0, into: &report) }
+        try JobHooks.release(claimsOf: lost.id, self)
         guard lost.isDead else {
             try execute(
                 "UPDATE worker SET suspects = suspects || $1::bigint[] WHERE id = $2",
@@ -101,55 +93,19 @@ extension Database {
         try execute("DELETE FROM worker WHERE id = $1", [lost.id])
     }
 
-    /// Makes a job that a worker has lost wait again, or discards it after too many deaths.
-    private func release(_ task: TaskRow, deaths: Int, into report: inout RescueReport) throws {
-        guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
-            var dead = task
-            dead.crashCount += deaths
-            return try discard(dead, from: .running, into: &report)
-        }
-        if case .superseded = try giveBack(task, deaths: deaths) {
-            report.superseded += 1
-        } else {
-            report.rescued += 1
-        }
-    }
-
     /// Adds a death to jobs that were released when it was not known yet. Jobs that have ended since are left alone.
     private func blame(_ suspects: [Int64], into report: inout RescueReport) throws {
         guard !suspects.isEmpty else { return }
-        for var task in try TaskRow.all("WHERE id = ANY($1::bigint[]) ORDER BY id", [SQLArray(suspects)], self) {
+        for var task in try tasks("WHERE id = ANY($1::bigint[]) ORDER BY id", [SQLArray(suspects)]) {
             task.crashCount += 1
             if task.state != .running, task.crashCount >= ClaimKind.discardAfterCrashes {
-                try discard(task, from: task.state, into: &report)
+                try discardLost(task, into: &report)
             } else {
-                try task.update(self)
+                try update(task)
                 // As a poison job it is claimed in another way.
                 ledger.wakesWorkers = true
             }
         }
-    }
-
-    private func discard(_ task: TaskRow, from before: JobState, into report: inout RescueReport) throws {
-        let failure = JobFailure(
-            .workerLost,
-            at: .worker,
-            "a worker died while running this job for the \(ClaimKind.discardAfterCrashes)th time"
-        )
-        try end(task, from: before, End(state: .discarded, failure: failure))
-        let row = try row(
-            "SELECT field(request, 'source'), (SELECT name FROM queue WHERE id = $2) FROM job WHERE id = $1",
-            [task.id, task.queue]
-        )
-        report.discarded.append(
-            LostJob(
-                id: task.id,
-                source: try row?[0],
-                queue: try row?[1] ?? "",
-                attempt: task.attempt,
-                failure: failure
-            )
-        )
     }
 }
 

@@ -2,45 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 
-/// An accepted request with the task that it becomes.
-struct NewTask {
-    let new: NewJob
-    let task: TaskRow
-}
-
 extension Database {
-    /// - Throws: `InvalidRequest` for an upload that does not exist.
-    func newTask(_ new: NewJob, as id: Int64, createdAt: Int64) throws -> NewTask {
-        guard try hasUpload(new, id) else {
-            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
-        }
-        let request = new.request
-        let queue = try queue(request.queue)
-        let key = try request.concurrencyKey.map { try self.key($0, limit: request.concurrencyLimit) } ?? 0
-        let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
-        let task = TaskRow(
-            id: id,
-            queue: queue,
-            key: key,
-            lane: try lane(queue: queue, key: key),
-            state: due > createdAt ? .scheduled : .available,
-            priority: request.priority,
-            due: due,
-            maxAttempts: request.maxAttempts,
-            refresh: request.refresh,
-            uniqueKey: new.key?.text,
-            upload: new.upload,
-            isHooked: request.hook != nil || isHooked(queue: queue)
-        )
-        return NewTask(new: new, task: task)
-    }
-
-    /// Whether the upload that a request names, if any, belongs to this job.
-    private func hasUpload(_ new: NewJob, _ job: Int64) throws -> Bool {
-        guard let upload = new.upload else { return true }
-        return try value("SELECT EXISTS (SELECT 1 FROM upload WHERE id = $1 AND job_id = $2)", [upload, job]) ?? false
-    }
-
     /// Inserts tasks, except those for whose unique key another job is waiting, in the table or before in the list.
     ///
     /// - Returns: the ids of those that were inserted.
@@ -51,7 +13,7 @@ extension Database {
             """
             INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, refresh, unique_key, upload,
               hooked, fetch_after)
-            SELECT new.*, \(TaskRow.lastFetch) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
+            SELECT new.*, \(dialect.lastFetch) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
               $7::bigint[], $8::bigint[], $9::int[], $10::smallint[], $11::text[], $12::bigint[], $13::boolean[]) AS new
             ON CONFLICT (unique_key) WHERE state <> 2 DO NOTHING RETURNING id
             """,
@@ -68,7 +30,6 @@ extension Database {
         return inserted
     }
 
-    /// Records what is kept about jobs for as long as their rows exist, and enters them into their batches.
     func record(_ entries: [NewTask]) throws {
         guard !entries.isEmpty else { return }
         let tasks = entries.map(\.task)
@@ -95,7 +56,7 @@ extension Database {
             )
         }
         for entry in entries where entry.task.isHooked {
-            try Hooks.note(entry.new.request.hook, ofQueue: entry.task.queue, for: entry.task.id, self)
+            try JobHooks.note(entry.new.request.hook, ofQueue: entry.task.queue, for: entry.task.id, self)
         }
         let named = entries.compactMap { entry in
             entry.new.request.batch.map { (batch: ExactText($0), job: entry.task.id) }
@@ -109,9 +70,5 @@ extension Database {
                 [try batch(name.text), SQLArray(members.map(\.job))]
             )
         }
-    }
-
-    func need(_ ingredient: String, for job: Int64) throws {
-        try execute("INSERT INTO ingredient(name, job_id) VALUES ($1, $2) ON CONFLICT DO NOTHING", [ingredient, job])
     }
 }

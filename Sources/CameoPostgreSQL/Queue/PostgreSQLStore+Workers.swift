@@ -39,11 +39,8 @@ extension PostgreSQLStore {
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
         _ = try registration(of: worker)
         try await commit(.begun) { db in
-            for task in try db.runningTasks(of: worker) {
-                try db.close(task, as: .released)
-                _ = try db.giveBack(task, deaths: 0)
-            }
-            try Hooks.release(claimsOf: worker, db)
+            try db.release(try db.runningTasks(of: worker), as: .released)
+            try JobHooks.release(claimsOf: worker, db)
             try db.execute("DELETE FROM worker WHERE id = $1", [worker])
             db.add(counted)
         }

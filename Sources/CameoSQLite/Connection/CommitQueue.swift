@@ -153,12 +153,11 @@ final class CommitQueue: Sendable {
 
     /// Commits and reports all results, or throws and reports none.
     private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
-        let now = clock.now().milliseconds
+        let transaction = SQLiteTransaction(db, clock: clock)
         // Cached statements: GRDB's own calls parse the SQL each time.
         try line.acquire { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
         do {
             let refusal = try Schema.refusal(by: db, at: path)
-            let transaction = SQLiteTransaction(db, now: now)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
                 return try inSavepoints ? runInSavepoint(operation, transaction) : operation.run(transaction)

@@ -269,10 +269,10 @@ package final class SQLiteStore: Store {
         by reader: DatabaseQueue,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        let now = nowMilliseconds
+        let clock = clock
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             reader.asyncRead { database in
-                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), now: now)) })
+                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), clock: clock)) })
             }
         }
         return try value(of: result)

@@ -17,9 +17,12 @@ final class SQLiteTransaction: QueueTransaction {
     /// What the transaction has changed and not written yet.
     var ledger = Ledger()
 
-    init(_ sqlite: Database, now: Int64) {
+    let clock: StoreClock
+
+    init(_ sqlite: Database, clock: StoreClock) {
         self.sqlite = sqlite
-        self.now = now
+        self.clock = clock
+        now = clock.now().milliseconds
     }
 
     /// Runs a statement, which the connection keeps compiled; its parameters are `?`, or `?1`, `?2`, ….
@@ -35,9 +38,12 @@ final class SQLiteTransaction: QueueTransaction {
         return sqlite.changesCount
     }
 
+    /// History is written at once.
+    func flushHistory() {}
+
     func hasArrivals() throws -> Bool { try SQLiteStore.hasArrivals(self) }
 
-    private func arguments(_ values: [(any SQLBindable)?]) -> StatementArguments {
+    func arguments(_ values: [(any SQLBindable)?]) -> StatementArguments {
         StatementArguments(values.map { $0?.sqlValue.databaseValue ?? DatabaseValue.null })
     }
 

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
@@ -121,13 +122,12 @@ struct Front {
 
     /// The first jobs of the lane, up to the bound.
     func tasks(atMost limit: Int, _ db: SQLiteTransaction) throws -> [TaskRow] {
-        try TaskRow.all(
+        try db.tasks(
             """
             INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?
             ORDER BY rank LIMIT ?
             """,
-            [lane, bound ?? .max, limit],
-            db
+            [lane, bound ?? .max, limit]
         )
     }
 }

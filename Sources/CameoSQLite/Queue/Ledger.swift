@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
@@ -48,36 +49,28 @@ struct Ledger {
 }
 
 extension SQLiteTransaction {
-    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed.
-    func move(_ task: TaskRow, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[task.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+    func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
         if let to {
-            ledger.changes.append(Ledger.Change(job: task.id, state: to))
-            ledger.queues[task.queue, default: Ledger.Counts()].enter(to)
+            ledger.changes.append(Ledger.Change(job: job.id, state: to))
+            ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
         }
-        if task.key != 0, (from == .running) != (to == .running) {
-            ledger.keys[task.key, default: 0] += to == .running ? 1 : -1
+        if job.key != 0, (from == .running) != (to == .running) {
+            ledger.keys[job.key, default: 0] += to == .running ? 1 : -1
         }
-        if to == .available { raise(task) }
     }
 
-    /// Records an outcome that had no task before.
-    func end(_ id: Int64, in queue: Int64, as state: JobState) {
-        ledger.changes.append(Ledger.Change(job: id, state: state))
-        ledger.queues[queue, default: Ledger.Counts()].enter(state)
-    }
+    /// Every commit wakes those who watch the log.
+    func wakeWorkers() {}
 
-    /// Records the failure of an attempt or a request.
     func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
         ledger.counters.add(1, to: family, code.rawValue)
     }
 
-    /// Subtracts an outcome whose row is removed.
     func forget(_ state: JobState, in queue: Int64) {
         ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
     }
 
-    /// Records an available task, which may now be the first of its lane.
     func raise(_ task: TaskRow) {
         guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         if ledger.heads[task.lane].map({ task.rank < $0.rank }) ?? true {
@@ -85,21 +78,18 @@ extension SQLiteTransaction {
         }
     }
 
-    /// Finds or creates a queue.
     func queue(_ name: String) throws -> Int64 {
         if let id = ledger.queueIDs[name] { return id }
         let find = try cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
         let row = try GRDB.Row.fetchOne(find, arguments: [name])
-        let id = try row?[0] as Int64? ?? Names.queue(name, self)
+        let id = try row?[0] as Int64? ?? id(of: name, in: "queue")
         if row?[1] as Bool? == true { ledger.hookedQueues.insert(id) }
         ledger.queueIDs[name] = id
         return id
     }
 
-    /// Whether a queue that was looked up names a hook.
     func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
 
-    /// Finds or creates a lane.
     func lane(queue: Int64, key: Int64) throws -> Int64 {
         let place = Ledger.Place(queue: queue, key: key)
         if let id = ledger.laneIDs[place] { return id }
@@ -118,7 +108,7 @@ extension SQLiteTransaction {
         }
         for (key, change) in ledger.keys where change != 0 { try Keys.count(change, of: key, self) }
         for (queue, counts) in ledger.queues { try write(counts, of: queue) }
-        if !ledger.counters.isEmpty { try SQLiteStore.add(ledger.counters, self) }
+        if !ledger.counters.isEmpty { try write(ledger.counters) }
         for (lane, head) in ledger.heads { try Lanes.lower(lane, of: head.queue, to: head.rank, self) }
     }
 
@@ -135,5 +125,17 @@ extension SQLiteTransaction {
         )
         try update.execute(arguments: StatementArguments(counts.changes + counts.ends) + [queue])
         if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, self) }
+    }
+
+    private func write(_ counted: StoreCounters) throws {
+        for (family, label, value) in counted.entries {
+            try execute(
+                """
+                INSERT INTO counter(family, label, value) VALUES (?1, ?2, ?3)
+                ON CONFLICT DO UPDATE SET value = value + excluded.value
+                """,
+                [family.rawValue, label, value]
+            )
+        }
     }
 }

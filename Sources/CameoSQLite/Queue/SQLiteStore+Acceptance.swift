@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -119,119 +120,27 @@ extension SQLiteStore {
         do {
             switch arrival.reading {
             case .success(let new):
-                try db.inSavepoint { try accept(new, as: arrival.id, createdAt: arrival.createdAt, db) }
+                try db.inSavepoint { try db.accept(new, as: arrival.id, createdAt: arrival.createdAt) }
             case .failure(let error): throw error
             }
             return nil
         } catch let error as InvalidRequest {
-            return try refuse(arrival.id, "the request is invalid: \(error)", db)
+            return try db.refuse(arrival.id, "the request is invalid: \(error)")
         } catch let error as DatabaseError where error.concernsOneRow {
             let reason = error.message ?? "\(error.extendedResultCode)"
-            return try refuse(arrival.id, "the store cannot keep the request: \(reason)", db)
+            return try db.refuse(arrival.id, "the store cannot keep the request: \(reason)")
         }
     }
+}
 
+extension SQLiteTransaction {
     /// Adds a request to the queue, or merges it into a job waiting for the same thumbnails.
     ///
     /// - Throws: `InvalidRequest` for an upload that does not exist.
-    static func accept(
-        _ new: NewJob,
-        as id: Int64,
-        createdAt: Int64,
-        _ db: SQLiteTransaction
-    ) throws {
-        guard try hasUpload(new, id, db) else {
-            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
-        }
-        let task = try newTask(new, as: id, createdAt: createdAt, db)
-        try record(new, of: task, db)
-        if let batch = new.request.batch { try enter([batch], id, db) }
-        _ = try letWait(task, from: nil, db)
-    }
-
-    /// Records what is kept about a job for as long as its row exists.
-    static func record(_ new: NewJob, of task: TaskRow, _ db: SQLiteTransaction) throws {
-        let accept = try db.cachedStatement(
-            sql: "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?, ?, ?, ?, ?)"
-        )
-        try accept.execute(arguments: [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails])
-        for name in new.ingredients { try need(name, for: task.id, db) }
-        if task.isHooked { try Hooks.note(new.request.hook, ofQueue: task.queue, for: task.id, db) }
-    }
-
-    static func newTask(
-        _ new: NewJob,
-        as id: Int64,
-        createdAt: Int64,
-        _ db: SQLiteTransaction
-    ) throws -> TaskRow {
-        let request = new.request
-        let queue = try db.queue(request.queue)
-        let key = try request.concurrencyKey.map { try Keys.id(of: $0, limit: request.concurrencyLimit, db) } ?? 0
-        let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
-        return TaskRow(
-            id: id,
-            queue: queue,
-            key: key,
-            lane: try db.lane(queue: queue, key: key),
-            state: due > createdAt ? .scheduled : .available,
-            priority: request.priority,
-            due: due,
-            maxAttempts: request.maxAttempts,
-            refresh: request.refresh,
-            uniqueKey: new.key?.text,
-            upload: new.upload,
-            isHooked: request.hook != nil || db.isHooked(queue: queue)
-        )
-    }
-
-    /// Whether the upload that a request names, if any, belongs to this job.
-    static func hasUpload(_ new: NewJob, _ job: Int64, _ db: SQLiteTransaction) throws -> Bool {
-        guard let upload = new.upload else { return true }
-        let find = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ? AND job_id = ?)")
-        return try Bool.fetchOne(find, arguments: [upload, job]) ?? false
-    }
-
-    static func need(_ ingredient: String, for job: Int64, _ db: SQLiteTransaction) throws {
-        let need = try db.cachedStatement(sql: "INSERT OR IGNORE INTO ingredient(name, job_id) VALUES (?, ?)")
-        try need.execute(arguments: [ingredient, job])
-    }
-
-    /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they
-    /// are valid.
-    private static func refuse(
-        _ id: Int64,
-        _ reason: String,
-        _ db: SQLiteTransaction
-    ) throws -> LostJob {
-        let columns =
-            "\(Schema.text("queue")), json_extract(request, '$.source'), \(Schema.text("batch")), \(Schema.text("hook"))"
-        let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT \(columns) FROM job WHERE id = ?"),
-            arguments: [id]
-        )
-        let name = (row?[0] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
-        let queue = name ?? ThumbnailRequest.defaultQueue
-        let number = try Names.queue(queue, db)
-        let batch = (row?[2] as String?).flatMap { ThumbnailRequest.isName($0) ? $0 : nil }
-        if let batch { try enter([batch], id, db) }
-        let failure = JobFailure(.requestInvalid, at: .request, reason)
-        let end = try db.cachedStatement(
-            sql: """
-                INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-                  finalized_at, failure, code)
-                SELECT id, 5, ?, 0, created_at, 0, ?, 0, ?, ?, ? FROM job WHERE id = ?
-                """
-        )
-        try end.execute(arguments: [
-            number, ThumbnailRequest.defaultMaxAttempts, db.now, try failure.stored, failure.code.rawValue, id,
-        ])
-        db.fail(failure.code, .finalFailures)
-        db.end(id, in: number, as: .discarded)
-        let hook = (row?[3] as String?).flatMap { ThumbnailRequest.isLabel($0) ? $0 : nil }
-        try Hooks.note(hook, ofQueue: number, for: id, db)
-        try Hooks.enter(id, End(state: .discarded, failure: failure), db)
-        return LostJob(id: id, source: row?[1], queue: queue, attempt: 0, failure: failure)
+    func accept(_ new: NewJob, as id: Int64, createdAt: Int64) throws {
+        let entry = try newTask(new, as: id, createdAt: createdAt)
+        try record([entry])
+        _ = try letWait(entry.task, from: nil)
     }
 }
 

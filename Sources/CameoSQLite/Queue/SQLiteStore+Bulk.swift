@@ -32,32 +32,11 @@ extension SQLiteStore {
             let ids = try await read { db in try search.ids(order: .oldest, db) }
             guard let end = ids.last else { break }
             last = end
-            let changed = try await self.change(ids, in: filter.states, by: change)
+            let changed = try await commit { db in try db.change(ids, in: filter.states, by: change) }
             progress.changed += changed
             progress.passed += ids.count - changed
             try report(progress)
         }
         return progress
-    }
-
-    private func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) async throws(StoreError) -> Int {
-        return try await commit { db in
-            let look = try db.cachedStatement(
-                sql: "SELECT state FROM task WHERE id = ?1 UNION ALL SELECT state FROM outcome WHERE id = ?1"
-            )
-            let count = try ids.reduce(0) { changed, id in
-                // Retention may have removed the job in the meantime.
-                guard let code = try Int.fetchOne(look, arguments: [id]) else { return changed }
-                let state = try JobState(code: code)
-                guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
-                switch change {
-                case .retry: _ = try Self.retry(id, db)
-                case .cancel: _ = try Self.cancel(id, db)
-                }
-                return changed + 1
-            }
-            try db.flush()
-            return count
-        }
     }
 }

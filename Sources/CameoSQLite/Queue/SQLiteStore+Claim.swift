@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CLinux
 internal import CameoModel
 package import CameoStore
@@ -145,10 +146,9 @@ extension SQLiteStore {
     }
 
     private static func promoteDueJobs(_ db: SQLiteTransaction) throws {
-        let due = try TaskRow.all(
+        let due = try db.tasks(
             "INDEXED BY task_due WHERE state IN (0, 3) AND due <= ? ORDER BY due LIMIT ?",
-            [db.now, promotions],
-            db
+            [db.now, promotions]
         )
         guard !due.isEmpty else { return }
         let promote = try db.cachedStatement(sql: "UPDATE task SET state = 1 WHERE id = ?")
@@ -184,7 +184,7 @@ extension SQLiteStore {
         )
         let names = wanted.map { JSONValue.array($0.map(JSONValue.string)).canonicalText }
         return try Row.fetchAll(statement, arguments: [time, names, limit, background == .included]).compactMap { row in
-            try TaskRow.find(row[0], db).map { (task: $0, queue: (name: row[1], isBackground: row[2])) }
+            try db.task(row[0]).map { (task: $0, queue: (name: row[1], isBackground: row[2])) }
         }
     }
 
@@ -246,7 +246,7 @@ extension SQLiteStore {
         // Reads the row in place, which is valid as long as the cursor.
         let rows = try Row.fetchCursor(look, arguments: [task.id])
         guard let row = try rows.next() else {
-            try forget(task, from: .available, db)
+            try db.forget(task, from: .available)
             return nil
         }
         let claim = Claim(jobID: task.id, token: token())
@@ -268,19 +268,13 @@ extension SQLiteStore {
             attempt: task.attempt + 1,
             maxAttempts: task.maxAttempts,
             crashCount: task.crashCount,
-            previousFailure: try previousFailure(of: task, db),
+            previousFailure: try db.previousFailure(of: task),
             uploadedBytes: uploaded?.bytes,
             uploadedBlob: uploaded?.blob,
             createdAt: Date(milliseconds: row[1]),
             availableAt: Date(milliseconds: task.due),
             begun: beginning.next(of: task)
         )
-    }
-
-    static func previousFailure(of task: TaskRow, _ db: SQLiteTransaction) throws -> JobFailure? {
-        guard let number = task.failed else { return nil }
-        let look = try db.cachedStatement(sql: "SELECT failure FROM attempt WHERE job_id = ? AND number = ?")
-        return try JobFailure.from(stored: String.fetchOne(look, arguments: [task.id, number]))
     }
 
     /// The size of an upload's bytes, or the blob that they have become.

@@ -1,105 +1,139 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
-struct End {
-    let state: JobState
-    var failure: JobFailure?
-    var supersededBy: Int64?
-}
-
-extension SQLiteStore {
-    /// Moves a job from the queue to the history; one whose row another program has deleted just leaves the queue. `before`
-    /// is its previous state; nil if it has no task.
-    static func end(
-        _ task: TaskRow,
-        from before: JobState?,
-        _ end: End,
-        _ db: SQLiteTransaction
-    ) throws {
-        let insert = try db.cachedStatement(
-            sql: """
+extension SQLiteTransaction {
+    func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
+        do {
+            try execute(
+                """
                 INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
                   attempted_at, finalized_at, failure, code, superseded_by)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        )
-        let own: [(any DatabaseValueConvertible)?] = [
-            task.id, end.state.code, task.queue, task.priority, task.due, task.attempt, task.maxAttempts,
-            task.crashCount, task.attemptedAt, db.now, try end.failure?.stored, end.failure?.code.rawValue,
-            end.supersededBy,
-        ]
-        do {
-            try insert.execute(arguments: StatementArguments(own))
-        } catch let error as DatabaseError where isDeleted(task, error, db) {
-            if let before { try forget(task, from: before, db) }
+                """,
+                [
+                    task.id, end.state.code, task.queue, task.priority, task.due, task.attempt, task.maxAttempts,
+                    task.crashCount, task.attemptedAt, now, try end.failure?.stored, end.failure?.code.rawValue,
+                    end.supersededBy,
+                ]
+            )
+        } catch let error as DatabaseError where isDeleted(task, error) {
+            if let before { try forget(task, from: before) }
             return
         }
         // A task without an outcome is not deleted (`Schema.refusals`).
-        if before != nil { try task.delete(db) }
-        if end.state == .discarded, let failure = end.failure { db.fail(failure.code, .finalFailures) }
-        db.move(task, from: before, to: end.state)
-        // The job that superseded it has inherited its hooks.
-        if task.isHooked, end.supersededBy == nil { try Hooks.enter(task.id, end, db) }
+        if before != nil { try delete(task) }
+        try enter(end, of: QueuedJob(task), from: before)
     }
 
-    /// Records how the attempt of a running job ended.
-    ///
-    /// - Returns: false if another program has deleted the job's row; then the task is gone too.
-    static func close(
-        _ task: TaskRow,
-        as outcome: JobAttempt.Outcome,
-        failure: JobFailure? = nil,
-        timings: AttemptTimings = AttemptTimings(),
-        _ db: SQLiteTransaction
-    ) throws -> Bool {
-        let close = try db.cachedStatement(
-            sql: """
+    func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings) throws
+        -> Bool
+    {
+        do {
+            try execute(
+                """
                 INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
                   queue_ms, render_ms, store_ms, source_bytes, output_bytes)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        )
-        let own: [(any DatabaseValueConvertible)?] = [
-            task.id, task.tries, task.worker, task.attemptedAt, db.now, outcome.rawValue, try failure?.stored,
-            timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds, timings.renderMilliseconds,
-            timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
-        ]
-        do {
-            try close.execute(arguments: StatementArguments(own))
+                """,
+                [
+                    task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
+                    timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds,
+                    timings.renderMilliseconds, timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
+                ]
+            )
             return true
-        } catch let error as DatabaseError where isDeleted(task, error, db) {
-            try forget(task, from: .running, db)
+        } catch let error as DatabaseError where isDeleted(task, error) {
+            try forget(task, from: .running)
             return false
         }
     }
 
     /// Whether an error is due to a job's row, which another program has deleted.
-    private static func isDeleted(_ task: TaskRow, _ error: DatabaseError, _ db: SQLiteTransaction) -> Bool {
+    private func isDeleted(_ task: TaskRow, _ error: DatabaseError) -> Bool {
         guard error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY else { return false }
-        let look = "SELECT NOT EXISTS (SELECT 1 FROM job WHERE id = ?)"
         // If even that fails, the error is thrown that led here.
-        return (try? Bool.fetchOne(db.sqlite, sql: look, arguments: [task.id])) ?? false
+        return (try? value("SELECT NOT EXISTS (SELECT 1 FROM job WHERE id = ?1)", [task.id])) ?? false
     }
 
     /// Removes the task of a job whose row another program has deleted.
-    static func forget(_ task: TaskRow, from before: JobState, _ db: SQLiteTransaction) throws {
-        try task.delete(db)
-        db.move(task, from: before, to: nil)
+    func forget(_ task: TaskRow, from before: JobState) throws {
+        try delete(task)
+        move(task, from: before, to: nil)
     }
 
-    /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to
-    /// add.
-    static func giveBack(
-        _ task: TaskRow,
-        deaths: Int,
-        _ db: SQLiteTransaction
-    ) throws -> Settlement {
-        var waiting = task
-        waiting.state = .available
-        (waiting.token, waiting.worker) = (nil, nil)
-        waiting.attempt = max(0, task.attempt - 1)
-        waiting.crashCount += deaths
-        return Settlement(try letWait(waiting, from: .running, db))
+    /// Completes the job of a claim (invariant I1).
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)``
+    func complete(_ claim: Claim, timings: AttemptTimings) throws {
+        let task = try take(claim)
+        guard try close(task, as: .completed, failure: nil, timings: timings) else { return }
+        try end(task, from: .running, End(.completed))
     }
+
+    func take(_ claim: Claim) throws -> TaskRow {
+        let found = try tasks("WHERE id = ?1 AND token = ?2 AND state = 2", [claim.jobID, claim.token])
+        guard let task = found.first else { throw StoreError.leaseLost(jobID: claim.jobID) }
+        return task
+    }
+
+    /// A claim is in its row alone.
+    func loseClaim(of task: TaskRow) {}
+
+    func removeOutcome(of id: Int64) throws { try execute("DELETE FROM outcome WHERE id = ?1", [id]) }
+
+    func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
+    {
+        try query(
+            """
+            SELECT host, EXISTS (
+              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
+            FROM worker
+            WHERE id = ?2 OR (stop_mode IS NULL AND lease_until >= ?3 AND boot_id = ?4 AND (queues IS NULL OR EXISTS (
+              SELECT 1 FROM json_each(queues) WHERE value = (SELECT name FROM queue WHERE id = ?5))))
+            """,
+            [lack.description, worker, clock.uptime(), BootIdentity.current, task.queue]
+        )
+        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
+    }
+
+    func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
+        let statement = try cachedStatement(sql: "SELECT \(TaskRow.columns) FROM task \(rest)")
+        // A cursor's rows are not copied.
+        let rows = try GRDB.Row.fetchCursor(statement, arguments: arguments(values))
+        var tasks: [TaskRow] = []
+        while let row = try rows.next() { tasks.append(try TaskRow(SQLiteRow(row: row, columns: []))) }
+        return tasks
+    }
+
+    func insertJob(_ request: String) throws -> Int64 {
+        try execute("INSERT INTO job(request, created_at) VALUES (?1, ?2)", [request, now])
+        return lastInsertedRowID
+    }
+
+    func record(_ entries: [NewTask]) throws {
+        for entry in entries {
+            let (new, task) = (entry.new, entry.task)
+            try execute(
+                "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?1, ?2, ?3, ?4, ?5)",
+                [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails]
+            )
+            for name in new.ingredients { try need(name, for: task.id) }
+            if task.isHooked { try JobHooks.note(new.request.hook, ofQueue: task.queue, for: task.id, self) }
+            if let batch = new.request.batch { try enter([batch], task.id) }
+        }
+    }
+
+    // MARK: - Names
+
+    func batch(_ name: String) throws -> Int64 { try id(of: name, in: "batch") }
+
+    func id(of name: String, in table: String) throws -> Int64 {
+        if let id: Int64 = try value("SELECT id FROM \(table) WHERE name = ?1", [name]) { return id }
+        try execute("INSERT INTO \(table)(name) VALUES (?1)", [name])
+        return lastInsertedRowID
+    }
+
+    func key(_ name: String, limit: Int?) throws -> Int64 { try Keys.id(of: name, limit: limit, self) }
 }

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 internal import GRDB
@@ -114,59 +115,18 @@ extension SQLiteStore {
         answer thumbnails: [Thumbnail]?,
         _ db: SQLiteTransaction
     ) throws -> EnqueueReceipt {
-        if let thumbnails { return try answer(new, by: thumbnails, db) }
-        if let duplicate = try waitingJob(for: new.key.text, db) {
-            let joined = try join(duplicate, new.job.joining(now: db.now), db)
-            if let hook = new.job.request.hook { try Hooks.note(hook, for: joined.id, db) }
-            return try receipt(.joined, new, joined, createdAt: nil, db)
+        if let thumbnails { return try db.answer(new, by: thumbnails) }
+        if let duplicate = try db.waitingJob(for: new.key.text) {
+            return try db.receipt(.joined, new, try db.join(new, duplicate))
         }
-        if new.needsJob, let running = try runningJob(for: new.key.text, db) {
-            return try receipt(.joined, new, running, createdAt: nil, db)
+        if new.needsJob, let running = try db.runningJob(for: new.key.text) {
+            return try db.receipt(.joined, new, running)
         }
-        let id = try insert(new, db)
-        let task = try newTask(new.job, as: id, createdAt: db.now, db)
-        try record(new.job, of: task, db)
-        if let batch = new.job.request.batch { try enter([batch], id, db) }
-        try task.insert(db)
-        db.move(task, from: nil, to: task.state)
-        return try receipt(.accepted, new, task, createdAt: db.now, db)
-    }
-
-    private static func insert(_ new: CheckedRequest, _ db: SQLiteTransaction) throws -> Int64 {
-        let insert = try db.cachedStatement(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)")
-        try insert.execute(arguments: [new.text, db.now])
-        return db.lastInsertedRowID
-    }
-
-    private static func receipt(
-        _ outcome: EnqueueReceipt.Outcome,
-        _ new: CheckedRequest,
-        _ task: TaskRow,
-        createdAt: Int64?,
-        _ db: SQLiteTransaction
-    ) throws -> EnqueueReceipt {
-        let request = new.job.request
-        var wanted = new.job.wanted
-        // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
-        if outcome == .joined, request.uniqueKey != nil {
-            let look = try db.cachedStatement(sql: "SELECT thumbnails FROM accepted WHERE id = ?")
-            wanted = try WantedThumbnail.list(from: String.fetchOne(look, arguments: [task.id]))
-        }
-        let look = try db.cachedStatement(sql: "SELECT created_at FROM job WHERE id = ?")
-        let created = try createdAt ?? Int64.fetchOne(look, arguments: [task.id])
-        guard let created else { throw StoreError.noSuchJob(task.id) }
-        return EnqueueReceipt(
-            outcome: outcome,
-            id: task.id,
-            state: task.state,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: Date(milliseconds: created),
-            availableAt: Date(milliseconds: task.due),
-            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
+        let entry = try db.newTask(new.job, as: try db.insertJob(new.text), createdAt: db.now)
+        try db.record([entry])
+        try db.insert(entry.task)
+        db.move(entry.task, from: nil, to: entry.task.state)
+        return try db.receipt(.accepted, new, entry.task)
     }
 
     /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
@@ -181,77 +141,5 @@ extension SQLiteStore {
         }
         let freshness = request.refresh == .never ? .unasked : try freshness(of: request, db)
         return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
-    }
-
-    /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
-    /// the batch must include every request made in its name, and the hook is told of every one that names it.
-    private static func answer(
-        _ new: CheckedRequest,
-        by thumbnails: [Thumbnail],
-        _ db: SQLiteTransaction
-    ) throws -> EnqueueReceipt {
-        // The requester will read them, however long ago they were made.
-        try noteUse(of: thumbnails.map(\.id), db)
-        let (request, time) = (new.job.request, Date(milliseconds: db.now))
-        let id: Int64? =
-            if let batch = request.batch {
-                try answered(new, in: batch, db)
-            } else if request.hook != nil {
-                try answered(new, db)
-            } else {
-                nil
-            }
-        return EnqueueReceipt(
-            outcome: .fresh,
-            id: id,
-            state: .completed,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: time,
-            availableAt: time,
-            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
-                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
-            },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
-    }
-
-    /// The completed job that represents such a request in a batch; repeated requests share it.
-    private static func answered(
-        _ new: CheckedRequest,
-        in batch: String,
-        _ db: SQLiteTransaction
-    ) throws -> Int64 {
-        let look = try db.cachedStatement(
-            sql: """
-                SELECT job_id FROM batch_job INDEXED BY batch_job_answered
-                WHERE batch = ? AND answered = ? AND answered IS NOT NULL
-                  AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
-                """
-        )
-        let number = try Names.batch(batch, db)
-        if let id = try Int64.fetchOne(look, arguments: [number, new.key.text]) {
-            if let hook = new.job.request.hook {
-                try Hooks.note(hook, for: id, db)
-                try Hooks.enter(id, only: hook, End(state: .completed), db)
-            }
-            return id
-        }
-        let id = try answered(new, db)
-        let enter = try db.cachedStatement(sql: "INSERT INTO batch_job(batch, job_id, answered) VALUES (?, ?, ?)")
-        try enter.execute(arguments: [number, id, new.key.text])
-        return id
-    }
-
-    private static func answered(
-        _ new: CheckedRequest,
-        _ db: SQLiteTransaction
-    ) throws -> Int64 {
-        let id = try insert(new, db)
-        let task = try newTask(new.job, as: id, createdAt: db.now, db)
-        try record(new.job, of: task, db)
-        try end(task, from: nil, End(state: .completed), db)
-        return id
     }
 }

@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -7,8 +8,8 @@ extension SQLiteStore {
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
         return try await commit(.begun) { db in
-            let task = try TaskRow.find(claim, db)
-            try Self.noteUse(of: ingredients, db)
+            let task = try db.take(claim)
+            try db.noteUse(of: ingredients)
             return BegunFetch(
                 sourceSeen: try Self.nextSourceSeen(db),
                 after: task.fetchAfter,
@@ -33,9 +34,9 @@ extension SQLiteStore {
         let new = try NewJob(request)
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         try await commit(.begun) { db in
-            _ = try TaskRow.find(claim, db)
+            _ = try db.take(claim)
             try blob.insert(in: db)
-            try Self.need(digest.hex, for: claim.jobID, db)
+            try db.need(digest.hex, for: claim.jobID)
             // The row stays, without its bytes, to tell the producer the job's id.
             let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")
             try absorb.execute(arguments: [digest.hex, claim.jobID])

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -25,7 +26,7 @@ extension SQLiteStore {
         )
         guard let row = try Row.fetchOne(statement, arguments: [id]) else { throw StoreError.noSuchJob(id) }
         var failure = try JobFailure.from(stored: row["failure"])
-        if let task = try TaskRow.find(id, db) { failure = try previousFailure(of: task, db) }
+        if let task = try db.task(id) { failure = try db.previousFailure(of: task) }
         let request: String = row["request"]
         return Job(
             id: id,
@@ -73,7 +74,7 @@ extension SQLiteStore {
             arguments: [id]
         )
         .map(JobAttempt.init(row:))
-        guard let task = try TaskRow.find(id, db), task.state == .running, let started = task.attemptedAt else {
+        guard let task = try db.task(id), task.state == .running, let started = task.attemptedAt else {
             return ended
         }
         let running = JobAttempt(

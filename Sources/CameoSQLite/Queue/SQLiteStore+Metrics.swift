@@ -17,19 +17,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Adds to the stored counters.
-    static func add(_ counted: StoreCounters, _ db: SQLiteTransaction) throws {
-        let add = try db.cachedStatement(
-            sql: """
-                INSERT INTO counter(family, label, value) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET value = value + excluded.value
-                """
-        )
-        for (family, label, value) in counted.entries {
-            try add.execute(arguments: [family.rawValue, label, value])
-        }
-    }
-
     private static func renderers(_ db: SQLiteTransaction, _ directory: StoreDirectory) throws -> Int {
         try Row.fetchAll(db.sqlite, sql: "SELECT id, renderers FROM worker WHERE renderers > 0").reduce(0) { sum, row in
             sum + (try WorkerRegistration.isAlive(row["id"], in: directory) ? row["renderers"] : 0)

@@ -65,7 +65,7 @@ extension SQLiteStore {
     }
 
     static func require(_ queue: String, _ unknown: UnknownQueue, _ db: SQLiteTransaction) throws -> Int64 {
-        if case .created = unknown { return try Names.queue(queue, db) }
+        if case .created = unknown { return try db.queue(queue) }
         let id = try Int64.fetchOne(db.sqlite, sql: "SELECT id FROM queue WHERE name = ?", arguments: [queue])
         guard let id else { throw StoreError.noSuch(.queue, queue) }
         return id

@@ -71,19 +71,4 @@ extension SQLiteStore {
             try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
         }
     }
-
-    package func settle(
-        _ claim: Claim,
-        as end: AttemptEnd,
-        timings: AttemptTimings
-    ) async throws(StoreError) -> Settlement {
-        switch end {
-        case .retry(let failure, let time):
-            try await fail(claim, with: failure, retryAt: time, timings: timings)
-        case .discard(let failure): try await fail(claim, with: failure, retryAt: nil, timings: timings)
-        case .release: try await release(claim)
-        case .postpone(let time): try await postpone(claim, until: time)
-        case .leave(let unable, let time): try await leave(claim, unable, until: time, timings: timings)
-        }
-    }
 }

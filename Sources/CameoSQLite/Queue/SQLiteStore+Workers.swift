@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -60,10 +61,10 @@ extension SQLiteStore {
                     transfers.isEmpty ? nil : try transfers.stored,
                 ]
             )
-            for lack in row.lacks { try Self.add(lack, of: row.id, db) }
+            for lack in row.lacks { try db.add(lack, of: row.id) }
         }
         // Apart from the lease, which nothing else may spoil.
-        if !counted.isEmpty { try await commit(.begun) { db in try Self.add(counted, db) } }
+        if !counted.isEmpty { try await commit(.begun) { db in db.add(counted) } }
     }
 
     package func deregister(
@@ -71,10 +72,10 @@ extension SQLiteStore {
         adding counted: StoreCounters = StoreCounters()
     ) async throws(StoreError) {
         try await commit(.begun) { db in
-            try Self.releaseJobs(of: registration.id, db)
-            try Hooks.release(claimsOf: registration.id, db)
+            try db.release(try db.runningTasks(of: registration.id), as: .released)
+            try JobHooks.release(claimsOf: registration.id, db)
             try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
-            try Self.add(counted, db)
+            db.add(counted)
         }
         registration.removeFile()
     }
@@ -86,11 +87,6 @@ extension SQLiteStore {
             try Self.lostWorkers(except: own, directory, uptime: uptime, db)
         }
         guard !candidates.isEmpty else { return RescueReport() }
-        let failure = JobFailure(
-            .workerLost,
-            at: .worker,
-            "a worker died while running this job for the \(ClaimKind.discardAfterCrashes)th time"
-        )
         let report = try await commit(.begun) { db in
             var report = RescueReport()
             for candidate in candidates {
@@ -98,7 +94,7 @@ extension SQLiteStore {
                 guard let lost = try LostWorker.find(candidate.id, in: db, directory: directory, uptime: uptime) else {
                     continue
                 }
-                try Self.rescueJobs(of: lost, failure: failure, into: &report, db)
+                try Self.rescueJobs(of: lost, into: &report, db)
             }
             return report
         }
@@ -143,67 +139,16 @@ extension SQLiteStore {
 
     private static func rescueJobs(
         of lost: LostWorker,
-        failure: JobFailure,
         into report: inout RescueReport,
         _ db: SQLiteTransaction
     ) throws {
         report.workers.append(lost.id)
-        // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
-        let deaths = lost.isRunning ? 0 : 1
-        for task in try runningTasks(of: lost.id, db) {
-            guard try close(task, as: .interrupted, db) else { continue }
-            guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
-                var dead = task
-                dead.crashCount += 1
-                try end(dead, from: .running, End(state: .discarded, failure: failure), db)
-                report.discarded.append(try LostJob(dead, failure, db))
-                continue
-            }
-            if case .superseded = try giveBack(task, deaths: deaths, db) {
-                report.superseded += 1
-            } else {
-                report.rescued += 1
-            }
+        for task in try db.runningTasks(of: lost.id) {
+            // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
+            try db.rescue(task, deaths: lost.isRunning ? 0 : 1, into: &report)
         }
-        try db.flush()
-        try Hooks.release(claimsOf: lost.id, db)
-        if !lost.isRunning {
-            try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [lost.id])
-        }
-    }
-
-    /// The running jobs in id order, so that the first of two for the same thumbnails waits again.
-    private static func runningTasks(of worker: String, _ db: SQLiteTransaction) throws -> [TaskRow] {
-        try TaskRow.all("INDEXED BY task_running WHERE state = 2 AND worker = ? ORDER BY id", [worker], db)
-    }
-
-    /// Makes a worker's running jobs available again, without counting their attempts.
-    static func releaseJobs(of worker: String, _ db: SQLiteTransaction) throws {
-        for task in try runningTasks(of: worker, db) {
-            guard try close(task, as: .released, db) else { continue }
-            _ = try giveBack(task, deaths: 0, db)
-        }
-        try db.flush()
-    }
-}
-
-extension LostJob {
-    fileprivate init(_ task: TaskRow, _ failure: JobFailure, _ db: SQLiteTransaction) throws {
-        let row = try Row.fetchOne(
-            db.sqlite,
-            sql: """
-                SELECT json_extract(request, '$.source') AS source, (SELECT name FROM queue WHERE id = ?) AS queue
-                FROM job WHERE id = ?
-                """,
-            arguments: [task.queue, task.id]
-        )
-        self.init(
-            id: task.id,
-            source: row?["source"],
-            queue: row?["queue"] ?? "",
-            attempt: task.attempt,
-            failure: failure
-        )
+        try JobHooks.release(claimsOf: lost.id, db)
+        if !lost.isRunning { try db.execute("DELETE FROM worker WHERE id = ?1", [lost.id]) }
     }
 }
 

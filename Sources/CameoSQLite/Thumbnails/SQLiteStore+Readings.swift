@@ -37,17 +37,11 @@ extension SQLiteStore {
             let due = try await read { db in try Self.thumbnails(dueBy: names, db) }
             for start in stride(from: 0, to: due.count, by: Self.readingsOfATransaction) {
                 let some = Array(due[start..<min(start + Self.readingsOfATransaction, due.count)])
-                try await commit(.begun) { db in try Self.noteUse(of: some, db) }
+                try await commit(.begun) { db in try db.noteUse(of: some) }
             }
         } catch {
             // Nobody waits for the result. Writers report the same error, and the next read is recorded.
         }
-    }
-
-    /// Records that thumbnails were used, unless a use was recorded within the last hour.
-    static func noteUse(of thumbnails: [ThumbnailID], _ db: SQLiteTransaction) throws {
-        let note = try db.cachedStatement(sql: "UPDATE thumbnail SET read_at = ? WHERE id = ? AND used_at <= ?")
-        for id in thumbnails { try note.execute(arguments: [db.now, id.text, db.now - stepMilliseconds]) }
     }
 
     /// The thumbnails behind the names whose last recorded use is more than a step ago.
@@ -70,4 +64,16 @@ extension SQLiteStore {
     }
 
     private static let stepMilliseconds = Int64(Retention.readingStep.milliseconds)
+}
+
+extension SQLiteTransaction {
+    /// Records that thumbnails were used, unless a use was recorded within the last hour.
+    func noteUse(of thumbnails: [ThumbnailID]) throws {
+        for id in thumbnails {
+            try execute(
+                "UPDATE thumbnail SET read_at = ?1 WHERE id = ?2 AND used_at <= ?3",
+                [now, id.text, now - Int64(Retention.readingStep.milliseconds)]
+            )
+        }
+    }
 }

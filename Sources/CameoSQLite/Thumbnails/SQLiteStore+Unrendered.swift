@@ -51,11 +51,11 @@ extension SQLiteStore {
     ) async throws(StoreError) {
         let now = nowMilliseconds
         try await commitCounting { db in
-            try Self.settle(claim, as: .completed, failure: nil, timings: timings, db)
+            try db.complete(claim, timings: timings)
             for id in thumbnails where try Self.thumbnail(id, db) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
-            try Self.noteUse(of: thumbnails, db)
+            try db.noteUse(of: thumbnails)
             guard let seen else { return }
             // A thumbnail replaced by a newer fetch is left alone.
             let renew = try db.cachedStatement(

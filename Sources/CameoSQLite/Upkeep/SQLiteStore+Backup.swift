@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CLinux
 internal import CameoModel
 package import CameoStore
@@ -129,9 +130,10 @@ private struct BackupContent {
         let copy = try Connection.open(path, .readWrite)
         (jobs, blobs, files) = try copy.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
-                let now = Date().milliseconds
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
-                    try SQLiteStore.releaseJobs(of: worker, SQLiteTransaction(db, now: now))
+                    let transaction = SQLiteTransaction(db, clock: .system)
+                    try transaction.release(try transaction.runningTasks(of: worker), as: .released)
+                    try transaction.flush()
                 }
                 try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
                 try db.execute(sql: "DELETE FROM worker")

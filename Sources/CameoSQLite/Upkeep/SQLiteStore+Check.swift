@@ -90,7 +90,7 @@ extension SQLiteStore {
     }
 
     private static func unfinishedAttempts(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(db.sqlite, sql: Attempts.withoutWorker)
+        let ids = try Int64.fetchAll(db.sqlite, sql: Self.withoutWorker)
         return CheckFinding(
             "attempts",
             ids.map { "job \($0) runs for an unknown worker" },

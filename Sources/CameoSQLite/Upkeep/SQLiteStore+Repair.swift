@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -6,6 +7,9 @@ internal import GRDB
 // DESIGN. A repair fixes only what the tables themselves prove to be wrong, without guessing. A thumbnail whose bytes
 // are gone is removed, so that the next request makes it again; a row that references missing bytes would prevent that.
 extension SQLiteStore {
+    /// Jobs that run for an unknown worker.
+    static let withoutWorker = "SELECT id FROM task WHERE state = 2 AND worker NOT IN (SELECT id FROM worker)"
+
     /// The age in seconds from which no process can still be about to reference a file.
     private static let settledAge = 3_600.0
 
@@ -49,7 +53,11 @@ extension SQLiteStore {
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
-            try await commit { db in try Attempts.reconcile(db) },
+            try await commit { db in
+                let tasks = try db.tasks("WHERE id IN (\(Self.withoutWorker)) ORDER BY id", [])
+                try db.release(tasks, as: .interrupted)
+                return tasks.count
+            },
             "jobs of unknown workers made available again"
         )
         note(

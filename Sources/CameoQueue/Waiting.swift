@@ -1,21 +1,26 @@
-internal import CameoModel
-internal import CameoQueue
-internal import CameoStore
+package import CameoModel
+package import CameoStore
 
 // DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
 // request with that key joins the job, which changes its task but never its request. A job that has to wait again while
 // another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
 // key at the same moment, the index refuses one of both, whose group then runs again and finds the other's job.
-extension Database {
-    func waitingJob(for key: String?) throws -> TaskRow? {
+extension QueueTransaction {
+    package func waitingJob(for key: String?) throws -> TaskRow? {
         guard let key else { return nil }
-        return try TaskRow.all("WHERE unique_key = $1 AND state <> 2", [key], self).first
+        return try tasks("\(dialect.indexed(by: "task_unique")) WHERE unique_key = ?1 AND state <> 2", [key]).first
     }
 
-    /// A running job of a key. There are as many running jobs as workers have room for.
-    func runningJob(for key: String) throws -> TaskRow? {
-        try query("SELECT \(TaskRow.columns) FROM task WHERE state = 2 AND unique_key = $1 LIMIT 1", [key]).first
-            .map(TaskRow.init)
+    /// A running job of a key, which is not locked. There are as many running jobs as workers have room for.
+    package func runningJob(for key: String) throws -> TaskRow? {
+        try query(
+            """
+            SELECT \(TaskRow.columns) FROM task \(dialect.indexed(by: "task_running"))
+            WHERE state = 2 AND worker IS NOT NULL AND unique_key = ?1 LIMIT 1
+            """,
+            [key]
+        )
+        .first.map { try TaskRow($0) }
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
@@ -23,15 +28,15 @@ extension Database {
     ///
     /// - Returns: the updated job.
     @discardableResult
-    func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
+    package func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
         var raised = task
         raised.priority = max(task.priority, joining.priority)
         raised.refresh = task.refresh.joined(with: joining.refresh)
         if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
         raised.isHooked = task.isHooked || joining.isHooked
-        raised.fetchAfter = try value("SELECT \(TaskRow.lastFetch)") ?? 0
+        raised.fetchAfter = try value("SELECT \(dialect.lastFetch)") ?? 0
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
-        try raised.update(self)
+        try update(raised)
         if raised.state != task.state {
             move(raised, from: task.state, to: raised.state)
         } else if raised.state == .available {
@@ -41,11 +46,12 @@ extension Database {
         return raised
     }
 
-    func enter(_ batches: [String], _ id: Int64) throws {
-        for batch in batches {
+    /// Enters a job into batches.
+    package func enter(_ batches: [String], _ id: Int64) throws {
+        for name in batches {
             try execute(
-                "INSERT INTO batch_job(batch, job_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [try self.batch(batch), id]
+                "INSERT INTO batch_job(batch, job_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                [try batch(name), id]
             )
         }
     }
@@ -54,12 +60,12 @@ extension Database {
     /// previous state; nil if it has no task yet.
     ///
     /// - Returns: the job that superseded it, if any.
-    func letWait(_ task: TaskRow, from before: JobState?) throws -> Int64? {
+    package func letWait(_ task: TaskRow, from before: JobState?) throws -> Int64? {
         if let duplicate = try waitingJob(for: task.uniqueKey), duplicate.id != task.id {
             try supersede(task, from: before, by: duplicate)
             return duplicate.id
         }
-        if before == nil { try task.insert(self) } else { try task.update(self) }
+        if before == nil { try insert(task) } else { try update(task) }
         move(task, from: before, to: task.state)
         return nil
     }
@@ -67,7 +73,7 @@ extension Database {
     /// Ends a job in favour of another, into which it is merged.
     private func supersede(_ task: TaskRow, from before: JobState?, by duplicate: TaskRow) throws {
         let batches: [String] = try column(
-            "SELECT name FROM batch_job JOIN batch ON batch.id = batch_job.batch WHERE job_id = $1 ORDER BY name",
+            "SELECT name FROM batch_job JOIN batch ON batch.id = batch_job.batch WHERE job_id = ?1 ORDER BY name",
             [task.id]
         )
         let joining = Joining(
@@ -78,14 +84,14 @@ extension Database {
             isHooked: task.isHooked
         )
         try join(duplicate, joining)
-        if task.isHooked { try Hooks.inherit(from: task.id, by: duplicate.id, self) }
+        if task.isHooked { try JobHooks.inherit(from: task.id, by: duplicate.id, self) }
         // The batches count the job that does the work, not the superseded one.
-        try execute("DELETE FROM batch_job WHERE job_id = $1", [task.id])
+        try execute("DELETE FROM batch_job WHERE job_id = ?1", [task.id])
         let failure = JobFailure(
             .jobSuperseded,
             at: .request,
             "job \(duplicate.id) was already waiting for the same thumbnails"
         )
-        try end(task, from: before, End(state: .cancelled, failure: failure, supersededBy: duplicate.id))
+        try end(task, from: before, End(.cancelled, failure: failure, supersededBy: duplicate.id))
     }
 }

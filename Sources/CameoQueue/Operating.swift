@@ -1,0 +1,143 @@
+package import CameoModel
+package import CameoStore
+package import Foundation
+
+/// What is known of an accepted job, locked until the end of the transaction.
+private enum JobRow {
+    case unfinished(TaskRow)
+    case ended(JobState)
+}
+
+// What an operator does to one job.
+extension QueueTransaction {
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    private func find(_ id: Int64) throws -> JobRow {
+        // Between two statements another transaction may end the job or retry it. One that retries a job just ended would
+        // have to commit between each two of these.
+        for _ in 0..<3 {
+            if let task = try task(id) { return .unfinished(task) }
+            let code: Int? = try value("SELECT state FROM outcome WHERE id = ?1 \(dialect.locking)", [id])
+            if let code { return .ended(try JobState(code: code)) }
+        }
+        throw StoreError.noSuchJob(id)
+    }
+
+    /// - Returns: the state before; that of a job that has ended stays.
+    package func cancel(_ id: Int64) throws -> JobState {
+        switch try find(id) {
+        case .ended(let state): return state
+        case .unfinished(let task):
+            let failure = try previousFailure(of: task)
+            if task.state == .running, try !close(task, as: .cancelled) { return task.state }
+            try end(task, from: task.state, End(.cancelled, failure: failure))
+            return task.state
+        }
+    }
+
+    /// Makes a job run now that waits for later, or that has ended.
+    package func retry(_ id: Int64) throws -> RetriedJob {
+        switch try find(id) {
+        case .unfinished(var task):
+            let before = task.state
+            guard before != .available, before != .running else {
+                return RetriedJob(before: before, settlement: .asAsked)
+            }
+            (task.state, task.due, task.attempt, task.crashCount, task.failed) = (.available, now, 0, 0, nil)
+            return RetriedJob(before: before, settlement: Settlement(try letWait(task, from: before)))
+        case .ended(let before):
+            // A refused request would be refused again, unless this version accepts more than the one that refused it.
+            guard let task = try newTask(ofEnded: id) else { return RetriedJob(before: before, settlement: .asAsked) }
+            try removeOutcome(of: id)
+            forget(before, in: task.queue)
+            return RetriedJob(before: before, settlement: Settlement(try letWait(task, from: nil)))
+        }
+    }
+
+    /// Makes a waiting job wait until a time, and returns the state before; a running or ended job is left alone.
+    package func snooze(_ id: Int64, until time: Date) throws -> JobState {
+        switch try find(id) {
+        case .ended(let state): return state
+        case .unfinished(let task):
+            guard task.state != .running else { return task.state }
+            var snoozed = task
+            (snoozed.state, snoozed.due) = (.scheduled, time.milliseconds)
+            try update(snoozed)
+            move(snoozed, from: task.state, to: .scheduled)
+            return task.state
+        }
+    }
+
+    /// Changes those of the jobs that are still in one of the states, all if there are none, and returns their number.
+    package func change(_ ids: [Int64], in states: [JobState], by change: BulkChange) throws -> Int {
+        try ids.reduce(0) { changed, id in
+            let state: JobState
+            do {
+                switch try find(id) {
+                case .unfinished(let task): state = task.state
+                case .ended(let end): state = end
+                }
+            } catch StoreError.noSuchJob {
+                // Retention has removed the job in the meantime.
+                return changed
+            }
+            guard states.isEmpty || states.contains(state), change.applies(to: state) else { return changed }
+            switch change {
+            case .retry: _ = try retry(id)
+            case .cancel: _ = try cancel(id)
+            }
+            return changed + 1
+        }
+    }
+
+    /// The task for a manual retry of an ended job; nil if its request is invalid.
+    private func newTask(ofEnded id: Int64) throws -> TaskRow? {
+        let row = try row(
+            """
+            SELECT \(dialect.requestBytes) AS request, unique_key, outcome.priority AS priority,
+              accepted.id IS NULL AS is_refused, outcome.queue AS queue, accepted.key AS key,
+              (SELECT max(number) FROM attempt WHERE job_id = job.id) AS tries, outcome.attempted_at AS attempted_at,
+              EXISTS (SELECT 1 FROM job_hook WHERE job_id = job.id) AS is_hooked
+            FROM job JOIN outcome ON outcome.id = job.id LEFT JOIN accepted ON accepted.id = job.id WHERE job.id = ?1
+            """,
+            [id]
+        )
+        guard let row else { return nil }
+        let queue: Int64 = try row["queue"]
+        let new: NewJob
+        do {
+            new = try NewJob(ThumbnailRequest(parsing: row["request"] as Data))
+            if try row["is_refused"] { return try newTask(new, ofRefused: id, in: queue) }
+        } catch is InvalidRequest {
+            return nil
+        }
+        let key: Int64 = try row["key"]
+        var task = TaskRow(
+            id: id,
+            queue: queue,
+            key: key,
+            lane: try lane(queue: queue, key: key),
+            state: .available,
+            priority: try row["priority"],
+            due: now,
+            maxAttempts: new.request.maxAttempts,
+            refresh: new.request.refresh,
+            uniqueKey: try row["unique_key"],
+            upload: new.upload,
+            isHooked: try row["is_hooked"]
+        )
+        task.tries = try row["tries"] ?? 0
+        task.attemptedAt = try row["attempted_at"]
+        return task
+    }
+
+    /// The task for a job that was refused at acceptance.
+    private func newTask(_ new: NewJob, ofRefused id: Int64, in queue: Int64) throws -> TaskRow? {
+        let entry = try newTask(new, as: id, createdAt: now)
+        // The counters include the job in the queue in which it was refused.
+        guard entry.task.queue == queue else { return nil }
+        try record([entry])
+        var task = entry.task
+        (task.state, task.due) = (.available, now)
+        return task
+    }
+}

@@ -1,0 +1,186 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// An accepted request with the task that it becomes.
+package struct NewTask: Sendable {
+    package let new: NewJob
+    package let task: TaskRow
+}
+
+// How requests become jobs.
+extension QueueTransaction {
+    /// The task that an accepted request becomes.
+    ///
+    /// - Throws: `InvalidRequest` for an upload that does not exist.
+    package func newTask(_ new: NewJob, as id: Int64, createdAt: Int64) throws -> NewTask {
+        guard try hasUpload(new, id) else {
+            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+        }
+        let request = new.request
+        let queue = try queue(request.queue)
+        let key = try request.concurrencyKey.map { try self.key($0, limit: request.concurrencyLimit) } ?? 0
+        let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
+        let task = TaskRow(
+            id: id,
+            queue: queue,
+            key: key,
+            lane: try lane(queue: queue, key: key),
+            state: due > createdAt ? .scheduled : .available,
+            priority: request.priority,
+            due: due,
+            maxAttempts: request.maxAttempts,
+            refresh: request.refresh,
+            uniqueKey: new.key?.text,
+            upload: new.upload,
+            isHooked: request.hook != nil || isHooked(queue: queue)
+        )
+        return NewTask(new: new, task: task)
+    }
+
+    /// Whether the upload that a request names, if any, belongs to this job.
+    private func hasUpload(_ new: NewJob, _ job: Int64) throws -> Bool {
+        guard let upload = new.upload else { return true }
+        return try value("SELECT EXISTS (SELECT 1 FROM upload WHERE id = ?1 AND job_id = ?2)", [upload, job]) ?? false
+    }
+
+    /// Records that a job needs a blob or thumbnail.
+    package func need(_ ingredient: String, for job: Int64) throws {
+        try execute("INSERT INTO ingredient(name, job_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING", [ingredient, job])
+    }
+
+    /// Merges a request into the job that waits for the same thumbnails.
+    package func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> TaskRow {
+        let joined = try join(duplicate, new.job.joining(now: now))
+        if let hook = new.job.request.hook { try JobHooks.note(hook, for: joined.id, self) }
+        return joined
+    }
+
+    package func receipt(
+        _ outcome: EnqueueReceipt.Outcome,
+        _ new: CheckedRequest,
+        _ task: TaskRow
+    ) throws -> EnqueueReceipt {
+        let request = new.job.request
+        var wanted = new.job.wanted
+        // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
+        if outcome == .joined, request.uniqueKey != nil {
+            wanted = try WantedThumbnail.list(from: value("SELECT thumbnails FROM accepted WHERE id = ?1", [task.id]))
+        }
+        let created = try outcome == .accepted ? now : value("SELECT created_at FROM job WHERE id = ?1", [task.id])
+        guard let created else { throw StoreError.noSuchJob(task.id) }
+        return EnqueueReceipt(
+            outcome: outcome,
+            id: task.id,
+            state: task.state,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: created),
+            availableAt: Date(milliseconds: task.due),
+            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
+    /// the batch must include every request made in its name, and the hook is told of every one that names it.
+    package func answer(_ new: CheckedRequest, by thumbnails: [Thumbnail]) throws -> EnqueueReceipt {
+        // The requester will read them, however long ago they were made.
+        try noteUse(of: thumbnails.map(\.id))
+        let (request, time) = (new.job.request, Date(milliseconds: now))
+        let id: Int64? =
+            if let batch = request.batch {
+                try answered(new, in: batch)
+            } else if request.hook != nil {
+                try answered(new)
+            } else {
+                nil
+            }
+        return EnqueueReceipt(
+            outcome: .fresh,
+            id: id,
+            state: .completed,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: time,
+            availableAt: time,
+            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
+                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
+            },
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
+    }
+
+    /// The completed job that represents such a request in a batch; repeated requests share it.
+    private func answered(_ new: CheckedRequest, in name: String) throws -> Int64 {
+        let number = try batch(name)
+        // An earlier request of the same call may have ended its job.
+        try flushHistory()
+        let known: Int64? = try value(
+            """
+            SELECT job_id FROM batch_job \(dialect.indexed(by: "batch_job_answered"))
+            WHERE batch = ?1 AND answered = ?2 AND answered IS NOT NULL
+              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
+            """,
+            [number, new.key.text]
+        )
+        if let id = known {
+            if let hook = new.job.request.hook {
+                try JobHooks.note(hook, for: id, self)
+                try JobHooks.enter(id, only: hook, End(.completed), self)
+            }
+            return id
+        }
+        let id = try answered(new)
+        try execute(
+            """
+            INSERT INTO batch_job(batch, job_id, answered) VALUES (?1, ?2, ?3)
+            ON CONFLICT (batch, job_id) DO UPDATE SET answered = excluded.answered
+            """,
+            [number, id, new.key.text]
+        )
+        return id
+    }
+
+    private func answered(_ new: CheckedRequest) throws -> Int64 {
+        let id = try insertJob(new.text)
+        let entry = try newTask(new.job, as: id, createdAt: now)
+        try record([entry])
+        try end(entry.task, from: nil, End(.completed))
+        return id
+    }
+
+    /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they
+    /// are valid.
+    package func refuse(_ id: Int64, _ reason: String) throws -> LostJob {
+        let fields = ["queue", "source", "batch", "hook"].map { "\(dialect.field($0)) AS \($0)" }
+        let row = try row("SELECT \(fields.joined(separator: ", ")), created_at FROM job WHERE id = ?1", [id])
+        guard let row else { throw StoreError.noSuchJob(id) }
+        func valid(_ column: String, _ isValid: (String) -> Bool) throws -> String? {
+            try (row[column] as String?).flatMap { isValid($0) ? $0 : nil }
+        }
+        let name = try valid("queue", ThumbnailRequest.isLabel) ?? ThumbnailRequest.defaultQueue
+        let queue = try queue(name)
+        if let batch = try valid("batch", ThumbnailRequest.isName) { try enter([batch], id) }
+        let failure = JobFailure(.requestInvalid, at: .request, reason)
+        let task = TaskRow(
+            id: id,
+            queue: queue,
+            key: 0,
+            lane: 0,
+            state: .available,
+            priority: 0,
+            due: try row["created_at"],
+            maxAttempts: ThumbnailRequest.defaultMaxAttempts,
+            refresh: .ifChanged,
+            uniqueKey: nil,
+            upload: nil,
+            isHooked: true
+        )
+        try JobHooks.note(try valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id, self)
+        try end(task, from: nil, End(.discarded, failure: failure))
+        return LostJob(id: id, source: try row["source"], queue: name, attempt: 0, failure: failure)
+    }
+}
