@@ -59,8 +59,18 @@ package protocol QueueTransaction: AnyObject {
     func removeOutcome(of id: Int64) throws
     /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
     func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
-    /// Records that thumbnails were used.
-    func noteUse(of thumbnails: [ThumbnailID]) throws
+    /// The number of the next fetch.
+    func nextSourceSeen() throws -> Int64
+    /// Adds to a count that is kept of all rows.
+    func add(_ count: Int, toTotal name: String) throws
+    /// Opens or closes what a changed limit or rate opens or closes, where that is stored.
+    func settle(_ table: LimitedTable, _ id: Int64) throws
+
+    /// The workers in the order they started, or the one with an id.
+    func workers(only id: String?) throws -> [StatusReport.Worker]
+    func recentEnds(minutes: Int) throws -> RecentEnds
+    /// The version of the tables.
+    func schemaVersion() throws -> Int
 
     // What follows from a change, which is recorded and written at the end.
     /// Records a job's change of state, where nil means that it has no row, for counts and the change feed. For one that
@@ -122,6 +132,14 @@ package struct Dialect: Sendable {
     }
 
     let isSQLite: Bool
+    /// The jobs that were not accepted yet, as `job`.
+    let arrivedJobs: String
+    /// When a row of `job` is due by its request, in milliseconds since 1970.
+    let dueByRequest: String
+    /// The table of the counts of all rows.
+    let totals: String
+    /// Selects the times of the jobs that were completed last, `?1` of them: `wait`, `fetch_ms` and so on.
+    let stagesOfLatest: String
     /// What follows FROM to select the jobs that were not accepted yet, with the tables `job` and `job_status`.
     let arrivals: String
     /// The number of running jobs of a row of `key`.
@@ -136,13 +154,31 @@ package struct Dialect: Sendable {
     package let lastFetch: String
     /// A job's request as bytes: text that is not UTF-8 would come repaired, as a different request.
     let requestBytes: String
+    // Conditions for the rows of a source. In PostgreSQL, indexes have digests in place of texts that may be too long for
+    // an entry. The parameters are `?1` the URI, `?2` the scope, and `?3` the variant.
+    /// The rows of a URI, for all credentials.
+    package let sourceOfURI: String
+    package let sourceConflict: String
+    package let failureConflict: String
+    /// The thumbnails that were made from a source, which is `?1`.
+    let thumbnailOfSource: String
     /// The table of the attempts that did not end as their jobs did.
     let earlierAttempts: String
 
-    package static func sqlite(arrivals: String) -> Dialect {
+    /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
+    package static func sqlite(waits: String, dueByRequest: String) -> Dialect {
         Dialect(
             isSQLite: true,
-            arrivals: arrivals,
+            arrivedJobs: "(SELECT job.* FROM job WHERE \(waits)) AS job",
+            dueByRequest: dueByRequest,
+            totals: "total",
+            stagesOfLatest: """
+                SELECT max(0, ended.attempted_at - ended.available_at) AS wait, fetch_ms, queue_ms, render_ms, store_ms
+                FROM (SELECT id, attempted_at, available_at FROM outcome INDEXED BY outcome_end
+                    WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+                  JOIN attempt ON attempt.job_id = ended.id AND attempt.started_at = ended.attempted_at
+                """,
+            arrivals: "job_status JOIN job ON job.id = job_status.id AND \(waits)",
             runningOfKey: "running",
             source: "json_extract(job.request, '$.source')",
             isEmptyQueue: """
@@ -152,12 +188,29 @@ package struct Dialect: Sendable {
             queueCounts: "queue_count",
             lastFetch: "(SELECT value FROM sequence WHERE name = 'source_seen')",
             requestBytes: "CAST(request AS BLOB)",
+            sourceOfURI: "uri = ?1",
+            sourceConflict: "uri, scope, variant",
+            failureConflict: "uri, scope",
+            thumbnailOfSource: "source = ?1",
             earlierAttempts: "attempt"
         )
     }
 
     package static let postgreSQL = Dialect(
         isSQLite: false,
+        arrivedJobs: "(SELECT job.* FROM arrival JOIN job ON job.id = arrival.id) AS job",
+        dueByRequest: "greatest(job.created_at, time_field(job.request, 'runAt'))",
+        totals: "total_now",
+        stagesOfLatest: """
+            SELECT greatest(0, ended.attempted_at - ended.available_at) AS wait, attempt.*
+            FROM (SELECT * FROM outcome WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+              CROSS JOIN LATERAL (
+                SELECT ended.fetch_ms, ended.queue_ms, ended.render_ms, ended.store_ms WHERE ended.number IS NOT NULL
+                UNION ALL
+                -- Of a job that came from another store.
+                SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
+                WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
+            """,
         arrivals: "arrival JOIN job_status ON job_status.id = arrival.id JOIN job ON job.id = arrival.id",
         runningOfKey: "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND state = 2)",
         // The function bears what no text can hold, and is slow.
@@ -172,6 +225,10 @@ package struct Dialect: Sendable {
         queueCounts: "queue_total",
         lastFetch: "(SELECT last_value - (NOT is_called)::int FROM source_seen)",
         requestBytes: "convert_to(request::text, 'UTF8')",
+        sourceOfURI: "text_digest(uri) = text_digest(?1::text) AND uri = ?1",
+        sourceConflict: "text_digest(uri), scope, text_digest(variant)",
+        failureConflict: "text_digest(uri), scope",
+        thumbnailOfSource: "left(source, 512) = left(?1::text, 512) AND source = ?1",
         earlierAttempts: "earlier_attempt"
     )
 
@@ -181,11 +238,40 @@ package struct Dialect: Sendable {
         return index.map { "INDEXED BY \($0)" } ?? "NOT INDEXED"
     }
 
+    /// The rows of a URI and scope.
+    package var sourceOfKey: String { "\(sourceOfURI) AND scope = ?2" }
+    /// The one row of a URI, scope and variant.
+    package var oneSource: String {
+        isSQLite
+            ? "\(sourceOfKey) AND variant = ?3"
+            : "\(sourceOfKey) AND text_digest(variant) = text_digest(?3::text) AND variant = ?3"
+    }
+
+    /// False, as the columns have it.
+    var no: String { isSQLite ? "0" : "false" }
+
     /// A field of a request; NULL unless it is text.
     func field(_ name: String) -> String {
         isSQLite
-            ? "iif(json_type(request, '$.\(name)') IS 'text', json_extract(request, '$.\(name)'), NULL)"
-            : "field(request, '\(name)')"
+            ? "iif(json_type(job.request, '$.\(name)') IS 'text', json_extract(job.request, '$.\(name)'), NULL)"
+            : "field(job.request, '\(name)')"
+    }
+
+    /// A field of a request that is a number; NULL otherwise.
+    func number(_ name: String) -> String {
+        isSQLite
+            ? """
+            iif(json_type(job.request, '$.\(name)') IN ('integer', 'real'),
+                CAST(json_extract(job.request, '$.\(name)') AS INTEGER), NULL)
+            """ : "number_field(job.request, '\(name)')"
+    }
+
+    /// A column with JSON, as text.
+    func text(_ column: String) -> String { isSQLite ? column : "\(column)::text" }
+
+    /// The elements of the list that is a parameter, as rows with an `id`.
+    func elements(_ place: String, _ list: List) -> String {
+        isSQLite ? "(SELECT value AS id FROM json_each(\(place)))" : "unnest(\(place)::\(list.rawValue)) AS asked(id)"
     }
 
     /// JSON that is a parameter.

@@ -53,8 +53,12 @@ final class Database: QueueTransaction {
     func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int { try run(sql, values).count }
 
     private func run(_ sql: String, _ values: [(any SQLBindable)?]) throws -> QueryResult {
-        let isOfARule = sql.utf8.contains(UInt8(ascii: "?"))
-        return try connection.run(isOfARule ? sql.replacing("?", with: "$") : sql, values)
+        try connection.run(Self.numbered(sql), values)
+    }
+
+    /// The text of a statement as PostgreSQL numbers its parameters.
+    static func numbered(_ sql: String) -> String {
+        sql.utf8.contains(UInt8(ascii: "?")) ? sql.replacing("?", with: "$") : sql
     }
 
     func hasArrivals() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false }
@@ -100,4 +104,11 @@ final class Database: QueueTransaction {
             throw error
         }
     }
+
+    func add(_ count: Int, toTotal name: String) throws {
+        try execute("INSERT INTO total_delta VALUES ($1, $2)", [name, count])
+    }
+
+    /// What is closed is computed by claims.
+    func settle(_ table: LimitedTable, _ id: Int64) {}
 }

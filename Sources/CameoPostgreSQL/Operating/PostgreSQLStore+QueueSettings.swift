@@ -1,13 +1,14 @@
+package import CameoModel
 internal import CameoQueue
 package import CameoStore
 
 extension PostgreSQLStore {
     package func pause(_ queue: String, unknown: UnknownQueue = .refused) async throws(StoreError) -> Bool {
-        try await setPaused(true, queue, unknown)
+        try await commit { db in try db.setPaused(true, queue, unknown) }
     }
 
     package func resume(_ queue: String) async throws(StoreError) -> Bool {
-        try await setPaused(false, queue, .refused)
+        try await commit { db in try db.setPaused(false, queue, .refused) }
     }
 
     package func limit(
@@ -15,10 +16,7 @@ extension PostgreSQLStore {
         to count: Int?,
         unknown: UnknownQueue = .refused
     ) async throws(StoreError) {
-        try await commit { db in
-            let id = try Self.require(queue, unknown, db)
-            try db.execute("UPDATE queue SET max_running = $2 WHERE id = $1", [id, count])
-        }
+        try await commit { db in try db.limit(queue: queue, to: count, unknown) }
     }
 
     package func limit(
@@ -26,7 +24,7 @@ extension PostgreSQLStore {
         toRate rate: StartRate?,
         unknown: UnknownQueue = .refused
     ) async throws(StoreError) {
-        try await commit { db in try Rates.set(rate, .queue, try Self.require(queue, unknown, db), db) }
+        try await commit { db in try db.limit(queue: queue, toRate: rate, unknown) }
     }
 
     package func setBackground(
@@ -34,29 +32,23 @@ extension PostgreSQLStore {
         queue: String,
         unknown: UnknownQueue
     ) async throws(StoreError) {
-        try await commit { db in
-            let id = try Self.require(queue, unknown, db)
-            try db.execute("UPDATE queue SET background = $2 WHERE id = $1", [id, isBackground])
-        }
+        try await commit { db in try db.setBackground(isBackground, queue: queue, unknown) }
     }
 
-    private func setPaused(_ isPaused: Bool, _ queue: String, _ unknown: UnknownQueue) async throws(StoreError) -> Bool
-    {
-        try await commit { db in
-            let id = try Self.require(queue, unknown, db)
-            let sql = "UPDATE queue SET paused = $2 WHERE id = $1 AND paused <> $2"
-            return try db.execute(sql, [id, isPaused]) == 1
-        }
+    @discardableResult
+    package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
+        try await commit { db in try db.limit(key: key, to: count) }
     }
 
-    /// The number of a queue.
-    ///
-    /// - Throws: ``StoreError/noSuch(_:_:)`` unless it exists or may be created.
-    static func require(_ queue: String, _ unknown: UnknownQueue, _ db: Database) throws -> Int64 {
-        if case .created = unknown { return try db.queue(queue) }
-        guard let id: Int64 = try db.value("SELECT id FROM queue WHERE name = $1", [queue]) else {
-            throw StoreError.noSuch(.queue, queue)
-        }
-        return id
+    package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
+        try await commit { db in try db.limit(key: key, toRate: rate) }
+    }
+
+    package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
+        try await read { db in try db.concurrencyLimits() }
+    }
+
+    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
+        try await read { db in try db.concurrencyLimit(of: key) }
     }
 }

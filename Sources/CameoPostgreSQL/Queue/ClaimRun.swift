@@ -122,10 +122,10 @@ struct ClaimRun {
     }
 
     /// How many starts a rate allows. One that is open but empty is closed: a clock that was set back opened it.
-    private mutating func startsLeft(_ table: Rates.Table, _ id: Int64) throws -> Int {
-        let free = try Rates.free(table, id, db)
+    private mutating func startsLeft(_ table: LimitedTable, _ id: Int64) throws -> Int {
+        let free = try db.freeStarts(table, id)
         guard free == 0 else { return free }
-        try Rates.spend(0, table, id, db)
+        try db.spend(0, table, id)
         hasProgressed = true
         return 0
     }
@@ -147,9 +147,9 @@ struct ClaimRun {
         if lane.isBackground { leftOfBackground -= taken }
         if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
         hasProgressed = hasProgressed || taken > 0
-        if lane.hasRate, taken > 0 { try Rates.spend(taken, .queue, lane.queue, db) }
+        if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
         guard lane.key != 0 else { return }
-        if taken > 0 { try Rates.spend(taken, .key, lane.key, db) }
+        if taken > 0 { try db.spend(taken, .key, lane.key) }
         if try settleHead(of: lane) { hasProgressed = true }
     }
 
@@ -234,8 +234,8 @@ struct ClaimRun {
             )
             try add(rows, of: token, from: origin)
             if !rows.isEmpty {
-                try Rates.spend(1, .queue, origin.queue, db)
-                if origin.key != 0 { try Rates.spend(1, .key, origin.key, db) }
+                try db.spend(1, .queue, origin.queue)
+                if origin.key != 0 { try db.spend(1, .key, origin.key) }
             }
             left -= 1
             if origin.isBackground { leftOfBackground -= 1 }

@@ -17,10 +17,7 @@ extension Database {
         var run = EnqueueRun(self)
         try run.lockKeys(of: new)
         for (index, draft) in new.enumerated() {
-            // Thumbnails made since then by another process are left to a job.
-            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job) : nil
-            let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
-            try run.enter(draft, at: index, answer: whole)
+            try run.enter(draft, at: index, answer: try made.answer(to: draft, at: index, self))
         }
         return try run.finish()
     }

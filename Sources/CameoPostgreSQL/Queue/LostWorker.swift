@@ -13,10 +13,6 @@ struct LostWorker: Sendable {
 }
 
 extension Database {
-    func stopRequest(for worker: String) throws -> WorkerStop? {
-        try value("SELECT stop_mode FROM worker WHERE id = $1", [worker]).flatMap(WorkerStop.init(stored:))
-    }
-
     /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
     func extendLease(of worker: WorkerDescription, _ transfers: [RunningTransfer], mayExist: Bool) throws -> Bool {
         let list = try transfers.isEmpty ? nil : String(decoding: WireFormat.encode(transfers), as: UTF8.self)
@@ -105,21 +101,6 @@ extension Database {
                 // As a poison job it is claimed in another way.
                 ledger.wakesWorkers = true
             }
-        }
-    }
-}
-
-extension WorkerStop {
-    /// Reads the stored word, which differs from the command's.
-    init?(stored word: String) {
-        guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
-        self = stop
-    }
-
-    var stored: String {
-        switch self {
-        case .drain: "drain"
-        case .now: "stop"
         }
     }
 }

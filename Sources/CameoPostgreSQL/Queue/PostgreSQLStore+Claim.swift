@@ -89,7 +89,16 @@ extension Database {
         var lanes: [OpenLane]? = outlook.lanes
         if outlook.hasDue {
             try ClaimRun.promoteDueJobs(self)
-            try Rates.open(self)
+            // Rows that another transaction has locked are left to it.
+            for table in ["queue", "key"] {
+                try execute(
+                    """
+                    UPDATE \(table) SET opens_at = 0
+                    WHERE id IN (SELECT id FROM \(table) WHERE \(dialect.isOpeningDue(at: "$1")) ORDER BY id FOR UPDATE SKIP LOCKED)
+                    """,
+                    [now]
+                )
+            }
             // What was promoted is in its lane.
             try flush()
             lanes = nil
@@ -114,7 +123,7 @@ struct ClaimOutlook {
     /// The earliest due time by `min`, which only the index of such times gives.
     static let look = """
         SELECT EXISTS (SELECT 1 FROM arrival), EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL),
-          coalesce((SELECT min(due) FROM task WHERE state IN (0, 3)) <= time, false) OR \(Rates.mayOpen(at: "time")),
+          coalesce((SELECT min(due) FROM task WHERE state IN (0, 3)) <= time, false) OR \(Dialect.postgreSQL.mayOpen(at: "time")),
           \(OpenLane.columns)
         FROM (SELECT coalesce($5, now_ms()) AS time) AS clock
           LEFT JOIN open_lanes($1::text[], $2::boolean, $3::integer) ON true

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 
@@ -53,54 +54,10 @@ extension PostgreSQLStore {
     /// Looks, before the transaction because it reads bytes, which requests existing thumbnails may answer. Accepts what
     /// SQL has inserted before.
     private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
-        let (found, hasArrivals) = try await read { db -> ([(Int, [BlobDigest])], Bool) in
-            // Most requests are new; one statement tells which are not.
-            let known = try db.existing(new.flatMap { $0.job.wanted.map(\.id) })
-            let found = try new.enumerated().compactMap { index, new -> (Int, [BlobDigest])? in
-                guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
-                return try db.freshThumbnails(of: new.job).map { (index, $0.map(\.blob)) }
-            }
-            return (found, try Arrival.exist(db))
-        }
+        let (found, hasArrivals) = try await read { db in (try db.answerable(new), try db.hasArrivals()) }
         if hasArrivals { try await acceptArrivals() }
-        var made = MadeThumbnails(answered: Set(found.map(\.0)))
-        for blob in Set(found.flatMap(\.1)) where try await !isWhole(blob) { made.damaged.insert(blob) }
-        return made
-    }
-}
-
-/// The requests that existing thumbnails may answer.
-struct MadeThumbnails: Sendable {
-    /// The indexes of requests that may need no job.
-    var answered: Set<Int> = []
-    /// Blobs that are missing or damaged, whose thumbnails need a job.
-    var damaged: Set<BlobDigest> = []
-}
-
-extension Database {
-    /// Inserts uploaded bytes, which are the newest of their cache key if there is one.
-    fileprivate func hold(_ blob: PreparedBlob, under key: CacheKey?) throws {
-        guard let key else { return try blob.insert(self) }
-        let source = CachedSource(
-            handedOver: blob.digest,
-            bytes: blob.size,
-            mediaType: blob.mediaType,
-            under: key,
-            at: Date(milliseconds: now),
-            sourceSeen: try nextSourceSeen()
-        )
-        _ = try keep(source, blob, budget: nil)
-    }
-
-    /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
-    /// request with a later `runAt` always needs one, so that freshness is checked then.
-    func freshThumbnails(of new: NewJob) throws -> [Thumbnail]? {
-        let request = new.request
-        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
-        let found = try thumbnails(new.wanted.map(\.id))
-        let thumbnails = new.wanted.compactMap { found[$0.id] }
-        guard thumbnails.count == new.wanted.count else { return nil }
-        let freshness = request.refresh == .never ? .unasked : try freshness(of: request)
-        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
+        var damaged: Set<BlobDigest> = []
+        for blob in Set(found.flatMap(\.blobs)) where try await !isWhole(blob) { damaged.insert(blob) }
+        return MadeThumbnails(answered: Set(found.map(\.index)), damaged: damaged)
     }
 }

@@ -18,7 +18,8 @@ extension Database {
         let sorted = thumbnails.sorted { $0.thumbnail.id.text < $1.thumbnail.id.text }
         var statements: [Connection.Statement] = []
         for (thumbnail, blob) in sorted where !same.contains(thumbnail.id) {
-            statements.append(blob.insertion(at: now))
+            let insertion = blob.insertion(at: now)
+            statements.append(.init(Self.numbered(insertion.sql), insertion.values, prepared: true))
             statements.append(try upsert(thumbnail, blob, from: provenance, jobID: jobID))
         }
         let counts = try execute(statements)

@@ -44,22 +44,3 @@ extension PostgreSQLStore {
         }
     }
 }
-
-extension Database {
-    /// The thumbnails behind the names whose last recorded use is more than a step ago.
-    fileprivate func thumbnails(dueBy names: Set<CameoURI>) throws -> [ThumbnailID] {
-        var (ids, digests) = ([String](), [String]())
-        for name in names {
-            switch name {
-            case .thumbnail(let id): ids.append(id.text)
-            case .blob(let digest): digests.append(digest.hex)
-            case .source: break
-            }
-        }
-        let due: [String] = try column(
-            "SELECT id FROM thumbnail WHERE (id = ANY($1::text[]) OR blob = ANY($2::text[])) AND used_at <= $3",
-            [SQLArray(ids), SQLArray(digests), now - Int64(Retention.readingStep.milliseconds)]
-        )
-        return due.compactMap { ThumbnailID($0) }
-    }
-}

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -170,37 +171,6 @@ final class BlobFiles: Sendable {
         let file = try StoreAccess.open(path, O_WRONLY | O_CREAT | O_EXCL)
         try data.withUnsafeBytes { try file.write($0) }
         guard fsync(file.descriptor) == 0 else { throw Errno() }
-    }
-}
-
-/// A blob whose bytes are durable, ready to be referenced by a row.
-struct PreparedBlob: Sendable {
-    let digest: BlobDigest
-    let size: Int
-    /// The bytes; nil if they are in a file.
-    let data: Data?
-    let mediaType: String?
-
-    func insert(in db: SQLiteTransaction) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT(digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
-                """
-        )
-        try statement.execute(arguments: [digest.hex, size, data, mediaType, db.now])
-    }
-
-    /// Gives the bytes an unreferenced row, so that collection finds them. An existing row is left unchanged.
-    func leave(in db: SQLiteTransaction) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT(digest) DO NOTHING
-                """
-        )
-        try statement.execute(arguments: [digest.hex, size, data, mediaType, db.now])
-        try SQLiteStore.noteOrphan(digest, db)
     }
 }
 

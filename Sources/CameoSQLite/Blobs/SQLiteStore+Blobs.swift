@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 internal import GRDB
@@ -10,7 +11,7 @@ extension SQLiteStore {
         guard writes != nil else { throw .readOnly(path: directory.path) }
         let blob = try await files.prepare(data, digest: digest, mediaType: mediaType)
         try await commit { db in
-            try blob.insert(in: db)
+            try blob.insert(db)
             // A pinned blob needs no reference. An earlier upload of the same bytes may have given no media type.
             let describe = try db.cachedStatement(
                 sql: "UPDATE blob SET pinned = 1, media_type = coalesce(media_type, ?) WHERE digest = ?"

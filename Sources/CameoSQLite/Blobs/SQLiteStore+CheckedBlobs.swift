@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
@@ -42,7 +43,7 @@ extension SQLiteStore {
 
     /// Reads and verifies every blob.
     func survey(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> BlobSurvey {
-        let total = try await read { db in try Self.total("blob_bytes", db) }
+        let total = try await read { db in try db.totals()["blob_bytes"] ?? 0 }
         var (survey, done) = (BlobSurvey(), 0)
         try await eachPageOfBlobs { page throws(StoreError) in
             survey.count += page.count

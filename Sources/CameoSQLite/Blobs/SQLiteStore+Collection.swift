@@ -63,12 +63,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.
-    static func noteOrphan(_ digest: BlobDigest, _ db: SQLiteTransaction) throws {
-        let note = try db.cachedStatement(sql: "INSERT INTO orphan VALUES (?, ?) ON CONFLICT DO NOTHING")
-        try note.execute(arguments: [digest.hex, db.now])
-    }
-
     private static func collect(
         before time: Int64,
         atMost limit: Int,

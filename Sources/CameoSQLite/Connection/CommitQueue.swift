@@ -48,16 +48,15 @@ final class CommitQueue: Sendable {
     private let database: DatabaseQueue
     private let line: WaitingLine
     private let checkpointer: Checkpointer
-    private let path: String
+    private let directory: StoreDirectory
     private let clock: StoreClock
     private let others = OtherWriters()
 
-    /// Errors name `path`, the store's folder.
-    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, path: String, clock: StoreClock) {
+    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, directory: StoreDirectory, clock: StoreClock) {
         self.database = database
         self.clock = clock
         self.line = line
-        self.path = path
+        self.directory = directory
         self.checkpointer = checkpointer
     }
 
@@ -153,11 +152,11 @@ final class CommitQueue: Sendable {
 
     /// Commits and reports all results, or throws and reports none.
     private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
-        let transaction = SQLiteTransaction(db, clock: clock)
+        let transaction = SQLiteTransaction(db, directory, clock: clock)
         // Cached statements: GRDB's own calls parse the SQL each time.
         try line.acquire { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
         do {
-            let refusal = try Schema.refusal(by: db, at: path)
+            let refusal = try Schema.refusal(by: db, at: directory.path)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
                 return try inSavepoints ? runInSavepoint(operation, transaction) : operation.run(transaction)

@@ -98,7 +98,7 @@ package final class SQLiteStore: Store {
         inode = Self.inode(of: directory.database)
         writes = writer.flatMap { writer in
             line.map {
-                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, path: directory.path, clock: clock)
+                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, directory: directory, clock: clock)
             }
         }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
@@ -269,10 +269,10 @@ package final class SQLiteStore: Store {
         by reader: DatabaseQueue,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        let clock = clock
+        let (directory, clock) = (directory, clock)
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             reader.asyncRead { database in
-                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), clock: clock)) })
+                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), directory, clock: clock)) })
             }
         }
         return try value(of: result)

@@ -6,9 +6,7 @@ internal import GRDB
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
 final class SQLiteTransaction: QueueTransaction {
-    static let dialect = Dialect.sqlite(
-        arrivals: "job_status JOIN job ON job.id = job_status.id AND \(SQLiteStore.waitsForAcceptance)"
-    )
+    static let dialect = Dialect.sqlite(waits: SQLiteStore.waitsForAcceptance, dueByRequest: Schema.dueByRequest)
 
     /// The connection, for what only GRDB says.
     let sqlite: Database
@@ -18,9 +16,11 @@ final class SQLiteTransaction: QueueTransaction {
     var ledger = Ledger()
 
     let clock: StoreClock
+    let directory: StoreDirectory
 
-    init(_ sqlite: Database, clock: StoreClock) {
+    init(_ sqlite: Database, _ directory: StoreDirectory, clock: StoreClock) {
         self.sqlite = sqlite
+        self.directory = directory
         self.clock = clock
         now = clock.now().milliseconds
     }

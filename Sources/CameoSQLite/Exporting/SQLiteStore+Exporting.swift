@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB

@@ -98,10 +98,10 @@ struct Front {
 
     /// The number of jobs that the limits and rates of queue and key allow.
     func room(_ db: SQLiteTransaction) throws -> Int {
-        let ofQueue = hasRate ? min(queueRoom, try Rates.free(.queue, queue, db)) : queueRoom
+        let ofQueue = hasRate ? min(queueRoom, try db.freeStarts(.queue, queue)) : queueRoom
         guard key != 0 else { return ofQueue }
         let look = try db.cachedStatement(sql: "SELECT max_running - running FROM key WHERE id = ?")
-        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try Rates.free(.key, key, db))
+        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try db.freeStarts(.key, key))
         return max(0, min(ofQueue, ofKey))
     }
 

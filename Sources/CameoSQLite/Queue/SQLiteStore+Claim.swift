@@ -85,7 +85,7 @@ extension SQLiteStore {
         _ db: SQLiteTransaction
     ) throws -> [ClaimedJob] {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
-        guard try stopRequest(for: worker, db) == nil else { return [] }
+        guard try db.stopRequest(for: worker) == nil else { return [] }
         try promoteDueJobs(db)
         try Rates.open(db)
         if kind == .poison {
@@ -219,7 +219,7 @@ extension SQLiteStore {
         private var sourceSeen: Int64
 
         init(_ db: SQLiteTransaction) throws {
-            sourceSeen = try SQLiteStore.nextSourceSeen(db)
+            sourceSeen = try db.nextSourceSeen()
         }
 
         /// Records which numbers were used; without a job, none is.

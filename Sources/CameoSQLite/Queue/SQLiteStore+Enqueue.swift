@@ -8,8 +8,7 @@ internal import GRDB
 extension SQLiteStore {
     package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         try await acceptArrivals()
-        let now = nowMilliseconds
-        let made = try await madeThumbnails(of: new, now: now)
+        let made = try await madeThumbnails(of: new)
         return try await commit { db in try Self.enter(new, made, in: db) }
     }
 
@@ -29,13 +28,12 @@ extension SQLiteStore {
         if let first, let known = try await read({ db in try first.known(db) }) { return try known.get() }
         var blob: PreparedBlob?
         if let data, let digest { blob = try await files.prepare(data, digest: digest, mediaType: nil) }
-        let now = nowMilliseconds
-        let made = try await madeThumbnails(of: [new], now: now)
+        let made = try await madeThumbnails(of: [new])
         return try await commit { [blob] db -> Result<EnqueueReceipt, InvalidRequest> in
             if let known = try first?.known(db) { return known }
-            if let blob { try Self.hold(blob, under: cacheKey, db) }
+            if let blob { try db.hold(blob, under: cacheKey) }
             let receipt = try Self.enter([new], made, in: db)[0]
-            if let digest, receipt.outcome != .accepted { try Self.noteOrphan(digest, db) }
+            if let digest, receipt.outcome != .accepted { try db.noteOrphan(digest) }
             try first?.note(receipt, db)
             return .success(receipt)
         }.get()
@@ -49,40 +47,12 @@ extension SQLiteStore {
         return SHA256.digest(of: data)
     }
 
-    /// Inserts uploaded bytes, which are the newest of their cache key if there is one.
-    private static func hold(_ blob: PreparedBlob, under key: CacheKey?, _ db: SQLiteTransaction) throws {
-        guard let key else { return try blob.insert(in: db) }
-        let source = CachedSource(
-            handedOver: blob.digest,
-            bytes: blob.size,
-            mediaType: blob.mediaType,
-            under: key,
-            at: Date(milliseconds: db.now),
-            sourceSeen: try nextSourceSeen(db)
-        )
-        _ = try keep(source, blob, budget: nil, in: db)
-    }
-
-    /// The requests that existing thumbnails may answer, determined before the transaction because it reads bytes.
-    private struct MadeThumbnails: Sendable {
-        /// The indexes of requests that may need no job.
-        var answered: Set<Int> = []
-        /// Blobs that are missing or damaged, whose thumbnails need a job.
+    /// Looks, before the transaction because it reads bytes, which requests existing thumbnails may answer.
+    private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
+        let found = try await read { db in try db.answerable(new) }
         var damaged: Set<BlobDigest> = []
-    }
-
-    private func madeThumbnails(of new: [CheckedRequest], now: Int64) async throws(StoreError) -> MadeThumbnails {
-        let found = try await read { db -> [(Int, [BlobDigest])] in
-            // Most requests are new; one statement tells which are not.
-            let known = try Self.existing(new.flatMap { $0.job.wanted.map(\.id) }, db)
-            return try new.enumerated().compactMap { index, new in
-                guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
-                return try Self.freshThumbnails(of: new.job, db).map { (index, $0.map(\.blob)) }
-            }
-        }
-        var made = MadeThumbnails(answered: Set(found.map(\.0)))
-        for blob in Set(found.flatMap(\.1)) where try await !isWhole(blob) { made.damaged.insert(blob) }
-        return made
+        for blob in Set(found.flatMap(\.blobs)) where try await !isWhole(blob) { damaged.insert(blob) }
+        return MadeThumbnails(answered: Set(found.map(\.index)), damaged: damaged)
     }
 
     private static func enter(
@@ -93,10 +63,7 @@ extension SQLiteStore {
         let accepted = try acceptedThrough(db)
         var last = accepted
         let receipts = try new.enumerated().map { index, draft in
-            // Thumbnails made since then by another process are left to a job.
-            let thumbnails = made.answered.contains(index) ? try freshThumbnails(of: draft.job, db) : nil
-            let whole = thumbnails.flatMap { made.damaged.isDisjoint(with: $0.map(\.blob)) ? $0 : nil }
-            let receipt = try enter(draft, answer: whole, db)
+            let receipt = try enter(draft, answer: try made.answer(to: draft, at: index, db), db)
             if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
             return receipt
         }
@@ -127,19 +94,5 @@ extension SQLiteStore {
         try db.insert(entry.task)
         db.move(entry.task, from: nil, to: entry.task.state)
         return try db.receipt(.accepted, new, entry.task)
-    }
-
-    /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
-    /// request with a later `runAt` always needs one, so that freshness is checked then.
-    private static func freshThumbnails(of new: NewJob, _ db: SQLiteTransaction) throws -> [Thumbnail]? {
-        let request = new.request
-        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= db.now }) ?? true else { return nil }
-        var thumbnails: [Thumbnail] = []
-        for wanted in new.wanted {
-            guard let thumbnail = try thumbnail(wanted.id, db) else { return nil }
-            thumbnails.append(thumbnail)
-        }
-        let freshness = request.refresh == .never ? .unasked : try freshness(of: request, db)
-        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
     }
 }

@@ -11,7 +11,7 @@ extension SQLiteStore {
             let task = try db.take(claim)
             try db.noteUse(of: ingredients)
             return BegunFetch(
-                sourceSeen: try Self.nextSourceSeen(db),
+                sourceSeen: try db.nextSourceSeen(),
                 after: task.fetchAfter,
                 isFirstAttempt: task.tries == 1
             )
@@ -35,7 +35,7 @@ extension SQLiteStore {
         let blob = try await files.prepare(data, digest: digest, mediaType: nil)
         try await commit(.begun) { db in
             _ = try db.take(claim)
-            try blob.insert(in: db)
+            try blob.insert(db)
             try db.need(digest.hex, for: claim.jobID)
             // The row stays, without its bytes, to tell the producer the job's id.
             let absorb = try db.cachedStatement(sql: "UPDATE upload SET data = NULL, digest = ? WHERE job_id = ?")

@@ -1,27 +1,47 @@
 package import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import GRDB
 
-// Concurrency and rate limits of keys. Both are counted from the jobs themselves; there is no semaphore that a dead
-// worker could keep.
 extension SQLiteStore {
+    package func pause(_ queue: String, unknown: UnknownQueue = .refused) async throws(StoreError) -> Bool {
+        try await commit { db in try db.setPaused(true, queue, unknown) }
+    }
+
+    package func resume(_ queue: String) async throws(StoreError) -> Bool {
+        try await commit { db in try db.setPaused(false, queue, .refused) }
+    }
+
+    package func limit(
+        queue: String,
+        to count: Int?,
+        unknown: UnknownQueue = .refused
+    ) async throws(StoreError) {
+        try await commit { db in try db.limit(queue: queue, to: count, unknown) }
+    }
+
+    package func limit(
+        queue: String,
+        toRate rate: StartRate?,
+        unknown: UnknownQueue = .refused
+    ) async throws(StoreError) {
+        try await commit { db in try db.limit(queue: queue, toRate: rate, unknown) }
+    }
+
+    package func setBackground(
+        _ isBackground: Bool,
+        queue: String,
+        unknown: UnknownQueue
+    ) async throws(StoreError) {
+        try await commit { db in try db.setBackground(isBackground, queue: queue, unknown) }
+    }
+
     @discardableResult
     package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
-        try await commit { db in
-            guard let count else {
-                try db.execute(sql: "UPDATE key SET fixed = 0 WHERE name = ? AND fixed = 1", arguments: [key])
-                return db.changesCount == 1
-            }
-            let id = try Keys.id(of: key, limit: nil, db)
-            try db.execute(sql: "UPDATE key SET max_running = ?, fixed = 1 WHERE id = ?", arguments: [count, id])
-            try Keys.decide(id, db)
-            return true
-        }
+        try await commit { db in try db.limit(key: key, to: count) }
     }
 
     package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
-        try await commit { db in try Rates.set(rate, .key, try Keys.id(of: key, limit: nil, db), db) }
+        try await commit { db in try db.limit(key: key, toRate: rate) }
     }
 
     package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {

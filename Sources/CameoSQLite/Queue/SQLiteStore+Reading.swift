@@ -7,48 +7,49 @@ internal import GRDB
 
 extension SQLiteStore {
     package func job(_ id: Int64) async throws(StoreError) -> Job {
-        try await read { db in try Self.job(id, attempts: Self.attempts(of: id, db), db) }
+        try await read { db in try db.job(id, attempts: try db.attempts(of: id)) }
     }
 
     package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
-        try await read { db in
-            let place = try Row.fetchOne(db.cachedStatement(sql: Self.lastPlace), arguments: [id])
-            let isThere = place?["state"] as String? != nil
-            let last = isThere ? place?["id"] as Int64? ?? id : id
-            return try Self.job(last, attempts: Self.attempts(of: last, db), db)
-        }
+        try await read { db in try db.jobInPlace(of: id) }
     }
 
-    /// Follows superseded jobs from a given id to the last. The state is NULL if retention has removed that job. It is a
-    /// subquery, because SQLite would make all of a view that is joined from the left.
-    private static let lastPlace = """
-        WITH RECURSIVE place(id) AS (
-          VALUES (?) UNION SELECT superseded_by FROM outcome JOIN place USING (id) WHERE superseded_by NOT NULL)
-        SELECT id, (SELECT state FROM job_status WHERE job_status.id = place.id) AS state FROM place
-        WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = place.id AND superseded_by NOT NULL)
-        """
-
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
-        try await read { db in
-            try JobSearch(filter).ids(order: .newest, db).map { try Self.job($0, attempts: nil, db) }
-        }
+        try await read { db in try db.jobs(try JobSearch(filter).ids(order: .newest, db)) }
     }
 
     package func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace] {
-        try await read { db in
-            let statement = try db.cachedStatement(sql: Self.lastPlace)
-            return try ids.reduce(into: [:]) { places, id in
-                guard let row = try Row.fetchOne(statement, arguments: [id]), let state = row["state"] as String? else {
-                    return
-                }
-                places[id] = JobPlace(job: row["id"], state: try JobState(stored: state))
-            }
-        }
+        try await read { db in try db.places(of: ids) }
+    }
+
+    package func queues() async throws(StoreError) -> [StatusReport.Queue] {
+        try await read { db in try db.queues() }
+    }
+
+    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
+        try await read { db in try db.unfinishedJobs(queues: queues, background: background) }
+    }
+
+    package func status() async throws(StoreError) -> StatusReport {
+        try await read { db in try db.status() }
+    }
+
+    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
+        try await read { db in try db.batch(name) as BatchReport }
+    }
+
+    package func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage {
+        // Counting large batches takes long.
+        try await readApart { db in try db.batches(before: cursor, limit: limit) }
+    }
+
+    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
+        try await commit { db in try db.stop(worker: id, stop) }
     }
 
     package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
         try await read { db in
-            guard let thumbnail = try Self.thumbnail(id, db) else {
+            guard let thumbnail = try db.thumbnail(id) else {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
             return thumbnail

@@ -46,7 +46,7 @@ extension SQLiteStore {
         let files = blobs.filter { $0.data == nil }
         guard !files.isEmpty else { return }
         try? await commit(.begun) { db in
-            for blob in files { try blob.leave(in: db) }
+            for blob in files { try blob.leave(db) }
         }
     }
 

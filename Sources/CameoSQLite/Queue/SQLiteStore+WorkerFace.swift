@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -42,7 +43,7 @@ extension SQLiteStore {
         let (directory, uptime, isInPlace) = (directory, clock.uptime(), isInPlace)
         return try await read { db in
             WorkerSweep(
-                stop: try Self.stopRequest(for: worker, db),
+                stop: try db.stopRequest(for: worker),
                 refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
                 claims: try Self.claims(of: worker, db),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),

@@ -58,7 +58,7 @@ extension SQLiteStore {
                 arguments: [
                     row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.rendererVersion,
                     row.quietHours, row.queues, row.startedAt, BootIdentity.current, lease,
-                    transfers.isEmpty ? nil : try transfers.stored,
+                    transfers.isEmpty ? nil : String(decoding: try WireFormat.encode(transfers), as: UTF8.self),
                 ]
             )
             for lack in row.lacks { try db.add(lack, of: row.id) }

@@ -1,5 +1,6 @@
 package import CameoHTTPCache
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 package import Foundation
 

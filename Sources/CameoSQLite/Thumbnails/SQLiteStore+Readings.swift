@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -34,46 +35,13 @@ extension SQLiteStore {
         guard !names.isEmpty else { return }
         do throws(StoreError) {
             // Usually there is nothing to write, so a read transaction checks first.
-            let due = try await read { db in try Self.thumbnails(dueBy: names, db) }
+            let due = try await read { db in try db.thumbnails(dueBy: names) }
             for start in stride(from: 0, to: due.count, by: Self.readingsOfATransaction) {
                 let some = Array(due[start..<min(start + Self.readingsOfATransaction, due.count)])
                 try await commit(.begun) { db in try db.noteUse(of: some) }
             }
         } catch {
             // Nobody waits for the result. Writers report the same error, and the next read is recorded.
-        }
-    }
-
-    /// The thumbnails behind the names whose last recorded use is more than a step ago.
-    private static func thumbnails(
-        dueBy names: Set<CameoURI>,
-        _ db: SQLiteTransaction
-    ) throws -> [ThumbnailID] {
-        let byID = try db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE id = ? AND used_at <= ?")
-        let byBlob = try db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE blob = ? AND used_at <= ?")
-        let time = db.now - stepMilliseconds
-        var ids: Set<String> = []
-        for name in names {
-            switch name {
-            case .thumbnail(let id): ids.formUnion(try String.fetchAll(byID, arguments: [id.text, time]))
-            case .blob(let digest): ids.formUnion(try String.fetchAll(byBlob, arguments: [digest.hex, time]))
-            case .source: break
-            }
-        }
-        return ids.compactMap { ThumbnailID($0) }
-    }
-
-    private static let stepMilliseconds = Int64(Retention.readingStep.milliseconds)
-}
-
-extension SQLiteTransaction {
-    /// Records that thumbnails were used, unless a use was recorded within the last hour.
-    func noteUse(of thumbnails: [ThumbnailID]) throws {
-        for id in thumbnails {
-            try execute(
-                "UPDATE thumbnail SET read_at = ?1 WHERE id = ?2 AND used_at <= ?3",
-                [now, id.text, now - Int64(Retention.readingStep.milliseconds)]
-            )
         }
     }
 }

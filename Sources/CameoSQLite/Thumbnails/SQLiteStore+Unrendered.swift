@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -12,7 +13,7 @@ extension SQLiteStore {
 
     /// Whether all these thumbnails exist with undamaged bytes, whatever they were made from.
     package func have(_ thumbnails: [ThumbnailID]) async throws(StoreError) -> Bool {
-        let blobs = try await read { db in try thumbnails.map { id in try Self.thumbnail(id, db)?.blob } }
+        let blobs = try await read { db in try thumbnails.map { id in try db.thumbnail(id)?.blob } }
         for blob in blobs {
             guard let blob, try await isWhole(blob) else { return false }
         }
@@ -52,7 +53,7 @@ extension SQLiteStore {
         let now = nowMilliseconds
         try await commitCounting { db in
             try db.complete(claim, timings: timings)
-            for id in thumbnails where try Self.thumbnail(id, db) == nil {
+            for id in thumbnails where try db.thumbnail(id) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
             }
             try db.noteUse(of: thumbnails)

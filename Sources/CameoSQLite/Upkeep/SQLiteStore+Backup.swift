@@ -71,7 +71,7 @@ extension SQLiteStore {
 
         let database = folder.database + ".partial"
         try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: max(total, $0))) }
-        let content = try BackupContent(of: database)
+        let content = try BackupContent(of: database, directory)
         var (done, damaged) = (content.databaseBytes, [String]())
         for digest in content.files {
             if let data = try await wholeBlob(digest) {
@@ -126,12 +126,12 @@ private struct BackupContent {
     /// The blobs stored in files.
     let files: [BlobDigest]
 
-    init(of path: String) throws {
+    init(of path: String, _ directory: StoreDirectory) throws {
         let copy = try Connection.open(path, .readWrite)
         (jobs, blobs, files) = try copy.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
-                    let transaction = SQLiteTransaction(db, clock: .system)
+                    let transaction = SQLiteTransaction(db, directory, clock: .system)
                     try transaction.release(try transaction.runningTasks(of: worker), as: .released)
                     try transaction.flush()
                 }

@@ -1,0 +1,187 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+// Converts the rows of jobs to the form shown in reports.
+extension QueueTransaction {
+    /// - Throws: ``StoreError/noSuchJob(_:)``
+    package func job(_ id: Int64, attempts: [JobAttempt]? = nil) throws -> Job {
+        guard let job = try jobs([id], attempts: attempts).first else { throw StoreError.noSuchJob(id) }
+        return job
+    }
+
+    /// Those of these jobs that exist, in the order of the ids.
+    package func jobs(_ ids: [Int64], attempts: [JobAttempt]? = nil) throws -> [Job] {
+        guard !ids.isEmpty else { return [] }
+        let found = try query(
+            """
+            SELECT job.id AS id, coalesce(task.state, outcome.state, \(stateOfArrival("?2"))) AS state,
+              coalesce((SELECT name FROM queue WHERE queue.id = coalesce(task.queue, outcome.queue)),
+                \(dialect.field("queue")), 'default') AS queue,
+              coalesce(task.priority, outcome.priority, \(dialect.number("priority")), 0) AS priority,
+              \(dialect.field("batch")) AS batch, coalesce(task.attempt, outcome.attempt, 0) AS attempt,
+              coalesce(task.max_attempts, outcome.max_attempts, \(dialect.number("maxAttempts")), 5) AS max_attempts,
+              coalesce(task.crash_count, outcome.crash_count, 0) AS crash_count, created_at,
+              coalesce(task.due, outcome.available_at, \(dialect.dueByRequest)) AS due,
+              coalesce(task.attempted_at, outcome.attempted_at) AS attempted_at, outcome.finalized_at AS finalized_at,
+              task.worker AS worker, coalesce(outcome.failure, (
+                SELECT failure FROM \(dialect.earlierAttempts) WHERE job_id = task.id AND number = task.failed)) AS failure,
+              outcome.superseded_by AS superseded_by, \(dialect.text("job.request")) AS request,
+              \(dialect.text("accepted.thumbnails")) AS thumbnails,
+              (SELECT digest FROM upload WHERE job_id = job.id) AS digest
+            FROM job LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
+              LEFT JOIN accepted ON accepted.id = job.id
+            WHERE job.id \(dialect.isIn("?1", .integers))
+            """,
+            [ids, now]
+        )
+        let rows = try found.map { row in
+            let thumbnails: String? = try row["thumbnails"]
+            return (
+                row, wanted: try thumbnails.map { try WantedThumbnail.list(from: $0) } ?? wanted(by: try row["request"])
+            )
+        }
+        let made = try thumbnails(Array(Set(rows.flatMap(\.wanted).map(\.id))))
+        let jobs = try rows.map { row, wanted in
+            try Job(
+                row,
+                thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: made[$0.id]) },
+                attempts: attempts
+            )
+        }
+        // A row that another program wrote may be in the queue and in the history.
+        let byID = Dictionary(jobs.map { ($0.id, $0) }) { first, _ in first }
+        return ids.compactMap { byID[$0] }
+    }
+
+    /// The state of a job that was not accepted yet, as SQL.
+    private func stateOfArrival(_ now: String) -> String {
+        "CASE WHEN \(dialect.dueByRequest) > CAST(\(now) AS bigint) THEN 0 ELSE 1 END"
+    }
+
+    /// The thumbnails that an unaccepted request asks for; none if it is invalid.
+    private func wanted(by request: String) -> [WantedThumbnail] {
+        guard let request = try? ThumbnailRequest(parsing: request.utf8) else { return [] }
+        return (try? NewJob(request).wanted) ?? []
+    }
+
+    /// Follows superseded jobs to the last. A job is missing if there is none, or if retention has removed the last.
+    package func places(of ids: [Int64]) throws -> [Int64: JobPlace] {
+        let rows = try query(
+            """
+            WITH RECURSIVE place(first, id) AS (
+              SELECT DISTINCT id, id FROM \(dialect.elements("?1", .integers))
+              UNION SELECT first, superseded_by FROM place JOIN outcome ON outcome.id = place.id
+                WHERE superseded_by IS NOT NULL)
+            SELECT first, place.id AS id, coalesce(task.state, outcome.state, (
+              SELECT \(stateOfArrival("?2")) FROM job WHERE job.id = place.id)) AS state
+            FROM place LEFT JOIN task ON task.id = place.id LEFT JOIN outcome ON outcome.id = place.id
+            WHERE superseded_by IS NULL
+            """,
+            [ids, now]
+        )
+        return try rows.reduce(into: [:]) { places, row in
+            guard let state: Int = try row["state"] else { return }
+            places[try row["first"]] = JobPlace(job: try row["id"], state: try JobState(code: state))
+        }
+    }
+
+    /// The last job that superseded one, or the job itself, with its attempts.
+    package func jobInPlace(of id: Int64) throws -> Job {
+        let last = try places(of: [id])[id]?.job ?? id
+        return try job(last, attempts: try attempts(of: last))
+    }
+
+    /// Every attempt of a job, oldest first; a running attempt is derived from its task.
+    package func attempts(of id: Int64) throws -> [JobAttempt] {
+        let ended = try query(
+            """
+            SELECT number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms, queue_ms, render_ms,
+              store_ms, source_bytes, output_bytes
+            FROM attempt WHERE job_id = ?1 ORDER BY number
+            """,
+            [id]
+        )
+        .map { try JobAttempt($0) }
+        let running = try row(
+            """
+            SELECT tries, worker, attempted_at, token, (SELECT transfers FROM worker WHERE worker.id = task.worker) AS transfers
+            FROM task WHERE id = ?1 AND state = 2
+            """,
+            [id]
+        )
+        guard let row = running, let started: Int64 = try row["attempted_at"] else { return ended }
+        // What the worker has said last of its download, if that was in this attempt; another version may say it otherwise.
+        let transfers = try (row["transfers"] as String?)
+            .flatMap { try? WireFormat.decode([RunningTransfer].self, from: Data($0.utf8)) }
+        let token: String? = try row["token"]
+        let last = JobAttempt(
+            number: try row["tries"],
+            worker: try row["worker"] ?? "",
+            startedAt: Date(milliseconds: started),
+            finishedAt: nil,
+            outcome: .running,
+            failure: nil,
+            timings: AttemptTimings(),
+            transfer: transfers?.first { $0.token == token }?.transfer
+        )
+        return ended + [last]
+    }
+}
+
+extension Job {
+    /// Reads a row of ``QueueTransaction/jobs(_:attempts:)``.
+    fileprivate init(_ row: some QueueRow, thumbnails: [RequestedThumbnail], attempts: [JobAttempt]?) throws {
+        let (attempted, ended): (Int64?, Int64?) = try (row["attempted_at"], row["finalized_at"])
+        self.init(
+            id: try row["id"],
+            state: try JobState(code: row["state"]),
+            queue: try row["queue"],
+            priority: try row["priority"],
+            batch: try row["batch"],
+            attempt: try row["attempt"],
+            maxAttempts: try row["max_attempts"],
+            crashCount: try row["crash_count"],
+            createdAt: Date(milliseconds: try row["created_at"]),
+            availableAt: Date(milliseconds: try row["due"]),
+            attemptedAt: attempted.map(Date.init(milliseconds:)),
+            finalizedAt: ended.map(Date.init(milliseconds:)),
+            worker: try row["worker"],
+            failure: try JobFailure.from(stored: row["failure"]),
+            supersededBy: try row["superseded_by"],
+            request: Self.json(of: try row["request"], uploaded: try row["digest"]),
+            thumbnails: thumbnails,
+            attempts: attempts
+        )
+    }
+
+    /// Text that is JSON to the database but not to Cameo (a duplicate key) is shown as a string.
+    private static func json(of request: String, uploaded digest: String?) -> JSONValue {
+        guard let json = try? JSONValue(parsing: request) else { return .string(request) }
+        guard let digest, case .object(var members) = json else { return json }
+        members["source"] = .string("cameo://blob/sha256-\(digest)")
+        return .object(members)
+    }
+}
+
+extension JobAttempt {
+    fileprivate init(_ row: some QueueRow) throws {
+        var timings = AttemptTimings()
+        timings.waitMilliseconds = try row["wait_ms"]
+        timings.fetchMilliseconds = try row["fetch_ms"]
+        timings.queueMilliseconds = try row["queue_ms"]
+        timings.renderMilliseconds = try row["render_ms"]
+        timings.storeMilliseconds = try row["store_ms"]
+        timings.sourceBytes = try row["source_bytes"]
+        timings.outputBytes = try row["output_bytes"]
+        self.init(
+            number: try row["number"],
+            worker: try row["worker"],
+            startedAt: Date(milliseconds: try row["started_at"]),
+            finishedAt: Date(milliseconds: try row["finished_at"]),
+            outcome: Outcome(rawValue: try row["outcome"]) ?? .unknown,
+            failure: try JobFailure.from(stored: row["failure"]),
+            timings: timings
+        )
+    }
+}

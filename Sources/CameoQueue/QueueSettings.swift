@@ -1,0 +1,118 @@
+internal import CameoModel
+package import CameoStore
+
+// What operators set for queues and concurrency keys.
+extension QueueTransaction {
+    /// The number of a queue.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)`` unless it exists or may be created.
+    private func require(_ name: String, _ unknown: UnknownQueue) throws -> Int64 {
+        if case .created = unknown { return try queue(name) }
+        guard let id: Int64 = try value("SELECT id FROM queue WHERE name = ?1", [name]) else {
+            throw StoreError.noSuch(.queue, name)
+        }
+        return id
+    }
+
+    /// Returns whether that is news.
+    package func setPaused(_ isPaused: Bool, _ queue: String, _ unknown: UnknownQueue) throws -> Bool {
+        let id = try require(queue, unknown)
+        return try execute("UPDATE queue SET paused = ?2 WHERE id = ?1 AND paused <> ?2", [id, isPaused]) == 1
+    }
+
+    package func limit(queue: String, to count: Int?, _ unknown: UnknownQueue) throws {
+        let id = try require(queue, unknown)
+        try execute("UPDATE queue SET max_running = ?2 WHERE id = ?1", [id, count])
+        try settle(.queue, id)
+    }
+
+    package func limit(queue: String, toRate rate: StartRate?, _ unknown: UnknownQueue) throws {
+        try set(rate, .queue, try require(queue, unknown))
+    }
+
+    package func setBackground(_ isBackground: Bool, queue: String, _ unknown: UnknownQueue) throws {
+        try execute("UPDATE queue SET background = ?2 WHERE id = ?1", [try require(queue, unknown), isBackground])
+    }
+
+    package func setHook(_ hook: String?, ofQueue queue: String, _ unknown: UnknownQueue) throws {
+        try execute("UPDATE queue SET hook = ?2 WHERE id = ?1", [try require(queue, unknown), hook])
+    }
+
+    /// Sets the limit of a key for good, or leaves it to requests again; returns whether that changed anything.
+    package func limit(key name: String, to count: Int?) throws -> Bool {
+        guard let count else {
+            return try execute(
+                "UPDATE key SET fixed = \(dialect.no) WHERE name = ?1 AND fixed <> \(dialect.no)",
+                [name]
+            ) == 1
+        }
+        let id = try key(name, limit: nil)
+        try execute("UPDATE key SET max_running = ?1, fixed = ?2 WHERE id = ?3", [count, true, id])
+        try settle(.key, id)
+        return true
+    }
+
+    package func limit(key name: String, toRate rate: StartRate?) throws {
+        try set(rate, .key, try key(name, limit: nil))
+    }
+}
+
+/// What has a limit and a rate.
+package enum LimitedTable: String, Sendable {
+    case queue, key
+}
+
+// DESIGN. The state of a rate is in the row of its queue or key, so it applies across workers and survives their
+// deaths. An empty bucket closes its queue, or the lanes of its key, until `opens_at`. Whoever spends has locked the row.
+extension QueueTransaction {
+    private func bucket(_ table: LimitedTable, _ id: Int64) throws -> StartBucket? {
+        let look = "SELECT rate_count, rate_period, rate_spent FROM \(table.rawValue) WHERE id = ?1"
+        guard let row = try row(look, [id]), let count: Int = try row[0] else { return nil }
+        return StartBucket(StartRate(count: count, period: try row[1]), spent: try row[2], now: now)
+    }
+
+    /// How many starts a rate allows now.
+    package func freeStarts(_ table: LimitedTable, _ id: Int64) throws -> Int {
+        try bucket(table, id)?.free(now: now) ?? Int(Int32.max)
+    }
+
+    /// Takes starts from a bucket, and closes it if it is then empty; returns whether it is.
+    @discardableResult
+    package func spend(_ count: Int, _ table: LimitedTable, _ id: Int64) throws -> Bool {
+        guard var bucket = try bucket(table, id) else { return false }
+        bucket.spend(count)
+        let opensAt = bucket.opensAt(now: now)
+        try execute(
+            "UPDATE \(table.rawValue) SET rate_spent = ?1, opens_at = ?2 WHERE id = ?3",
+            [bucket.spent, opensAt ?? 0, id]
+        )
+        return opensAt != nil
+    }
+
+    /// Sets or removes the rate of a queue or key, with a full bucket.
+    private func set(_ rate: StartRate?, _ table: LimitedTable, _ id: Int64) throws {
+        try execute(
+            """
+            UPDATE \(table.rawValue) SET rate_count = ?1, rate_period = ?2, rate_spent = 0, opens_at = 0 WHERE id = ?3
+            """,
+            [rate?.count, rate?.period, id]
+        )
+        try settle(table, id)
+    }
+}
+
+extension Dialect {
+    /// The condition of rows to reopen, including those that a clock set back would keep closed for long.
+    package func isOpeningDue(at time: String) -> String {
+        "opens_at <> 0 AND (opens_at <= \(time) OR opens_at > \(time) + rate_period + 1)"
+    }
+
+    /// Whether there are such rows.
+    package func mayOpen(at time: String) -> String {
+        [LimitedTable.queue, .key].map { table in
+            let index = indexed(by: "\(table.rawValue)_opening")
+            return "EXISTS (SELECT 1 FROM \(table.rawValue) \(index) WHERE \(isOpeningDue(at: time)))"
+        }
+        .joined(separator: " OR ")
+    }
+}

@@ -1,0 +1,275 @@
+package import CameoHTTPCache
+package import CameoModel
+package import CameoStore
+package import Foundation
+
+// DESIGN. The cache of originals. CameoHTTPCache decides what may be kept and served; this room makes three guarantees.
+// Answers for different credentials are kept apart, because the scope is part of every key. An answer of an older fetch
+// never replaces one of a newer (invariant I4): the condition is part of the upsert, so that it holds for whichever of two
+// concurrent workers commits last. And the cache stays within its budget: keeping an answer evicts a few of the least
+// recently used ones in the same transaction, so that no step takes long; those that another transaction is changing are
+// passed over.
+
+/// The maximum number of variants (Vary) kept per key.
+private let variantsOfASource = 16
+/// The maximum number of answers removed per step.
+private let evictionStep = 16
+/// The resolution of the time of last use, in milliseconds.
+private let useInterval: Int64 = 60_000
+
+extension QueueTransaction {
+    package func cachedSources(_ key: SourceKey) throws -> [CachedSource] {
+        try query(
+            """
+            SELECT \(CachedSource.columns) FROM source WHERE \(dialect.sourceOfKey)
+            ORDER BY source_seen DESC, responded_at DESC
+            """,
+            [key.uri, key.scopeText]
+        )
+        .map { try CachedSource($0, key: key) }
+    }
+
+    /// Keeps an answer in place of an older one, and removes a failure remembered under its key.
+    package func keep(_ source: CachedSource, _ blob: PreparedBlob, budget: Int?) throws -> KeptSource {
+        try blob.insert(self)
+        let key: [(any SQLBindable)?] = [source.key.uri, source.key.scopeText, source.variant]
+        let own: [(any SQLBindable)?] = [blob.digest.hex, blob.size, source.isPinned, try source.peers.stored]
+        let count = try execute(
+            """
+            INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,
+              text_encoding, requested_at, responded_at, fresh_until, source_seen, stored_at, last_used_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)
+            ON CONFLICT (\(dialect.sourceConflict)) DO UPDATE SET
+              blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, peers = excluded.peers,
+              final_url = excluded.final_url, status = excluded.status, fields = excluded.fields, hops = excluded.hops,
+              media_type = excluded.media_type, text_encoding = excluded.text_encoding,
+              requested_at = excluded.requested_at, responded_at = excluded.responded_at,
+              fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
+              stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
+            WHERE source.source_seen <= excluded.source_seen
+            """,
+            key + own + (try source.headValues) + [now]
+        )
+        guard count == 1 else {
+            // The bytes may already be stored; with a row, the next collection finds and removes them.
+            try noteOrphan(blob.digest)
+            return .superseded
+        }
+        try execute(
+            "DELETE FROM source_failure WHERE \(dialect.sourceOfKey) AND source_seen <= ?3",
+            [source.key.uri, source.key.scopeText, source.sourceSeen]
+        )
+        let excess: [String] = try column(
+            """
+            SELECT variant FROM source WHERE \(dialect.sourceOfKey) ORDER BY source_seen DESC LIMIT 1000 OFFSET ?3
+            """,
+            [source.key.uri, source.key.scopeText, variantsOfASource]
+        )
+        for variant in excess {
+            try execute("DELETE FROM source WHERE \(dialect.oneSource)", [source.key.uri, source.key.scopeText, variant])
+        }
+        if let budget { _ = try evict(over: budget, atMost: evictionStep, sparing: source) }
+        return .kept
+    }
+
+    /// Keeps uploaded bytes as the newest of their cache key, if there is one.
+    package func hold(_ blob: PreparedBlob, under key: CacheKey?) throws {
+        guard let key else { return try blob.insert(self) }
+        let source = CachedSource(
+            handedOver: blob.digest,
+            bytes: blob.size,
+            mediaType: blob.mediaType,
+            under: key,
+            at: Date(milliseconds: now),
+            sourceSeen: try nextSourceSeen()
+        )
+        _ = try keep(source, blob, budget: nil)
+    }
+
+    /// Removes up to `limit` least recently used answers while all exceed the budget.
+    package func evict(over budget: Int, atMost limit: Int, sparing kept: CachedSource?) throws -> EvictedSources {
+        let total = try totals()["source_bytes"] ?? 0
+        guard total > budget else { return EvictedSources(count: 0, bytes: 0, isWithinBudget: true) }
+        let candidates = try query(
+            """
+            SELECT uri, scope, variant, size FROM source \(dialect.indexed(by: "source_use"))
+            WHERE pinned = \(dialect.no) AND NOT (uri = ?1 AND scope = ?2 AND variant = ?3)
+            ORDER BY last_used_at LIMIT ?4 \(dialect.skippingLocked)
+            """,
+            [kept?.key.uri ?? "", kept?.key.scopeText ?? "", kept?.variant ?? "", limit]
+        )
+        var (count, bytes) = (0, 0)
+        for row in candidates where total - bytes > budget {
+            let key: [String] = [try row["uri"], try row["scope"], try row["variant"]]
+            try execute("DELETE FROM source WHERE \(dialect.oneSource)", key)
+            count += 1
+            bytes += try row["size"]
+        }
+        if count > 0 {
+            try add(count, toTotal: "sources_evicted")
+            try add(bytes, toTotal: "source_bytes_evicted")
+        }
+        let isWithin = total - bytes <= budget || candidates.isEmpty
+        return EvictedSources(count: count, bytes: bytes, isWithinBudget: isWithin)
+    }
+
+    /// Records what a 304 changed.
+    package func freshen(_ source: CachedSource) throws -> Bool {
+        let place = [source.key.uri, source.key.scopeText, source.variant, source.blob.hex]
+        return try execute(
+            """
+            UPDATE source SET final_url = ?5, status = ?6, fields = ?7, hops = ?8, media_type = ?9,
+              text_encoding = ?10, requested_at = ?11, responded_at = ?12, fresh_until = ?13, source_seen = ?14,
+              last_used_at = ?15
+            WHERE \(dialect.oneSource) AND blob = ?4 AND source_seen <= ?14
+            """,
+            place + (try source.headValues) + [now]
+        ) == 1
+    }
+
+    /// Whether an answer's last recorded use is so long ago that another is to be recorded.
+    package func isUseDue(of source: CachedSource) throws -> Bool {
+        try value(
+            "SELECT EXISTS (SELECT 1 FROM source WHERE \(dialect.oneSource) AND last_used_at < ?4)",
+            [source.key.uri, source.key.scopeText, source.variant, now - useInterval]
+        ) ?? false
+    }
+
+    package func noteUse(of source: CachedSource) throws {
+        try execute(
+            "UPDATE source SET last_used_at = ?5 WHERE \(dialect.oneSource) AND last_used_at < ?4",
+            [source.key.uri, source.key.scopeText, source.variant, now - useInterval, now]
+        )
+    }
+
+    /// Removes an answer, unless a newer one has replaced it.
+    package func drop(_ source: CachedSource) throws {
+        try execute(
+            "DELETE FROM source WHERE \(dialect.oneSource) AND blob = ?4 AND source_seen <= ?5",
+            [source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen]
+        )
+    }
+
+    /// Removes everything cached for a source, but the beginnings of downloads.
+    package func forgetSource(_ uri: String, _ extent: ForgottenExtent) throws -> ForgottenSource {
+        let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])
+        let failures = try execute("DELETE FROM source_failure WHERE \(dialect.sourceOfURI)", [uri])
+        var thumbnails = 0
+        if case .originalsAndThumbnails = extent {
+            // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
+            // original.
+            for name in Set([(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]) {
+                thumbnails += try execute("DELETE FROM thumbnail WHERE \(dialect.thumbnailOfSource)", [name])
+            }
+        }
+        return ForgottenSource(
+            originals: sizes.count,
+            failures: failures,
+            thumbnails: thumbnails,
+            bytes: sizes.reduce(0, +)
+        )
+    }
+
+    // MARK: - Failures
+
+    package func remember(
+        _ failure: JobFailure,
+        of key: SourceKey,
+        until: Date,
+        seen: Int64,
+        peers: [Peer]
+    ) throws {
+        try execute(
+            """
+            INSERT INTO source_failure(uri, scope, failure, since, until, source_seen, peers)
+            SELECT ?1, ?2, \(dialect.json("?3")), CAST(?4 AS bigint), CAST(?5 AS bigint), CAST(?6 AS bigint),
+                \(dialect.json("?7"))
+              WHERE NOT EXISTS (SELECT 1 FROM source WHERE \(dialect.sourceOfKey) AND source_seen > ?6)
+            ON CONFLICT (\(dialect.failureConflict)) DO UPDATE SET
+              failure = excluded.failure, since = excluded.since, until = excluded.until,
+              source_seen = excluded.source_seen, peers = excluded.peers
+            WHERE excluded.source_seen >= source_failure.source_seen
+            """,
+            [key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen, try peers.stored]
+        )
+        // Each addition removes a few expired failures.
+        _ = try removeFailures(atMost: evictionStep)
+    }
+
+    package func rememberedFailure(of key: SourceKey) throws -> RememberedFailure? {
+        let row = try row(
+            "SELECT failure, since, until, peers FROM source_failure WHERE \(dialect.sourceOfKey) AND until > ?3",
+            [key.uri, key.scopeText, now]
+        )
+        guard let row, let failure = try JobFailure.from(stored: row["failure"]) else { return nil }
+        return RememberedFailure(
+            failure,
+            since: Date(milliseconds: try row["since"]),
+            until: Date(milliseconds: try row["until"]),
+            peers: try [Peer].from(stored: row["peers"])
+        )
+    }
+}
+
+extension CachedSource {
+    fileprivate static let columns = """
+        variant, final_url, status, fields, requested_at, responded_at, hops, media_type, text_encoding, fresh_until, blob, \
+        size, source_seen, peers, pinned
+        """
+
+    fileprivate init(_ row: some QueueRow, key: SourceKey) throws {
+        guard let blob = BlobDigest(hex: try row["blob"] as String) else {
+            throw StoreError.failed("the cached source \(SourceName.of(key.uri)) has a malformed row")
+        }
+        self.init(
+            key: key,
+            variant: try row["variant"],
+            finalURL: try row["final_url"],
+            head: CacheableResponse(
+                status: try row["status"],
+                fields: try JSONDecoder().decode(HTTPFields.self, from: Data((row["fields"] as String).utf8)),
+                requestTime: Date(milliseconds: try row["requested_at"]),
+                responseTime: Date(milliseconds: try row["responded_at"])
+            ),
+            redirects: try [CacheableResponse].from(stored: row["hops"]),
+            mediaType: try row["media_type"],
+            textEncoding: try row["text_encoding"],
+            freshUntil: Date(milliseconds: try row["fresh_until"]),
+            blob: blob,
+            bytes: try row["size"],
+            sourceSeen: try row["source_seen"],
+            peers: try [Peer].from(stored: row["peers"]),
+            isPinned: try row["pinned"]
+        )
+    }
+
+    /// The values of the columns that a 304 may change, in the order of the statements that write them.
+    fileprivate var headValues: [(any SQLBindable)?] {
+        get throws {
+            [
+                finalURL, head.status, String(decoding: try JSONEncoder().encode(head.fields), as: UTF8.self),
+                try redirects.stored, mediaType, textEncoding, head.requestTime.wholeMilliseconds,
+                head.responseTime.wholeMilliseconds, freshUntil.wholeMilliseconds, sourceSeen,
+            ]
+        }
+    }
+}
+
+extension Array where Element: Codable {
+    package var stored: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+
+    package static func from(stored text: String) throws -> Self {
+        try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+    }
+}
+
+extension SourceKey {
+    package var scopeText: String { scope?.text ?? "" }
+}
+
+extension Date {
+    /// Rounded down, so that an answer that needs immediate revalidation is not fresh for half a millisecond.
+    fileprivate var wholeMilliseconds: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded(.down)) }
+}

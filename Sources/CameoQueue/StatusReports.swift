@@ -1,0 +1,279 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+// DESIGN. What a status says of recent jobs comes from the newest rows of existing indexes, a bounded number of each, so
+// that its cost does not depend on the number of jobs. Counters by minute would be exact, and one more write for every
+// job. The numbers of the change feed have no gaps, so that the changes of a period are counted by the numbers at its two
+// ends; which of them are ends of jobs is counted if they are few, and otherwise estimated by samples.
+
+/// The jobs that ended in the last minutes.
+package struct RecentEnds: Sendable {
+    /// The most changes of a period that are all counted: they are neighbours on a few pages.
+    private static let counted: Int64 = 3_000
+    /// The samples of more changes, each on a page of its own. A third of a busy store's changes are ends of jobs, so that
+    /// their estimate has a standard error of 6 %.
+    private static let samples: Int64 = 500
+
+    let minutes: Int
+    private(set) var completed = 0
+    private(set) var discarded = 0
+    /// From its first change until now: a worker that has just begun has had less time.
+    private(set) var seconds = 1.0
+
+    package init(minutes: Int) { self.minutes = minutes }
+
+    /// Counts the changes of a period.
+    ///
+    /// - Parameters:
+    ///   - first: the first change of the period, which happened at a time in milliseconds since 1970.
+    ///   - last: the newest change.
+    ///   - sample: the states of so many changes among all those of the period, with the number of each.
+    package mutating func count(
+        from first: (seq: Int64, at: Int64),
+        through last: Int64,
+        now: Int64,
+        _ sample: (_ picks: Int64, _ span: Int64) throws -> [(state: JobState, count: Int64)]
+    ) throws {
+        seconds = max(1, Double(now - first.at) / 1_000)
+        let span = last - first.seq + 1
+        let picks = span <= Self.counted ? span : Self.samples
+        for (state, sampled) in try sample(picks, span) {
+            let count = Int((Double(sampled) * Double(span) / Double(picks)).rounded())
+            if state == .completed { completed = count } else { discarded = count }
+        }
+    }
+}
+
+extension QueueTransaction {
+    /// Every queue, sorted by name, and what its jobs wait for.
+    package func queues() throws -> [StatusReport.Queue] {
+        let queues = try queuesAlone()
+        guard queues.contains(where: \.isBackground) else { return queues }
+        let workers = try workers(only: nil)
+        return queues.map { $0.waiting(for: workers, now: Date(milliseconds: now)) }
+    }
+
+    private func queuesAlone() throws -> [StatusReport.Queue] {
+        var arrivals = try arrivals()
+        let states = JobState.allCases
+        let rows = try query(
+            """
+            SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
+              (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1) END,
+              \(states.map(\.rawValue).joined(separator: ", "))
+            FROM queue JOIN \(dialect.queueCounts) AS counts ON counts.queue = queue.id
+            """
+        )
+        func age(_ time: Int64?) -> Double? { time.map { Double(max(0, now - $0)) / 1_000 } }
+        // By the places of columns, because there may be thousands of queues.
+        var queues = try rows.map { row in
+            let name: String = try row[0]
+            let more = arrivals.removeValue(forKey: ExactText(name))
+            var jobs = more?.jobs ?? [:]
+            for (index, state) in states.enumerated() { jobs[state, default: 0] += try row[8 + index] }
+            let oldest: Int64? = try row[7]
+            return StatusReport.Queue(
+                name: name,
+                jobs: jobs,
+                oldestWaitingSeconds: age([more?.oldest, oldest].compactMap { $0 }.min()),
+                paused: try row[1],
+                maxRunning: try row[2],
+                rate: try (row[3] as Int?).map { try StartRate(count: $0, period: row[4]).description },
+                hook: try row[5],
+                isBackground: try row[6]
+            )
+        }
+        queues += arrivals.map { name, waiting in
+            StatusReport.Queue(
+                name: name.text,
+                jobs: waiting.jobs,
+                oldestWaitingSeconds: age(waiting.oldest),
+                paused: false,
+                maxRunning: nil,
+                rate: nil
+            )
+        }
+        return queues.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// The unaccepted jobs of each queue.
+    private func arrivals() throws -> [ExactText: (jobs: [JobState: Int], oldest: Int64?)] {
+        guard try hasArrivals() else { return [:] }
+        let rows = try query(
+            """
+            SELECT queue, is_later, count(*) AS jobs, min(created_at) AS oldest FROM (
+              SELECT coalesce(\(dialect.field("queue")), 'default') AS queue, created_at,
+                \(dialect.dueByRequest) > CAST(?1 AS bigint) AS is_later
+              FROM \(dialect.arrivedJobs)) AS arrived
+            GROUP BY queue, is_later
+            """,
+            [now]
+        )
+        return try rows.reduce(into: [:]) { queues, row in
+            let name = ExactText(try row["queue"])
+            var queue = queues[name] ?? (jobs: [:], oldest: nil)
+            if try row["is_later"] {
+                queue.jobs[.scheduled] = try row["jobs"]
+            } else {
+                (queue.jobs[.available], queue.oldest) = try (row["jobs"], row["oldest"])
+            }
+            queues[name] = queue
+        }
+    }
+
+    /// The number of jobs that are available, retryable or running, for which a drain has to wait.
+    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) throws -> Int {
+        let wanted = queues.map { Set($0.map(ExactText.init)) }
+        return try queuesAlone()
+            .filter { queue in
+                !queue.paused && (wanted?.contains(ExactText(queue.name)) ?? true)
+                    && (background == .included || !queue.isBackground)
+            }
+            .reduce(0) { $0 + $1.unfinished }
+    }
+
+    /// The counts that are kept of all rows.
+    package func totals() throws -> [String: Int] {
+        try query("SELECT name, value FROM \(dialect.totals)")
+            .reduce(into: [:]) { totals, row in totals[try row["name"]] = try row["value"] }
+    }
+
+    package func status() throws -> StatusReport {
+        let date = Date(milliseconds: now)
+        let workers = try workers(only: nil)
+        let queues = try queuesAlone().map { $0.waiting(for: workers, now: date) }
+        let periods = try [1, 5, 15].map { try recentEnds(minutes: $0) }
+        let totals = try totals()
+        var jobs: [JobState: Int] = [:]
+        for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }
+        return StatusReport(
+            generatedAt: date,
+            schemaVersion: try schemaVersion(),
+            jobs: jobs,
+            queues: queues,
+            finishedLastMinute: StatusReport.Finished(completed: periods[0].completed, discarded: periods[0].discarded),
+            workers: workers,
+            blobs: StatusReport.Blobs(count: totals["blobs"] ?? 0, bytes: totals["blob_bytes"] ?? 0),
+            thumbnails: totals["thumbnails"] ?? 0,
+            sources: StatusReport.Sources(
+                count: totals["sources"] ?? 0,
+                bytes: totals["source_bytes"] ?? 0,
+                evicted: totals["sources_evicted"] ?? 0,
+                evictedBytes: totals["source_bytes_evicted"] ?? 0
+            ),
+            throughput: periods.map {
+                StatusReport.Throughput(minutes: $0.minutes, completed: $0.completed, discarded: $0.discarded)
+            },
+            stages: try stages(),
+            failures: try failures(),
+            etaSeconds: eta(queues, workers, periods[1])
+        )
+    }
+
+    /// How long the jobs that wait will take; nil if nothing tells.
+    private func eta(_ queues: [StatusReport.Queue], _ workers: [StatusReport.Worker], _ recent: RecentEnds) -> Double? {
+        let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { $0 + $1.unfinished }
+        let ended = Double(recent.completed + recent.discarded)
+        guard backlog > 0, ended > 0, workers.contains(where: \.isAlive) else { return nil }
+        return Double(backlog) * recent.seconds / ended
+    }
+
+    /// The times of the jobs that were completed last.
+    private func stages() throws -> [StatusReport.StageTimes] {
+        let columns: [(stage: StatusReport.StageTimes.Stage, name: String)] = [
+            (.wait, "wait"), (.fetch, "fetch_ms"), (.queue, "queue_ms"), (.render, "render_ms"), (.store, "store_ms"),
+        ]
+        let rows = try query(dialect.stagesOfLatest, [newest])
+        return try columns.compactMap { stage, name in
+            let sorted = try rows.compactMap { try $0[name] as Int? }.sorted()
+            guard !sorted.isEmpty else { return nil }
+            func rank(_ percent: Int) -> Int { sorted[(sorted.count * percent + 99) / 100 - 1] }
+            return StatusReport.StageTimes(stage: stage, p50: rank(50), p95: rank(95))
+        }
+    }
+
+    /// Why the newest discarded jobs, and the newest that wait for another attempt, failed last.
+    private func failures() throws -> [StatusReport.Failures] {
+        let rows = try query(
+            """
+            SELECT code, count(*) AS jobs, max(id) AS newest FROM (
+              SELECT * FROM (SELECT id, code FROM outcome \(dialect.indexed(by: "outcome_end"))
+                WHERE state = 5 ORDER BY finalized_at DESC LIMIT ?1) AS discarded
+              UNION ALL
+              SELECT * FROM (SELECT task.id, failed.failure ->> 'code'
+                FROM task \(dialect.indexed(by: "task_failed")) JOIN \(dialect.earlierAttempts) AS failed
+                  ON failed.job_id = task.id AND failed.number = task.failed
+                WHERE task.failed IS NOT NULL ORDER BY task.id DESC LIMIT ?1) AS retried) AS failed
+            GROUP BY code
+            """,
+            [newest]
+        )
+        let codes = try rows.map { row in
+            let code: String? = try row["code"]
+            return (code: code ?? "", count: try row["jobs"] as Int, newest: try row["newest"] as Int64)
+        }
+        // The most codes that are shown.
+        return try codes.sorted { ($1.count, $0.code) < ($0.count, $1.code) }.prefix(5).map { code, count, newest in
+            let job = try job(newest)
+            return StatusReport.Failures(
+                code: JobFailure.Code(rawValue: code) ?? .unknown,
+                count: count,
+                example: StatusReport.FailedJob(
+                    id: job.id,
+                    source: job.source.map(SourceName.of),
+                    message: job.failure?.message ?? ""
+                )
+            )
+        }
+    }
+
+    // MARK: - Workers
+
+    /// The most running jobs of a worker that are shown.
+    package var shownJobs: Int { 4 }
+
+    package func stopRequest(for worker: String) throws -> WorkerStop? {
+        try value("SELECT stop_mode FROM worker WHERE id = ?1", [worker]).flatMap(WorkerStop.init(stored:))
+    }
+
+    /// Asks a worker to stop; one that was told to stop at once is not told to finish first.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``
+    package func stop(worker id: String, _ stop: WorkerStop) throws -> StatusReport.Worker {
+        try execute(
+            """
+            UPDATE worker SET stop_requested_at = coalesce(stop_requested_at, ?1),
+              stop_mode = CASE WHEN stop_mode = 'stop' THEN stop_mode ELSE ?2 END
+            WHERE id = ?3
+            """,
+            [now, stop.stored, id]
+        )
+        guard let worker = try workers(only: id).first else { throw StoreError.noSuch(.worker, id) }
+        return worker
+    }
+}
+
+/// The most ended jobs whose times, and the most failed ones whose reasons are read.
+private let newest = 500
+
+extension StatusReport.Queue {
+    fileprivate var unfinished: Int {
+        [JobState.available, .running, .retryable].reduce(0) { $0 + (jobs[$1] ?? 0) }
+    }
+}
+
+extension WorkerStop {
+    /// Reads the stored word, which differs from the command's.
+    package init?(stored word: String) {
+        guard let stop = Self.allCases.first(where: { $0.stored == word }) else { return nil }
+        self = stop
+    }
+
+    fileprivate var stored: String {
+        switch self {
+        case .drain: "drain"
+        case .now: "stop"
+        }
+    }
+}

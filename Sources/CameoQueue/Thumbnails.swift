@@ -1,0 +1,197 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+extension QueueTransaction {
+    private var columns: String {
+        """
+        thumbnail.id AS id, thumbnail.blob AS blob, thumbnail.source_digest AS source_digest, format, width, height,
+          updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
+          source_height, source_pages, source_has_alpha, is_truncated, source_video, blob.size AS size,
+          CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard
+        """
+    }
+
+    /// Finds a thumbnail; nil if it has not been made.
+    package func thumbnail(_ id: ThumbnailID) throws -> Thumbnail? {
+        try row(
+            """
+            SELECT \(columns) FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE thumbnail.id = ?1
+            """,
+            [id.text]
+        )
+        .map { try Thumbnail($0) }
+    }
+
+    /// Those of these thumbnails that the store has.
+    package func thumbnails(_ ids: [ThumbnailID]) throws -> [ThumbnailID: Thumbnail] {
+        guard ids.count > 1 else {
+            return try ids.first.flatMap { try thumbnail($0) }.map { [$0.id: $0] } ?? [:]
+        }
+        let rows = try query(
+            """
+            SELECT \(columns) FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+            WHERE thumbnail.id \(dialect.isIn("?1", .texts))
+            """,
+            [ids.map(\.text)]
+        )
+        return try rows.reduce(into: [:]) { thumbnails, row in
+            let thumbnail = try Thumbnail(row)
+            thumbnails[thumbnail.id] = thumbnail
+        }
+    }
+
+    /// The ids of those of these thumbnails that the store has.
+    package func existing(_ ids: [ThumbnailID]) throws -> Set<String> {
+        guard !ids.isEmpty else { return [] }
+        let known: [String] = try column(
+            "SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts))",
+            [ids.map(\.text)]
+        )
+        return Set(known)
+    }
+
+    /// Records that thumbnails were used, unless a use was recorded within the last hour.
+    package func noteUse(of thumbnails: [ThumbnailID]) throws {
+        guard !thumbnails.isEmpty else { return }
+        try execute(
+            """
+            UPDATE thumbnail SET read_at = ?1 WHERE id IN (
+              SELECT id FROM thumbnail WHERE id \(dialect.isIn("?2", .texts)) AND used_at <= ?3
+              ORDER BY id \(dialect.locking))
+            """,
+            [now, thumbnails.map(\.text), now - Int64(Retention.readingStep.milliseconds)]
+        )
+    }
+
+    /// The thumbnails behind the names whose last recorded use is more than a step ago.
+    package func thumbnails(dueBy names: Set<CameoURI>) throws -> [ThumbnailID] {
+        var (ids, digests) = ([String](), [String]())
+        for name in names {
+            switch name {
+            case .thumbnail(let id): ids.append(id.text)
+            case .blob(let digest): digests.append(digest.hex)
+            case .source: break
+            }
+        }
+        let due: [String] = try column(
+            """
+            SELECT id FROM thumbnail WHERE +used_at <= ?3
+              AND (id \(dialect.isIn("?1", .texts)) OR blob \(dialect.isIn("?2", .texts)))
+            """,
+            [ids, digests, now - Int64(Retention.readingStep.milliseconds)]
+        )
+        return due.compactMap { ThumbnailID($0) }
+    }
+
+    /// The existing thumbnails of a request if they are all known to be fresh (invariant I5); nil if a job is needed. A
+    /// request with a later `runAt` always needs one, so that freshness is checked then.
+    package func freshThumbnails(of new: NewJob) throws -> [Thumbnail]? {
+        let request = new.request
+        guard request.refresh != .always, request.runAt.map({ $0.milliseconds <= now }) ?? true else { return nil }
+        let found = try thumbnails(new.wanted.map(\.id))
+        let thumbnails = new.wanted.compactMap { found[$0.id] }
+        guard thumbnails.count == new.wanted.count else { return nil }
+        let freshness = request.refresh == .never ? .unasked : try freshness(of: request)
+        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
+    }
+
+    private func freshness(of request: ThumbnailRequest) throws -> Freshness {
+        // The freshness of overlays is not recorded, so an overlay that may change must be fetched.
+        guard request.overlaySources.allSatisfy(isUnchanging) else { return .unknown }
+        if isUnchanging(request.source) { return .unchanging }
+        var key = SourceKey(uri: request.source, scope: RequestScope(headers: request.headers))
+        if case .source(let uri) = CameoURI(request.source) { key = SourceKey(uri: uri, scope: nil) }
+        // Only the fetcher can decide whether an answer with Vary applies to a request.
+        let hex: String? = try value(
+            """
+            SELECT blob FROM (
+              SELECT * FROM source WHERE \(dialect.sourceOfKey) ORDER BY source_seen DESC, responded_at DESC LIMIT 1) AS newest
+            WHERE variant = '' AND (pinned OR fresh_until > ?3)
+            """,
+            [key.uri, key.scopeText, now]
+        )
+        return hex.flatMap(BlobDigest.init(hex:)).map(Freshness.cached) ?? .unknown
+    }
+
+    /// Whether a source's name identifies its content: bytes by digest, a drawing by its text.
+    private func isUnchanging(_ source: String) -> Bool {
+        if DataURI.isDataURI(source) || Initials.isInitialsURI(source) { return true }
+        if case .blob = CameoURI(source) { return true }
+        return false
+    }
+
+    /// The requests that existing thumbnails may answer, by their indexes, with the blobs of these: whether the blobs are
+    /// whole is looked up before the transaction.
+    package func answerable(_ new: [CheckedRequest]) throws -> [(index: Int, blobs: [BlobDigest])] {
+        // Most requests are new; one statement tells which are not.
+        let known = try existing(new.flatMap { $0.job.wanted.map(\.id) })
+        return try new.enumerated().compactMap { index, new in
+            guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
+            return try freshThumbnails(of: new.job).map { (index, $0.map(\.blob)) }
+        }
+    }
+}
+
+/// The requests that existing thumbnails may answer, as was found out before the transaction.
+package struct MadeThumbnails: Sendable {
+    /// The indexes of requests that may need no job.
+    private let answered: Set<Int>
+    /// Blobs that are missing or damaged, whose thumbnails need a job.
+    private let damaged: Set<BlobDigest>
+
+    package init(answered: Set<Int>, damaged: Set<BlobDigest>) {
+        (self.answered, self.damaged) = (answered, damaged)
+    }
+
+    /// The thumbnails that answer a request; nil if a job is needed. Those made since then by another process are left to
+    /// a job.
+    package func answer(to new: CheckedRequest, at index: Int, _ db: some QueueTransaction) throws -> [Thumbnail]? {
+        guard answered.contains(index), let thumbnails = try db.freshThumbnails(of: new.job) else { return nil }
+        return damaged.isDisjoint(with: thumbnails.map(\.blob)) ? thumbnails : nil
+    }
+}
+
+extension Thumbnail {
+    fileprivate init(_ row: some QueueRow) throws {
+        let name: String = try row["id"]
+        guard let id = ThumbnailID(name), let blob = BlobDigest(hex: try row["blob"] as String),
+            let sourceDigest = BlobDigest(hex: try row["source_digest"] as String),
+            let format = Rendition.Format(rawValue: try row["format"]), let color = Color(try row["dominant_color"]),
+            let sourceFormat = PictureFormat(rawValue: try row["source_format"])
+        else { throw StoreError.failed("thumbnail \(name) has a malformed row") }
+        self.init(
+            id: id,
+            blob: blob,
+            width: try row["width"],
+            height: try row["height"],
+            format: format,
+            bytes: try row["size"],
+            sourceDigest: sourceDigest,
+            updatedAt: Date(milliseconds: try row["updated_at"]),
+            facts: ThumbnailFacts(
+                hasAlpha: try row["has_alpha"],
+                frames: try row["frames"],
+                placeholder: Placeholder(
+                    thumbHash: try row["thumb_hash"],
+                    blurHash: try row["blur_hash"],
+                    dominantColor: color
+                ),
+                source: PictureFacts(
+                    format: sourceFormat,
+                    width: try row["source_width"],
+                    height: try row["source_height"],
+                    pages: try row["source_pages"],
+                    hasAlpha: try row["source_has_alpha"],
+                    video: try (row["source_video"] as String?).map {
+                        try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
+                    }
+                ),
+                isTruncated: try row["is_truncated"]
+            ),
+            storyboard: try (row["storyboard"] as String?).map {
+                try Rendition.Storyboard(json: try JSONValue(parsing: $0.utf8), at: "storyboard")
+            }
+        )
+    }
+}

@@ -1,0 +1,107 @@
+internal import CameoModel
+internal import CameoQueue
+internal import CameoStore
+internal import Foundation
+internal import GRDB
+
+// What only this engine knows of a status.
+extension SQLiteTransaction {
+    func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
+
+    func workers(only id: String?) throws -> [StatusReport.Worker] {
+        let rows = try GRDB.Row.fetchAll(
+            sqlite,
+            sql: """
+                SELECT worker.*, (
+                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running,
+                  (SELECT group_concat(lack) FROM worker_lack WHERE worker_lack.worker = worker.id) AS lacks
+                FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
+                """,
+            arguments: [id]
+        )
+        return try rows.map { row in
+            StatusReport.Worker(
+                id: row["id"],
+                host: row["host"],
+                pid: row["pid"],
+                version: row["version"],
+                startedAt: Date(milliseconds: row["started_at"]),
+                isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
+                concurrency: row["concurrency"],
+                running: row["running"],
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
+                rendererVersion: row["renderer_version"],
+                quietHours: row["quiet_hours"],
+                queues: (row["queues"] as String?)
+                    .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
+                lacks: (row["lacks"] as String?)?.split(separator: ",").map(String.init),
+                current: try runningJobs(of: row["id"])
+            )
+        }
+    }
+
+    /// The jobs that a worker has run longest.
+    private func runningJobs(of worker: String) throws -> [StatusReport.RunningJob] {
+        let statement = try cachedStatement(
+            sql: """
+                SELECT task.id, task.attempted_at, coalesce(
+                  (SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = task.id),
+                  json_extract(request, '$.source'))
+                FROM (SELECT id, attempted_at FROM task INDEXED BY task_running
+                    WHERE state = 2 AND worker = ? ORDER BY attempted_at, id LIMIT \(shownJobs)) AS task
+                  JOIN job ON job.id = task.id
+                """
+        )
+        return try GRDB.Row.fetchAll(statement, arguments: [worker]).map { row in
+            StatusReport.RunningJob(
+                id: row[0],
+                source: (row[2] as String?).map(SourceName.of),
+                since: Date(milliseconds: row[1] as Int64? ?? 0)
+            )
+        }
+    }
+
+    func recentEnds(minutes: Int) throws -> RecentEnds {
+        var ends = RecentEnds(minutes: minutes)
+        // Separately, because SQLite answers only a lone min or max from the end of an index.
+        let bounds = try row("SELECT (SELECT min(seq) FROM change) AS first, (SELECT max(seq) FROM change) AS last")
+        guard let oldest: Int64 = try bounds?["first"], let last: Int64 = try bounds?["last"],
+            let first = try firstChange(since: now - Int64(minutes) * 60_000, in: oldest...last)
+        else { return ends }
+        try ends.count(from: first, through: last, now: now) { picks, span in
+            // One change of each of as many equal parts, at a place that the golden ratio scatters: claims and
+            // completions alternate regularly, and equal steps might meet only one of them. All changes, if they are few.
+            try query(
+                """
+                WITH RECURSIVE pick(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM pick WHERE n + 1 < ?1)
+                SELECT state, count(*) FROM pick JOIN change ON seq = ?2 + CAST(
+                  (n + (n * 2654435761 % 4294967296) / 4294967296.0) * ?3 / ?1 AS INTEGER)
+                WHERE state IN (4, 5)
+                  -- Requests that needed no job.
+                  AND NOT EXISTS (SELECT 1 FROM outcome
+                    WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)
+                GROUP BY state
+                """,
+                [picks, first.seq, span]
+            )
+            .map { (try JobState(code: $0[0]), try $0[1]) }
+        }
+        return ends
+    }
+
+    /// The first change at or after a time, found by bisection: the times of the feed grow with its numbers.
+    private func firstChange(
+        since time: Int64,
+        in numbers: ClosedRange<Int64>
+    ) throws -> (seq: Int64, at: Int64)? {
+        let statement = try cachedStatement(sql: "SELECT at FROM change WHERE seq >= ? ORDER BY seq LIMIT 1")
+        func at(_ seq: Int64) throws -> Int64 { try Int64.fetchOne(statement, arguments: [seq]) ?? .max }
+        guard try at(numbers.upperBound) >= time else { return nil }
+        var (low, high) = (numbers.lowerBound, numbers.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if try at(middle) >= time { high = middle } else { low = middle + 1 }
+        }
+        return (low, try at(low))
+    }
+}
