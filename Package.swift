@@ -314,8 +314,8 @@ if isForFleets {
         .testTarget(
             name: "CameoExportTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoPostgreSQL", "CameoObjectStorage",
-                "StoreConformance", "TestSupport",
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite", "CameoPostgreSQL",
+                "CameoObjectStorage", "StoreConformance", "TestSupport",
             ]
         ),
         .testTarget(

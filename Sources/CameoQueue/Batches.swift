@@ -16,13 +16,13 @@ extension QueueTransaction {
             [cursor ?? .max, limit]
         )
         return BatchPage(
-            batches: try rows.map { try batch(try $0["name"]) },
+            batches: try rows.map { try batchReport(try $0["name"]) },
             next: rows.count == limit ? try rows.last?["id"] : nil
         )
     }
 
     /// - Throws: ``StoreError/noSuch(_:_:)``
-    package func batch(_ name: String) throws -> BatchReport {
+    package func batchReport(_ name: String) throws -> BatchReport {
         let rows = try query(
             """
             SELECT coalesce(task.state, outcome.state) AS state, count(*) AS jobs, min(batch_job.job_id) AS oldest, code,

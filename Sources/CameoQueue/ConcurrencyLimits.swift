@@ -29,7 +29,9 @@ extension QueueTransaction {
                 maxRunning: row["max_running"],
                 running: row["running"],
                 isFixed: row["fixed"],
-                rate: (row["rate_count"] as Int?).map { try StartRate(count: $0, period: row["rate_period"]).description }
+                rate: (row["rate_count"] as Int?).map {
+                    try StartRate(count: $0, period: row["rate_period"]).description
+                }
             )
         }
     }

@@ -29,7 +29,9 @@ extension QueueTransaction {
         var counts = [0, 0, 0, 0]
         for row in try query("SELECT status, count(*) AS jobs FROM delivery WHERE hook = ?1 GROUP BY status", [hook]) {
             let status: Int = try row["status"]
-            guard counts.indices.contains(status) else { throw StoreError.failed("a delivery has the status \(status)") }
+            guard counts.indices.contains(status) else {
+                throw StoreError.failed("a delivery has the status \(status)")
+            }
             counts[status] = try row["jobs"]
         }
         let oldest: Int64? = try value("SELECT min(ended_at) FROM delivery WHERE hook = ?1 AND status = 0", [hook])

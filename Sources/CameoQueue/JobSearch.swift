@@ -42,7 +42,7 @@ package struct JobSearch: Sendable {
         while low < high {
             let middle = low + (high - low + 1) / 2
             let newest = try db.row("SELECT id, created_at FROM job WHERE id <= ?1 ORDER BY id DESC LIMIT 1", [middle])
-            guard let newest, case let id: Int64 = try newest["id"], id > low else {
+            guard let newest, case let id:Int64 = try newest["id"], id > low else {
                 // Retention has removed the jobs in between.
                 low = middle
                 continue
@@ -95,7 +95,9 @@ package struct JobSearch: Sendable {
 
     private func indexOfOutcomes(_ queue: Int64?, _ db: some QueueTransaction) throws -> String? {
         if !filter.codes.isEmpty { return "outcome_code" }
-        if let queue, try count("completed + discarded + cancelled", of: queue, db) < Self.few { return "outcome_queue" }
+        if let queue, try count("completed + discarded + cancelled", of: queue, db) < Self.few {
+            return "outcome_queue"
+        }
         let states = filter.states.map(\.rawValue).joined(separator: " + ")
         return try !states.isEmpty && count(states, of: nil, db) < Self.few ? "outcome_end" : nil
     }

@@ -185,3 +185,17 @@ extension JobAttempt {
         )
     }
 }
+
+extension JobChange {
+    /// Reads a row with `seq`, `job_id`, `state`, `at`, `queue` and `batches`, which is one name a line.
+    package init(_ row: some QueueRow) throws {
+        self.init(
+            cursor: try row["seq"],
+            job: try row["job_id"],
+            state: try JobState(code: row["state"]),
+            at: Date(milliseconds: try row["at"]),
+            queue: try row["queue"],
+            batches: try (row["batches"] as String?)?.split(separator: "\n").map(String.init)
+        )
+    }
+}

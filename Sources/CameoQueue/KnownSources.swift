@@ -47,7 +47,8 @@ package struct SourcePage: Sendable {
         let order = db.dialect.isSQLite ? "source" : "left(source, 512), source"
         let beginnings = { (first: String, last: String) in
             db.dialect.isSQLite
-                ? "" : "left(source, 512) >= left(\(first)::text, 512) AND left(source, 512) <= left(\(last)::text, 512) AND"
+                ? ""
+                : "left(source, 512) >= left(\(first)::text, 512) AND left(source, 512) <= left(\(last)::text, 512) AND"
         }("?1", "?2")
         let index = db.dialect.indexed(by: "thumbnail_source")
         let names: [String] = try db.column(

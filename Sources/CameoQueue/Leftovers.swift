@@ -23,7 +23,10 @@ extension QueueUpkeep {
         try await steps.take { db in
             try db.lockNames()
             let isEmpty = "NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)"
-            try db.execute("DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE \(isEmpty) LIMIT ?1)", [10 * size])
+            try db.execute(
+                "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE \(isEmpty) LIMIT ?1)",
+                [10 * size]
+            )
             return PruneStep(isLast: true)
         }
     }

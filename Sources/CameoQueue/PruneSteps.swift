@@ -34,7 +34,8 @@ package struct PruneSteps<Upkeep: QueueUpkeep> {
     /// Runs transactions until one is the last.
     ///
     /// - Throws: what a transaction throws; `CancellationError` before it and in the pause after it.
-    package mutating func take(_ transaction: @escaping @Sendable (Upkeep.Transaction) throws -> PruneStep) async throws {
+    package mutating func take(_ transaction: @escaping @Sendable (Upkeep.Transaction) throws -> PruneStep) async throws
+    {
         while try await !takeOne(transaction).isLast {}
     }
 

@@ -45,6 +45,16 @@ package protocol QueueTransaction: AnyObject {
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``
     func take(_ claim: Claim) throws -> TaskRow
+    /// Does the same and leaves the claim valid.
+    func task(of claim: Claim) throws -> TaskRow
+    /// Gives a running job another unique key.
+    func rename(_ claim: Claim, to key: String?) throws
+    /// Enters requests, together where the engine can.
+    func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt]
+    /// Keeps another process from accepting the same request at the same time.
+    func lock(_ receipt: FirstReceipt) throws
+    func changes(since cursor: Int64, limit: Int) throws -> [JobChange]
+    func lastChange() throws -> Int64
     /// Forgets the claim of a task that does not run any more, so that no other operation of the commit settles it.
     func loseClaim(of task: TaskRow)
     /// Records how the attempt of a running job ended.

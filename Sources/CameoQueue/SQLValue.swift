@@ -78,7 +78,9 @@ extension Int64: SQLBindable, SQLReadable {
 
 extension Int: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(self)) }
-    package static func read(_ column: Int, of row: some QueueRow) throws -> Int? { try row.integer(column).map(Int.init) }
+    package static func read(_ column: Int, of row: some QueueRow) throws -> Int? {
+        try row.integer(column).map(Int.init)
+    }
 }
 
 extension Double: SQLBindable, SQLReadable {

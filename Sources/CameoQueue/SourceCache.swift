@@ -66,7 +66,10 @@ extension QueueTransaction {
             [source.key.uri, source.key.scopeText, variantsOfASource]
         )
         for variant in excess {
-            try execute("DELETE FROM source WHERE \(dialect.oneSource)", [source.key.uri, source.key.scopeText, variant])
+            try execute(
+                "DELETE FROM source WHERE \(dialect.oneSource)",
+                [source.key.uri, source.key.scopeText, variant]
+            )
         }
         if let budget { _ = try evict(over: budget, atMost: evictionStep, sparing: source) }
         return .kept

@@ -23,12 +23,8 @@ package struct RecentEnds: Sendable {
 
     package init(minutes: Int) { self.minutes = minutes }
 
-    /// Counts the changes of a period.
-    ///
-    /// - Parameters:
-    ///   - first: the first change of the period, which happened at a time in milliseconds since 1970.
-    ///   - last: the newest change.
-    ///   - sample: the states of so many changes among all those of the period, with the number of each.
+    /// Counts the changes of a period. The first happened at a time in milliseconds since 1970; a sample gives the states of
+    /// so many of the period's changes (picks of a span) with the number of each.
     package mutating func count(
         from first: (seq: Int64, at: Int64),
         through last: Int64,
@@ -172,7 +168,8 @@ extension QueueTransaction {
     }
 
     /// How long the jobs that wait will take; nil if nothing tells.
-    private func eta(_ queues: [StatusReport.Queue], _ workers: [StatusReport.Worker], _ recent: RecentEnds) -> Double? {
+    private func eta(_ queues: [StatusReport.Queue], _ workers: [StatusReport.Worker], _ recent: RecentEnds) -> Double?
+    {
         let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { $0 + $1.unfinished }
         let ended = Double(recent.completed + recent.discarded)
         guard backlog > 0, ended > 0, workers.contains(where: \.isAlive) else { return nil }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+import CameoQueue
 internal import CameoReport
 internal import CameoSQLite
 internal import CameoStore

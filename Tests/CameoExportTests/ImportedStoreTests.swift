@@ -1,5 +1,6 @@
 import CameoModel
 import CameoPostgreSQL
+import CameoQueue
 import CameoSQLite
 import CameoStore
 import Foundation

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HookDelivererTests {
     private let folder: TemporaryFolder
-    private let store: SQLiteStore
+    private let store: any Store
 
     init() throws {
         folder = try TemporaryFolder()
@@ -63,10 +63,10 @@ struct HookDelivererTests {
 
 /// A store that refuses to record the ends of deliveries a number of times.
 private final class RefusingStore: HookStore {
-    private let store: SQLiteStore
+    private let store: any Store
     private let refusals: Mutex<Int>
 
-    init(_ store: SQLiteStore, refusals: Int) {
+    init(_ store: any Store, refusals: Int) {
         self.store = store
         self.refusals = Mutex(refusals)
     }

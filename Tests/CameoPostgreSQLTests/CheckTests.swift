@@ -1,5 +1,6 @@
 import CameoModel
 import CameoObjectStorage
+import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance

@@ -116,7 +116,8 @@ struct StatementTests {
         let fixture = try await StoreFixture()
         try await fixture.sql("CREATE TABLE shelf(book text); INSERT INTO shelf VALUES ('first')")
         let statement = "SELECT * FROM shelf"
-        let look: @Sendable (Database) throws -> Void = { db in _ = try db.query(statement, prepared: true) }
+        let look: @Sendable (PostgreSQLTransaction) throws -> Void = { db in _ = try db.query(statement, prepared: true)
+        }
         for _ in 1...3 { try await fixture.store.commit { db in try look(db) } }
         try await fixture.sql("ALTER TABLE shelf ADD COLUMN place integer DEFAULT 7")
         #expect(try await fixture.store.commit { db in try db.query(statement, prepared: true)[0][1] } == 7)
@@ -135,7 +136,7 @@ struct StatementTests {
         let job = try await fixture.enqueue()[0]
         try await fixture.sql("ANALYZE task, thumbnail, blob, key, queue, arrival, worker, lane")
         let claim = try Claim(jobID: #require(job.id), token: "t")
-        let locking = try #require(Database.locking([claim]).first)
+        let locking = try #require(PostgreSQLTransaction.locking([claim]).first)
         let completion = ["bigint[]", "text[]", "bigint"] + Array(repeating: "bigint[]", count: 7)
         for (statement, types) in [
             (locking.sql, ["bigint[]", "text[]"]), (Schema.completion, completion),

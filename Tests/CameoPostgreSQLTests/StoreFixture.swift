@@ -34,7 +34,7 @@ struct StoreFixture: StoreSteps {
     func wrongCounts() async throws -> String { try await engine.faults(in: store).joined(separator: "\n") }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     /// Waits until another transaction waits for a lock of this one. Other tests wait for locks on the same server. It
     /// blocks, and no task's end reaches it.
     func waitUntilAnotherWaits() throws {

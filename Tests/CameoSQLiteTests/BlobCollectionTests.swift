@@ -142,7 +142,11 @@ struct BlobCollectionTests {
         try await store.commit { db in
             try db.execute(sql: "INSERT INTO orphan VALUES (?, 1)", arguments: [hex])
             try db.execute(sql: statement, arguments: statement.contains("?") ? [next] : [])
-            let since = try Int64.fetchOne(db.sqlite, sql: "SELECT since FROM orphan WHERE digest = ?", arguments: [hex])
+            let since = try Int64.fetchOne(
+                db.sqlite,
+                sql: "SELECT since FROM orphan WHERE digest = ?",
+                arguments: [hex]
+            )
             #expect(try #require(since) > 1)
         }
     }

@@ -1,5 +1,6 @@
 import CameoHTTPCache
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import GRDB

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import GRDB
@@ -55,7 +56,9 @@ struct HookTests {
         let fixture = try StoreFixture()
         try await fixture.register()
         let statements = Mutex<[String]>([])
-        try await fixture.store.commit { db in db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } } }
+        try await fixture.store.commit { db in
+            db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } }
+        }
         try await fixture.enqueue(2)
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         try await fixture.store.complete(

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
 import GRDB
@@ -65,7 +66,7 @@ struct ReadingTests {
         store.noteReading(of: .thumbnail(id))
         try await eventually("the reading is recorded") { try await watcher.version() != before }
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
-        #expect(store.readings.withLock { $0.names }.isEmpty)
+        #expect(store.readings.names.isEmpty)
     }
 
     @Test func aReadIsRecordedOnceAnHour() async throws {
@@ -151,6 +152,6 @@ struct ReadingTests {
         let id = try await fixture.makeThumbnail()
         let reader = try SQLiteStore(reading: fixture.path, clock: fixture.clock.storeClock)
         reader.noteReading(of: .thumbnail(id))
-        #expect(reader.readings.withLock { $0.names }.isEmpty)
+        #expect(reader.readings.names.isEmpty)
     }
 }

@@ -41,7 +41,11 @@ struct SQLiteEngine: StoreEngine {
     }
 
     static func sql(_ statements: String, at path: String) async throws -> String {
-        let result = try await run("sqlite3", ["-bail", "-cmd", ".timeout 10000", "\(path)/cameo.sqlite"], input: Data(statements.utf8))
+        let result = try await run(
+            "sqlite3",
+            ["-bail", "-cmd", ".timeout 10000", "\(path)/cameo.sqlite"],
+            input: Data(statements.utf8)
+        )
         guard result.exitStatus == 0 else { throw StoreError.failed(result.errorText) }
         return result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
     }

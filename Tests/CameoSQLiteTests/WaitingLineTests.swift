@@ -51,9 +51,13 @@ struct WaitingLineTests {
             try await group.waitForAll()
         }
         #expect(
-            try await first.read { db in try Int.fetchAll(db.sqlite, sql: "SELECT who FROM arrival") }.sorted() == Array(0...8)
+            try await first.read { db in try Int.fetchAll(db.sqlite, sql: "SELECT who FROM arrival") }.sorted()
+                == Array(0...8)
         )
-        #expect(try await first.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT who FROM arrival ORDER BY rowid") } == 0)
+        #expect(
+            try await first.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT who FROM arrival ORDER BY rowid") }
+                == 0
+        )
     }
 
     /// However long it takes: on a busy machine the test itself may come to its next step later than a store's patience

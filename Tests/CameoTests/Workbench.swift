@@ -10,14 +10,14 @@ import Testing
 /// that a real worker makes.
 struct Workbench {
     let folder: TemporaryFolder
-    private let store: SQLiteStore
+    private let store: any Store
 
     init() throws {
         folder = try TemporaryFolder()
         store = try SQLiteStore(at: folder.path("store"))
     }
 
-    var path: String { store.directory.path }
+    var path: String { store.location }
 
     /// Where a blob of more than 100 KiB lies.
     func blobFile(of data: Data) throws -> URL {
@@ -140,21 +140,17 @@ struct Workbench {
         _ request: ThumbnailRequest,
         with rendered: [RenderedThumbnail],
         sourceSeen: Int64,
-        in store: SQLiteStore
+        in store: any Store
     ) async throws {
-        try await store.complete(
-            job.claim,
-            storing: rendered,
-            from: Provenance(
-                source: try SourceIdentity(of: request.source),
-                sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
-                sourceSeen: sourceSeen,
-                rendererVersion: "test",
-                picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
-                isTruncated: false
-            ),
-            timings: AttemptTimings()
+        let provenance = Provenance(
+            source: try SourceIdentity(of: request.source),
+            sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+            sourceSeen: sourceSeen,
+            rendererVersion: "test",
+            picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
+            isTruncated: false
         )
+        try await store.complete(job.claim, with: .rendered(rendered, provenance), timings: AttemptTimings())
     }
 
     /// The first bytes of a WebP file, its own number, and bytes that tell their place.

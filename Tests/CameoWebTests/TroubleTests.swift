@@ -58,7 +58,7 @@ struct TroubleTests {
     /// A client that asks for a large blob and reads none of it.
     @Test func aSlowReaderHoldsNobodyUp() async throws {
         let bytes = Data((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let digest = try await SQLiteStore(at: folder.path("store")).store(bytes, mediaType: "image/png")
+        let digest = try await (SQLiteStore(at: folder.path("store")) as any Store).store(bytes, mediaType: "image/png")
         let server = try await start()
         defer { server.process.killGroup() }
         let port = try #require(UInt16(server.url.dropLast().split(separator: ":").last ?? ""))

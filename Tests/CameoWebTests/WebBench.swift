@@ -12,7 +12,7 @@ import Testing
 /// that the test chooses.
 final class WebBench: Sendable {
     let folder: TemporaryFolder
-    let store: SQLiteStore
+    let store: any Store
     let port: UInt16
     private let server: Task<Void, any Error>
 

@@ -15,7 +15,7 @@ import Testing
 final class CacheBench: Sendable {
     let folder: TemporaryFolder
     let clock: MovableClock
-    let store: SQLiteStore
+    let store: any Store
     let log: CollectedLog
     let fetcher: Fetcher
 
@@ -41,7 +41,7 @@ final class CacheBench: Sendable {
         _ rules: CacheRules = CacheRules(),
         change: (inout FetchConfiguration) throws -> Void = { _ in }
     ) throws -> Fetcher {
-        let store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
+        let store: any Store = try SQLiteStore(at: folder.path("store"), clock: clock.storeClock)
         return try Self.fetcher(rules, clock, StoredAnswers(store: store, budget: 1 << 20, logger: log.logger), change)
     }
 

@@ -169,7 +169,7 @@ struct SharedStoreTests {
     @Test func aStoreThatRefusesWritesFailsNoFetch() async throws {
         let uri = origin.url("/scripted/a")
         try await origin.script("/scripted/a", ScriptedAnswer(200, ["Cache-Control: max-age=60"], body: "one"))
-        let reading = try SQLiteStore(reading: bench.store.directory.path, clock: bench.clock.storeClock)
+        let reading: any Store = try SQLiteStore(reading: bench.store.location, clock: bench.clock.storeClock)
         let fetcher = try CacheBench.fetcher(
             CacheRules(),
             bench.clock,

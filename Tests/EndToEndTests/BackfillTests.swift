@@ -105,7 +105,7 @@ extension EndToEnd {
         }
 
         @Test func afterAKillItGoesOn() async throws {
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let sources = (0..<3_000).map { "initials:\($0 % 100)?size=\(16 + $0 / 100)" }
             try await make(sources, in: store)
             // Both renditions of these are to be made again.
@@ -133,7 +133,7 @@ extension EndToEnd {
         }
 
         /// Makes the thumbnails of the preset, and one more by which the store knows the source, without a renderer.
-        private func make(_ sources: [String], in store: SQLiteStore) async throws {
+        private func make(_ sources: [String], in store: any Store) async throws {
             let renditions = [
                 Rendition(name: "grid", width: 32, height: 32, fit: .cover), Rendition(name: "view", width: 64),
                 Rendition(name: "keep", width: 8),

@@ -106,7 +106,7 @@ extension EndToEnd {
             let picture = deployment.folder.path("a b.jpg")
             let uri = "file://" + picture.replacing(" ", with: "%20")
             _ = try await deployment.enqueue("a.jpg")
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let bytes = Data("original".utf8)
             let source = CachedSource(
                 key: SourceKey(uri: uri, scope: nil),

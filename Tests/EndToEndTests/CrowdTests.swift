@@ -27,7 +27,7 @@ extension EndToEnd {
         func workersAndProducersOfAnyKindShareAStore(workers: Int) async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("webp"), as: "p.webp")
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let pool = try (0..<workers).map { _ in
                 try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1")
             }
@@ -69,14 +69,14 @@ extension EndToEnd {
             #expect(report.count(.completed) >= 4 * Self.inserts + 4)
             #expect(report.count(.discarded) + report.count(.available) + report.count(.running) == 0)
             #expect(try await deployment.sql("SELECT outcome FROM attempt GROUP BY 1;") == "completed")
-            #expect(try await store.check().allSatisfy { $0.severity != .error })
+            #expect(try await store.check(report: { _ in }).allSatisfy { $0.severity != .error })
         }
 
         /// Four busy workers when a newer version takes over the store: they end with a message that says so, and it
         /// finds every job, with no attempt counted.
         @Test func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(160, in: store)
             let own = try await deployment.sql("PRAGMA user_version;")
             let pool = try (0..<4).map { _ in

@@ -88,13 +88,13 @@ struct Deployment {
     // Read directly, not with a command, because hundreds of starts take long. The output of `cameo-status` is tested
     // elsewhere.
 
-    func status() async throws -> StatusReport { try await SQLiteStore(reading: store).status() }
+    func status() async throws -> StatusReport { try await (SQLiteStore(reading: store) as any Store).status() }
 
-    func job(_ id: Int64) async throws -> Job { try await SQLiteStore(reading: store).job(id) }
+    func job(_ id: Int64) async throws -> Job { try await (SQLiteStore(reading: store) as any Store).job(id) }
 
     /// Returns when the store satisfies a condition, which is checked after every commit of any process.
-    func waitUntil(_ condition: (SQLiteStore) async throws -> Bool) async throws {
-        let store = try SQLiteStore(at: store)
+    func waitUntil(_ condition: (any Store) async throws -> Bool) async throws {
+        let store: any Store = try SQLiteStore(at: store)
         var version: Int?
         while true {
             let current = try await store.version()

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoSQLite
+import CameoStore
 import Foundation
 import TestSupport
 import Testing

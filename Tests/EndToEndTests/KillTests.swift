@@ -26,7 +26,7 @@ extension EndToEnd {
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
             // The first and, after the retry, the second renderer of the picture are killed from outside.
-            let store = try SQLiteStore(reading: deployment.store)
+            let store: any Store = try SQLiteStore(reading: deployment.store)
             while try await store.job(hang.jobID).state != .discarded {
                 for renderer in try WorkerChildren.of(worker) where WorkerChildren.hasOpen("hang.jpg", renderer) {
                     kill(renderer, SIGKILL)

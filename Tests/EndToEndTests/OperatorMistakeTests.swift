@@ -58,7 +58,7 @@ extension EndToEnd {
             #expect(result.outputText.isEmpty)
             #expect(try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path(".")) == before)
             #expect(try await deployment.status().count(.available) == 1)
-            #expect(try await SQLiteStore(reading: deployment.store).concurrencyLimits().isEmpty)
+            #expect(try await (SQLiteStore(reading: deployment.store) as any Store).concurrencyLimits().isEmpty)
         }
 
         @Test func toTakeAwayALimitThatIsNotThereSaysSo() async throws {

@@ -127,7 +127,7 @@ extension EndToEnd {
             let deployment = try Deployment()
             let key = ["--concurrency-key", "tenant 7", "--concurrency-limit", "2"]
             _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg", "--allow-missing"] + key)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 9, for: "w1").count == 2)
             #expect(
                 try await deployment.command("cameo-admin", ["limit"]).outputText == "tenant 7\t2 of at most 2\n"
@@ -168,7 +168,7 @@ extension EndToEnd {
                 try await deployment.command("cameo-status").outputText.contains("  starts at most 4/d\n")
             )
             #expect(try await deployment.status().queues.first?.rate == "4/d")
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             #expect(try await store.claim(limit: 2, for: "w1").count == 2)
             // One of the key's two jobs has to wait, and with this one the queue has started four.
             #expect(try await store.claim(limit: 9, for: "w2").count == 2)

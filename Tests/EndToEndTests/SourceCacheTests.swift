@@ -97,7 +97,7 @@ extension EndToEnd {
             _ = try await enqueue(photo, width: 64)
             _ = try await drain()
             let key = SourceKey(uri: photo, scope: nil)
-            #expect(try await SQLiteStore(at: deployment.store).cachedSources(key).count == 1)
+            #expect(try await (SQLiteStore(at: deployment.store) as any Store).cachedSources(key).count == 1)
             let worker = try deployment.startWorker("--max-cache", "1K")
             try await deployment.waitUntil { try await $0.cachedSources(key).isEmpty }
             worker.send(SIGTERM)

@@ -34,7 +34,7 @@ extension EndToEnd {
 
         @Test func aFolderOfBlobsThatMayNotBeWrittenForAWhileCostsNoJob() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
             let worker = try deployment.startWorkerWithoutOverride()
             defer { worker.killGroup() }
@@ -54,7 +54,7 @@ extension EndToEnd {
         /// A running worker has its files open and goes on; a new one is refused with a message.
         @Test func aStoreWhoseFoldersMayNotBeWrittenForAWhileRefusesWhoComesAndLosesNothing() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             defer { try? deployment.setPermissions(0o700, ofFoldersIn: deployment.store) }
             let worker = try deployment.startWorkerWithoutOverride()
             defer { worker.killGroup() }
@@ -78,7 +78,7 @@ extension EndToEnd {
         /// A blob that cannot be read is neither intact nor damaged: it is reported, and a repair removes nothing.
         @Test func aFolderOfBlobsThatCannotBeReadIsNamedAndLosesNothing() async throws {
             let deployment = try Deployment()
-            let digest = try await SQLiteStore(at: deployment.store).store(
+            let digest = try await (SQLiteStore(at: deployment.store) as any Store).store(
                 Data(repeating: 7, count: 150_000),
                 mediaType: nil
             )

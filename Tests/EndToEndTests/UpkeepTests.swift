@@ -157,7 +157,7 @@ extension EndToEnd {
                 environment: environment
             )
             #expect(drain.exitStatus == 0, "\(drain.errorText)")
-            let store = try SQLiteStore(reading: copy)
+            let store: any Store = try SQLiteStore(reading: copy)
             #expect(try await store.status().count(.completed) == receipts.count)
             let again = try await deployment.command("cameo-admin", ["backup", copy])
             #expect(again.exitStatus == 2 && again.errorText.contains("overwrites nothing"))
@@ -165,7 +165,7 @@ extension EndToEnd {
 
         @Test func aBackupThatIsKilledLeavesNothingUnderItsName() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<300 {
                     group.addTask { _ = try await store.store(Data(count: 200_000 + index), mediaType: nil) }
@@ -207,7 +207,7 @@ extension EndToEnd {
 
         @Test func vacuumRefusesBesideAWorkerUnlessTold() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
@@ -224,7 +224,7 @@ extension EndToEnd {
         /// If only short commands write, they keep the log short.
         @Test func enqueueingMovesALongLogIntoTheDatabaseBeforeItEnds() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             defer { withExtendedLifetime(store) {} }
             _ = try await deployment.sql("CREATE TABLE ballast(data); INSERT INTO ballast VALUES (zeroblob(20000000));")
             let log = "\(deployment.store)/cameo.sqlite-wal"

@@ -12,7 +12,7 @@ extension EndToEnd {
         private func startedWorker(_ deployment: Deployment, _ arguments: String...) async throws -> (
             ChildProcess, String
         ) {
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let worker = try ChildProcess(
                 try Deployment.executable("cameo-worker"),
                 ["--allow-network", "127.0.0.0/8"] + arguments,

@@ -23,7 +23,7 @@ func requests() -> [ThumbnailRequest] {
 }
 
 func make() async throws {
-    let store = try SQLiteStore(at: arguments[1])
+    let store: any Store = try SQLiteStore(at: arguments[1])
     try await store.register(
         WorkerDescription(id: "bench", host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
     )
@@ -36,7 +36,7 @@ func make() async throws {
     store.close()
 }
 
-func complete(_ job: ClaimedJob, in store: SQLiteStore) async throws {
+func complete(_ job: ClaimedJob, in store: any Store) async throws {
     let request = try job.parsedRequest()
     var picture = Data("RIFF____WEBPVP8 ".utf8)
     while picture.count < bytes { picture.append(.random(in: 0...255)) }

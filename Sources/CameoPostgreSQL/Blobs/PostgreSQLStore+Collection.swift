@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
-internal import CameoStore
-internal import Foundation
+package import CameoStore
+package import Foundation
 
 // DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
 // reference, so no scan is needed; collection then checks whether another row still references it. A job references its
@@ -37,12 +37,12 @@ extension PostgreSQLStore {
     }
 
     /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
-    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
+    package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let row = try db.row(
                 """
                 SELECT count(*), coalesce(sum(size), 0) FROM blob JOIN orphan USING (digest)
-                WHERE since <= $1 AND created_at <= $1 AND \(Database.isUnreferenced)
+                WHERE since <= $1 AND created_at <= $1 AND \(PostgreSQLTransaction.isUnreferenced)
                 """,
                 [time.milliseconds]
             )
@@ -71,7 +71,7 @@ extension PostgreSQLStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     /// The condition for blobs that nothing references.
     fileprivate static let isUnreferenced = """
         NOT pinned

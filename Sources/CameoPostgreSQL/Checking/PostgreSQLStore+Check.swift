@@ -86,7 +86,7 @@ extension PostgreSQLStore {
         return damaged
     }
 
-    private static func references(_ db: Database) throws -> CheckFinding {
+    private static func references(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "references",
             try RowFaults.dangling(db).map { "\($0.count) rows of \($0.table) refer to missing jobs" },
@@ -95,7 +95,7 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func counters(_ db: Database) throws -> CheckFinding {
+    private static func counters(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "counters",
             try db.query(RowFaults.wrongCounts).map { row in
@@ -106,7 +106,7 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func limits(_ db: Database) throws -> CheckFinding {
+    private static func limits(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "limits",
             try db.column(RowFaults.hidden).map { (id: Int64) in "a claim would not find job \(id)" },
@@ -115,7 +115,7 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func places(_ db: Database) throws -> CheckFinding {
+    private static func places(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         let lost: [Int64] = try db.column(RowFaults.lost)
         let doubled: [Int64] = try db.column(RowFaults.doubled)
         return CheckFinding(
@@ -129,7 +129,7 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func attempts(_ db: Database) throws -> CheckFinding {
+    private static func attempts(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "attempts",
             try db.column(RowFaults.withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
@@ -138,7 +138,7 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func hooks(_ db: Database) throws -> CheckFinding {
+    private static func hooks(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         let deliveries: [Int64] = try db.column(RowFaults.deliveriesWithoutWorker)
         let jobs: [Int64] = try db.column(RowFaults.wronglyMarked) + db.column(RowFaults.untold)
         return CheckFinding(

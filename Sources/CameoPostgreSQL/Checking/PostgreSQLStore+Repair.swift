@@ -24,7 +24,7 @@ extension PostgreSQLStore {
         func note(_ subject: String, _ count: Int, _ text: String) {
             if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
         }
-        func take(_ body: @escaping @Sendable (Database) throws -> Int) async throws(StoreError) -> Int {
+        func take(_ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Int) async throws(StoreError) -> Int {
             try await commit { db in
                 try lease.renew(db)
                 return try body(db)
@@ -73,14 +73,14 @@ extension PostgreSQLStore {
     }
 
     /// Enters jobs without a place as arrivals, so that they are accepted.
-    private static func requeue(_ db: Database) throws -> Int {
+    private static func requeue(_ db: PostgreSQLTransaction) throws -> Int {
         try db.execute("DELETE FROM accepted WHERE id IN (\(RowFaults.lost))")
         let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
         if count > 0 { db.ledger.wakesWorkers = true }
         return count
     }
 
-    private static func releaseUnknown(_ db: Database) throws -> Int {
+    private static func releaseUnknown(_ db: PostgreSQLTransaction) throws -> Int {
         let ids: [Int64] = try db.column(RowFaults.withoutWorker)
         guard !ids.isEmpty else { return 0 }
         let tasks = try db.tasks("WHERE id = ANY($1::bigint[]) AND state = 2 ORDER BY id", [SQLArray(ids)])
@@ -89,7 +89,7 @@ extension PostgreSQLStore {
     }
 
     /// Puts tasks into the lanes of their queues and keys, and lowers the heads of lanes.
-    private static func enterAgain(_ db: Database) throws -> Int {
+    private static func enterAgain(_ db: PostgreSQLTransaction) throws -> Int {
         let places = try db.query("SELECT DISTINCT queue, key \(RowFaults.misplaced)")
         var count = 0
         for place in places {

@@ -13,14 +13,14 @@ enum RowFaults {
         "FROM \(table) WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = \(table).\(column))"
     }
 
-    static func dangling(_ db: Database) throws -> [(table: String, count: Int)] {
+    static func dangling(_ db: PostgreSQLTransaction) throws -> [(table: String, count: Int)] {
         try parts.compactMap { table, column in
             let count: Int = try db.value("SELECT count(*) \(isDangling(table, column))") ?? 0
             return count > 0 ? (table, count) : nil
         }
     }
 
-    static func removeDangling(_ db: Database) throws -> Int {
+    static func removeDangling(_ db: PostgreSQLTransaction) throws -> Int {
         try parts.reduce(0) { count, part in try count + db.execute("DELETE \(isDangling(part.0, part.1))") }
     }
 
@@ -76,7 +76,7 @@ enum RowFaults {
     static let untold = "SELECT DISTINCT job_hook.job_id \(isUntold)"
 
     /// - Returns: the number of rows corrected.
-    static func repairHooks(_ db: Database) throws -> Int {
+    static func repairHooks(_ db: PostgreSQLTransaction) throws -> Int {
         try db.execute([
             .init("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))"),
             .init("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))"),
@@ -145,7 +145,7 @@ enum RowFaults {
     /// transaction as a whole or not at all.
     ///
     /// - Returns: the number of counters corrected.
-    static func recount(_ db: Database) throws -> Int {
+    static func recount(_ db: PostgreSQLTransaction) throws -> Int {
         let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts)) AS wrong") ?? 0
         guard wrong > 0 else { return 0 }
         let ends = JobState.ends.map(\.rawValue)

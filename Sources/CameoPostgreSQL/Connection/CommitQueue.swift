@@ -9,7 +9,7 @@ internal import Synchronization
 // operation fails, its group is rolled back and run again with each operation in its own savepoint; if the transaction
 // as a whole fails then, one by one.
 //
-// Operations record changes of counts, history and the change feed in one ledger (`Database.ledger`), which is written
+// Operations record changes of counts, history and the change feed in one ledger (`PostgreSQLTransaction.ledger`), which is written
 // at the end, in the same round trip as COMMIT. Jobs are completed together at the start, in that of BEGIN, where other
 // claims that are settled are looked up, and what a claim has to know first.
 //
@@ -36,7 +36,7 @@ final class CommitQueue: Sendable {
         /// What it has to know first. If it is the first of its group, the answer comes with that of BEGIN.
         let look: Connection.Statement?
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
-        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let run: @Sendable (PostgreSQLTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
     }
 
@@ -60,15 +60,15 @@ final class CommitQueue: Sendable {
 
     /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
     /// last run is committed. The caller's cancellation does not affect it. `use` says what the body does with a claim, for
-    /// ``Database/task(of:)`` or ``Database/complete(_:timings:)``. The result of `look` may be there too
-    /// (``Database/takeLook()``).
+    /// ``PostgreSQLTransaction/task(of:)`` or ``PostgreSQLTransaction/complete(_:timings:)``. The result of `look` may be there too
+    /// (``PostgreSQLTransaction/takeLook()``).
     ///
     /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
         using use: ClaimUse? = nil,
         after look: Connection.Statement? = nil,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit(
@@ -162,8 +162,8 @@ final class CommitQueue: Sendable {
         let uses = group.compactMap(\.use)
         // Others must not fail with one that fails, so each completes its job in its own savepoint.
         let completions = inSavepoints ? [] : uses.compactMap(\.completion)
-        let completing = completions.isEmpty ? [] : [Database.completing(completions, now: clock.supplied)]
-        let locking = Database.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
+        let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
+        let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
         // Others of the group look when it is their turn, because those before them may change the answer.
         let look = group.first?.look
         let (opening, found): (Opening, [QueryResult])
@@ -179,7 +179,7 @@ final class CommitQueue: Sendable {
             rollBack(connection)
             throw error
         }
-        let db = Database(
+        let db = PostgreSQLTransaction(
             connection,
             opening,
             schema: connections.url.schema,
@@ -250,7 +250,7 @@ final class CommitQueue: Sendable {
     /// Runs an operation in a savepoint; its own error becomes its result.
     ///
     /// - Throws: only an error that concerns the whole transaction.
-    private func runInSavepoint(_ operation: Operation, _ db: Database) throws -> @Sendable () -> Void {
+    private func runInSavepoint(_ operation: Operation, _ db: PostgreSQLTransaction) throws -> @Sendable () -> Void {
         do {
             // What others have recorded must not fail with this operation.
             try db.flush()

@@ -19,9 +19,9 @@ final class HeldTransactions: Sendable {
     ///
     /// - Returns: the value that `look` returned.
     func hold<Value: Sendable>(
-        _ look: @escaping @Sendable (Database) throws -> Value?,
+        _ look: @escaping @Sendable (PostgreSQLTransaction) throws -> Value?,
         while work: () async throws -> Void,
-        finally end: @escaping @Sendable (Database, Value) throws -> Void
+        finally end: @escaping @Sendable (PostgreSQLTransaction, Value) throws -> Void
     ) async throws -> Value? {
         let connections = ConnectionQueue(url, name: "holder")
         let (clock, watch) = (clock, watch)
@@ -29,7 +29,7 @@ final class HeldTransactions: Sendable {
             try connections.withConnection { connection in
                 let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
                 if let refusal = watch.note(opening, connections.url) { throw refusal }
-                let db = Database(connection, opening, schema: connections.url.schema, isWriting: true)
+                let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: true)
                 do {
                     if let value = try look(db) {
                         try db.execute("SELECT set_config('idle_in_transaction_session_timeout', '30000', true)")
@@ -54,7 +54,12 @@ final class HeldTransactions: Sendable {
             try await connections.perform {
                 let connection = try connections.connect()
                 // Fails on another connection than the one that began, which has no transaction.
-                let db = Database(connection, found.opening, schema: connections.url.schema, isWriting: true)
+                let db = PostgreSQLTransaction(
+                    connection,
+                    found.opening,
+                    schema: connections.url.schema,
+                    isWriting: true
+                )
                 guard let id = found.opening.transaction?.id,
                     try db.value("SELECT pg_current_xact_id_if_assigned()::text = $1", [id]) == true
                 else { throw DatabaseError("the transaction was ended by the server") }

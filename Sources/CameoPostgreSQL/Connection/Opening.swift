@@ -4,7 +4,7 @@ internal import Foundation
 
 /// What the first statement of a transaction tells.
 struct Opening: Sendable {
-    /// See ``Database/now``.
+    /// See ``PostgreSQLTransaction/now``.
     let now: Int64
     let version: Int
     /// Distinguishes this store from one that took its place.

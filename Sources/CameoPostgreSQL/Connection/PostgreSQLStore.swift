@@ -1,4 +1,5 @@
 internal import CameoModel
+package import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import Synchronization
@@ -30,7 +31,7 @@ package final class PostgreSQLStore: Sendable {
     let registrations = Mutex<[String: WorkerDescription]>([:])
     /// Jobs that this process has refused and not yet reported.
     let refused = Mutex<[LostJob]>([])
-    let readings = Mutex(PendingReadings())
+    package let readings = Readings()
     let claimHistory = ClaimHistory()
     /// What calls have left for after their return.
     let errands = Errands()
@@ -107,14 +108,15 @@ package final class PostgreSQLStore: Sendable {
     package var folder: String? { storage.map(\.location).flatMap { $0.hasPrefix("/") ? $0 : nil } }
     package var lease: Duration { .milliseconds(Lease.betweenMachines) }
     package var clock: StoreClock { serverClock.storeClock }
+    package var isReadOnly: Bool { writes == nil }
     package var isInPlace: Bool { identity.isInPlace }
 
     // MARK: - Reads and writes for extensions
 
     /// Runs a read in a snapshot (REPEATABLE READ). Like a commit, it is not cancelled with the calling task, so that no
     /// read fails with a store error then. It may run more than once.
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         do {
             return try await reads.read(body)
@@ -125,9 +127,9 @@ package final class PostgreSQLStore: Sendable {
 
     /// Commits a write, in one transaction with others that wait. What others recorded in the ledger is written first, so
     /// that the body sees it.
-    func commit<Value: Sendable>(
+    package func commit<Value: Sendable>(
         _ phase: WritePhase = .new,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(to: writes, phase, nil) { db in
             try db.flush()
@@ -135,18 +137,39 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
+    /// Two connections read, so that one long read does not hold up the others.
+    package func readApart<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(body)
+    }
+
+    package func commit<Value: Sendable>(
+        holding claim: Claim,
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await settle(.holds(claim), body)
+    }
+
+    package func accept(through id: Int64) async throws(StoreError) {
+        let isArrival = "SELECT EXISTS (SELECT 1 FROM arrival WHERE id <= $1)"
+        while try await read({ db in try db.value(isArrival, [id]) ?? false }) { try await acceptArrivals() }
+    }
+
+    package func acceptAll() async throws(StoreError) { try await acceptArrivals() }
+
     /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
-    /// written together, before it or after it. ``Database/task(of:)`` has the task of a held claim.
+    /// written together, before it or after it. ``PostgreSQLTransaction/task(of:)`` has the task of a held claim.
     func settle<Value: Sendable>(
         _ use: ClaimUse,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(to: writes, .begun, use, body)
     }
 
     /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
     func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(to: upkeep, .begun, nil) { db in
             try db.flush()
@@ -159,7 +182,7 @@ package final class PostgreSQLStore: Sendable {
         _ phase: WritePhase,
         _ use: ClaimUse?,
         after look: Connection.Statement? = nil,
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let queue else { throw .readOnly(path: location) }
         do {
@@ -170,7 +193,7 @@ package final class PostgreSQLStore: Sendable {
     }
 }
 
-extension PostgreSQLStore: Store {}
+extension PostgreSQLStore: QueueStore {}
 
 extension PostgreSQLStore {
     /// How often streams of wake-ups look at the store's version themselves.

@@ -23,7 +23,9 @@ final class ReaderPool: Sendable {
     }
 
     /// Runs a read in a snapshot. If the connection is lost, it runs again on another.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value) async throws
+        -> Value
+    {
         let connections = next()
         return try await connections.perform { [clock, watch] in
             try connections.withConnection { connection in
@@ -35,7 +37,7 @@ final class ReaderPool: Sendable {
                     connections.disconnect()
                     throw error
                 }
-                let db = Database(connection, opening, schema: connections.url.schema, isWriting: false)
+                let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: false)
                 let result = Result { try body(db) }
                 if connection.isUsable {
                     // The end of a read can fail only with its connection, and the rows have been read.

@@ -1,7 +1,7 @@
 internal import CPostgreSQL
 internal import CameoQueue
 internal import CameoStore
-internal import Foundation
+package import Foundation
 
 /// The result of a statement; owns libpq's.
 final class QueryResult {
@@ -27,9 +27,7 @@ final class QueryResult {
         return Int(place)
     }
 
-    /// Reads the text form of a column; nil if it is NULL.
-    ///
-    /// - Parameter value: nil if the text is malformed.
+    /// Reads the text form of a column; nil if it is NULL. The closure's value is nil for malformed text.
     fileprivate func read<Value>(
         _ row: CInt,
         _ column: Int,
@@ -47,14 +45,14 @@ final class QueryResult {
     }
 }
 
-struct Row: QueueRow {
+package struct Row: QueueRow {
     fileprivate let result: QueryResult
     fileprivate let index: CInt
 
-    func place(of column: String) throws -> Int { try result.place(of: column) }
+    package func place(of column: String) throws -> Int { try result.place(of: column) }
 
     /// Reads digits in place: most columns are numbers.
-    func integer(_ column: Int) throws -> Int64? {
+    package func integer(_ column: Int) throws -> Int64? {
         try result.read(index, column) { text, count in
             var end: UnsafeMutablePointer<CChar>?
             errno = 0
@@ -63,11 +61,11 @@ struct Row: QueueRow {
         }
     }
 
-    func real(_ column: Int) throws -> Double? {
+    package func real(_ column: Int) throws -> Double? {
         try result.read(index, column) { text, _ in Double(String(cString: text)) }
     }
 
-    func truth(_ column: Int) throws -> Bool? {
+    package func truth(_ column: Int) throws -> Bool? {
         try result.read(index, column) { text, _ in
             switch UInt8(bitPattern: text[0]) {
             case UInt8(ascii: "t"): true
@@ -77,12 +75,12 @@ struct Row: QueueRow {
         }
     }
 
-    func text(_ column: Int) throws -> String? {
+    package func text(_ column: Int) throws -> String? {
         try result.read(index, column) { text, _ in String(validatingCString: text) }
     }
 
     /// Reads the hexadecimal form of `bytea` ("\x…").
-    func bytes(_ column: Int) throws -> Data? {
+    package func bytes(_ column: Int) throws -> Data? {
         try result.read(index, column) { text, count in
             guard count >= 2, count % 2 == 0, text[0] == 0x5C, text[1] == 0x78 else { return nil }
             var data = Data(count: (count - 2) / 2)

@@ -146,7 +146,7 @@ extension PostgreSQLStore {
     static let transfers = 8
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     /// A page of records; none after the last.
     func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord] {
         let fields = kind.fields

@@ -89,7 +89,7 @@ extension PostgreSQLStore: ExportableStore {
 
     /// A transaction that nobody waits for, and that may take as long as there are rows.
     private func importing<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await transaction { db in
             try db.execute("SELECT set_config('statement_timeout', '0', true)")
@@ -133,7 +133,7 @@ extension PostgreSQLStore: ExportableStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     fileprivate func insert(_ records: [StoreRecord], of kind: RecordKind) throws {
         switch kind {
         case .number: try execute(try records.map(RecordKind.raising))

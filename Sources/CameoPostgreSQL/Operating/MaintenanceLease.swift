@@ -22,7 +22,7 @@ final class MaintenanceLease: Sendable {
     }
 
     /// Takes the right if nobody has it.
-    static func take(as holder: String, _ db: Database) throws -> Bool {
+    static func take(as holder: String, _ db: PostgreSQLTransaction) throws -> Bool {
         // The row is passed over while another process changes it.
         return try db.execute(
             """
@@ -36,7 +36,7 @@ final class MaintenanceLease: Sendable {
     /// Renews the lease. The transaction keeps others from taking the right until it ends.
     ///
     /// - Throws: ``StoreError/busy(path:)`` if another process has taken it.
-    func renew(_ db: Database) throws {
+    func renew(_ db: PostgreSQLTransaction) throws {
         let count = try db.execute(
             "UPDATE maintenance SET lease_until = $2 WHERE holder = $1",
             [holder, db.now + Self.milliseconds]

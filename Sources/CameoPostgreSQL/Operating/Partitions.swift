@@ -27,7 +27,7 @@ enum Partitions {
 
     /// The changes that are due: this week and the next ones need partitions, past ones only while they have rows. Each is
     /// for a transaction of its own, so that none holds the locks of another.
-    static func changes(now: Int64, _ db: Database) throws -> [Change] {
+    static func changes(now: Int64, _ db: PostgreSQLTransaction) throws -> [Change] {
         let current = now / week
         return try tables.flatMap { table in
             let known: Set<String> = try Set(
@@ -43,7 +43,7 @@ enum Partitions {
     }
 
     /// Makes a change, unless its lock is not to be had: then the next maintenance tries again.
-    static func perform(_ change: Change, _ db: Database) throws {
+    static func perform(_ change: Change, _ db: PostgreSQLTransaction) throws {
         do {
             try db.inSavepoint {
                 try db.execute("SELECT set_config('lock_timeout', '\(patience)', true)")
@@ -56,7 +56,7 @@ enum Partitions {
     }
 
     /// Makes the partitions of times that are not more than a year away, for rows that come from another store.
-    static func make(for times: [Int64], of table: String, _ db: Database) throws {
+    static func make(for times: [Int64], of table: String, _ db: PostgreSQLTransaction) throws {
         let current = db.now / week
         for number in Set(times.map { $0 / week }).sorted() where abs(number - current) <= weeksOfAMove {
             let partition = "\(db.schema).\(table)_w\(number)"

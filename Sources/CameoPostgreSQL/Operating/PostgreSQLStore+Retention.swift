@@ -1,5 +1,5 @@
-package import CameoModel
-internal import CameoQueue
+internal import CameoModel
+package import CameoQueue
 package import CameoStore
 internal import Foundation
 
@@ -19,24 +19,6 @@ extension PostgreSQLStore {
         try await numberChanges()
         return try await PostgreSQLUpkeep(store: self, lease: lease).prune(retention, pause: pause, report: report)
     }
-
-    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
-        if writes != nil { try await acceptArrivals() }
-        var total = try await read { db in try db.prunable(retention) }
-        let limit = clock.now().addingTimeInterval(-Double(orphanAge) / 1_000)
-        let blobs = try await collectableBlobs(unreferencedSince: limit)
-        (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
-        return total
-    }
-
-    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
-        while true {
-            // The thumbnails that a request needs are known once it is accepted.
-            try await acceptArrivals()
-            let removed = try await commit { db -> Int? in try db.removeThumbnails(ids.map(\.text)) }
-            if let removed { return removed }
-        }
-    }
 }
 
 private struct PostgreSQLUpkeep: QueueUpkeep {
@@ -44,13 +26,13 @@ private struct PostgreSQLUpkeep: QueueUpkeep {
     let lease: MaintenanceLease
 
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await store.read(body)
     }
 
     func commit<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let lease = lease
         return try await store.transaction { db in
@@ -81,10 +63,10 @@ private struct PostgreSQLUpkeep: QueueUpkeep {
     }
 }
 
-extension Database {
-    func lockNames() throws { try lock(.names) }
+extension PostgreSQLTransaction {
+    package func lockNames() throws { try lock(.names) }
 
-    func removeFailures(atMost limit: Int) throws -> Int {
+    package func removeFailures(atMost limit: Int) throws -> Int {
         try execute(
             """
             DELETE FROM source_failure WHERE ctid = ANY (ARRAY(
@@ -94,7 +76,7 @@ extension Database {
         )
     }
 
-    func removeChanges(before limit: Int64) throws -> PruneStep {
+    package func removeChanges(before limit: Int64) throws -> PruneStep {
         let page = 5_000
         let count = try execute(
             """

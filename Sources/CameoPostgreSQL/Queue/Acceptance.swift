@@ -35,7 +35,7 @@ extension PostgreSQLStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     func accept(_ page: [Arrival]) throws -> Acceptance {
         guard !page.isEmpty else { return Acceptance() }
         let taken = try query(

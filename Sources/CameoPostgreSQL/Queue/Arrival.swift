@@ -13,12 +13,12 @@ struct Arrival: Sendable {
     let reading: Result<NewJob, InvalidRequest>
 
     /// Whether there are any.
-    static func exist(_ db: Database) throws -> Bool {
+    static func exist(_ db: PostgreSQLTransaction) throws -> Bool {
         try db.value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false
     }
 
     /// Reads and parses the first ones, in the order of their ids.
-    static func page(_ db: Database) throws -> [Arrival] {
+    static func page(_ db: PostgreSQLTransaction) throws -> [Arrival] {
         let sizes = try db.query(
             """
             SELECT id, octet_length(request::text) FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first

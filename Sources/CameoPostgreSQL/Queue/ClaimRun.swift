@@ -19,7 +19,7 @@ struct ClaimRun {
     /// The maximum number of scheduled and retryable jobs made available by one claim.
     private static let promotions = 1_000
 
-    private let db: Database
+    private let db: PostgreSQLTransaction
     private let worker: String
     private let queues: [String]?
     private var left: Int
@@ -31,7 +31,7 @@ struct ClaimRun {
     /// Jobs whose rows another program has deleted, with which they end.
     private(set) var lost: [LostJob] = []
 
-    init(_ db: Database, limit: Int, background: Int, queues: [String]?, worker: String) throws {
+    init(_ db: PostgreSQLTransaction, limit: Int, background: Int, queues: [String]?, worker: String) throws {
         self.db = db
         self.queues = queues
         self.worker = worker
@@ -177,7 +177,7 @@ struct ClaimRun {
     }
 
     /// Makes jobs available whose time has come.
-    static func promoteDueJobs(_ db: Database) throws {
+    static func promoteDueJobs(_ db: PostgreSQLTransaction) throws {
         for row in try db.query("SELECT \(promoted), before FROM promote_due($1, $2) AS task", [db.now, promotions]) {
             db.move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
         }
@@ -193,7 +193,7 @@ struct ClaimRun {
         _ background: BackgroundJobs,
         _ limit: Int,
         attemptedBefore time: Int64?,
-        _ db: Database
+        _ db: PostgreSQLTransaction
     ) throws -> [(task: Int64, origin: Origin)] {
         try db.query(
             """

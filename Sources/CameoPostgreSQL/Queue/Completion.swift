@@ -11,7 +11,7 @@ struct Completion {
 // DESIGN. Nearly all jobs end by completion, so one statement does all that this takes: it removes the tasks whose claims
 // are valid (invariant I1), and writes their history out of what the tasks have. Nothing is looked up before, and only
 // what the rest of the transaction needs is returned.
-extension Database {
+extension PostgreSQLTransaction {
     /// The statement that completes jobs. `now` is the time in milliseconds since 1970; nil: the server's.
     static func completing(_ completions: [Completion], now: Int64?) -> Connection.Statement {
         // In the same order in every transaction: each locks the rows until its end.

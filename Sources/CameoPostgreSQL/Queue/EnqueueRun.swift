@@ -1,6 +1,6 @@
-internal import CameoModel
-internal import CameoQueue
-internal import CameoStore
+package import CameoModel
+package import CameoQueue
+package import CameoStore
 internal import Foundation
 
 // DESIGN. Requests are entered together: one statement finds the jobs that wait for the same thumbnails, and one of each
@@ -12,8 +12,8 @@ internal import Foundation
 // time on `task`, whose six indexes cost most and which needs ON CONFLICT, and a quarter on `job`, half of that in the
 // checks of the JSON. COPY saves neither; it took 5 % off `job` and a sixth off `accepted`, 4 % of the whole. A bare COPY
 // into a table without these is five times as fast.
-extension Database {
-    func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
+extension PostgreSQLTransaction {
+    package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
         var run = EnqueueRun(self)
         try run.lockKeys(of: new)
         for (index, draft) in new.enumerated() {
@@ -27,14 +27,14 @@ private struct EnqueueRun {
     /// The most requests that lock their keys.
     private static let mostLocks = 64
 
-    private let db: Database
+    private let db: PostgreSQLTransaction
     /// The waiting jobs by unique key.
     private var waiting: [String: TaskRow] = [:]
     private var pending: [(index: Int, new: CheckedRequest)] = []
     private var pendingKeys: Set<String> = []
     private var receipts: [Int: EnqueueReceipt] = [:]
 
-    init(_ db: Database) {
+    init(_ db: PostgreSQLTransaction) {
         self.db = db
     }
 
@@ -108,7 +108,7 @@ private struct EnqueueRun {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     fileprivate func newIDs(_ count: Int) throws -> [Int64] {
         guard count > 0 else { return [] }
         // By its name, which is looked up once: pg_get_serial_sequence would look for it per row.
@@ -126,7 +126,7 @@ extension Database {
         )
     }
 
-    func insertJob(_ request: String) throws -> Int64 {
+    package func insertJob(_ request: String) throws -> Int64 {
         guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
         try insertJobs([(id, request)])
         return id

@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 
-extension Database {
+extension PostgreSQLTransaction {
     /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts.
     func flush() throws { try execute(takeUnwritten()) }
 

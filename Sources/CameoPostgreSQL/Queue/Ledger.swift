@@ -1,6 +1,6 @@
-internal import CameoModel
-internal import CameoQueue
-internal import CameoStore
+package import CameoModel
+package import CameoQueue
+package import CameoStore
 
 // DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the
 // history of what ended, the change feed, counts, failures by code, and the lowest rank of each lane with a key. So a
@@ -82,10 +82,10 @@ struct Ledger {
     var holdsNames = false
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     // MARK: - Recording
 
-    func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
+    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
         if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
         guard let to else { return }
         ledger.changes.append(Ledger.Change(job: job.id, state: to))
@@ -97,23 +97,23 @@ extension Database {
     }
 
     /// Records the failure of an attempt or a request.
-    func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+    package func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
         ledger.counters.add(1, to: family, code.rawValue)
     }
 
-    func add(_ counters: StoreCounters) { ledger.counters += counters }
+    package func add(_ counters: StoreCounters) { ledger.counters += counters }
 
-    func wakeWorkers() { ledger.wakesWorkers = true }
+    package func wakeWorkers() { ledger.wakesWorkers = true }
 
-    func flushHistory() throws { try flush() }
+    package func flushHistory() throws { try flush() }
 
     /// Subtracts an outcome whose row is removed.
-    func forget(_ state: JobState, in queue: Int64) {
+    package func forget(_ state: JobState, in queue: Int64) {
         ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
     }
 
     /// Records an available task, which may now be the first of its lane.
-    func raise(_ task: TaskRow) {
+    package func raise(_ task: TaskRow) {
         ledger.wakesWorkers = true
         guard task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         ledger.heads[task.lane] = min(task.rank, ledger.heads[task.lane] ?? task.rank)
@@ -148,7 +148,7 @@ extension Database {
         }
     }
 
-    func take(_ claim: Claim) throws -> TaskRow {
+    package func take(_ claim: Claim) throws -> TaskRow {
         guard let task = ledger.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
         }
@@ -156,7 +156,7 @@ extension Database {
     }
 
     /// Does the same and leaves the claim valid.
-    func task(of claim: Claim) throws -> TaskRow {
+    package func task(of claim: Claim) throws -> TaskRow {
         guard let task = ledger.claimed[claim.token], task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
         }
@@ -164,5 +164,5 @@ extension Database {
     }
 
     /// Forgets the claim of a task that does not run any more, so that no other operation of the group settles it.
-    func loseClaim(of task: TaskRow) { if let token = task.token { ledger.claimed[token] = nil } }
+    package func loseClaim(of task: TaskRow) { if let token = task.token { ledger.claimed[token] = nil } }
 }

@@ -12,7 +12,7 @@ struct LostWorker: Sendable {
     let suspects: [Int64]
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
     func extendLease(of worker: WorkerDescription, _ transfers: [RunningTransfer], mayExist: Bool) throws -> Bool {
         let list = try transfers.isEmpty ? nil : String(decoding: WireFormat.encode(transfers), as: UTF8.self)

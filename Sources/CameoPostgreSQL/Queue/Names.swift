@@ -3,9 +3,9 @@ internal import CameoQueue
 internal import CameoStore
 
 /// Names that rows reference by number. Who looks one up to insert such a row keeps it from being removed.
-extension Database {
+extension PostgreSQLTransaction {
     /// Finds or creates a queue.
-    func queue(_ name: String) throws -> Int64 {
+    package func queue(_ name: String) throws -> Int64 {
         if let id = ledger.queueIDs[name] { return id }
         try holdNames()
         let row = try row("SELECT id, hook IS NOT NULL FROM queue WHERE name = $1", [name])
@@ -16,17 +16,17 @@ extension Database {
     }
 
     /// Whether a queue that was looked up names a hook.
-    func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
+    package func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
 
     /// Finds or creates a batch.
-    func batch(_ name: String) throws -> Int64 {
+    package func batch(_ name: String) throws -> Int64 {
         try holdNames()
         return try value("SELECT id FROM batch WHERE name = $1", [name]) ?? create("batch", name)
     }
 
     /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
     /// default one job runs at a time.
-    func key(_ name: String, limit: Int?) throws -> Int64 {
+    package func key(_ name: String, limit: Int?) throws -> Int64 {
         let known = Ledger.NamedLimit(name: ExactText(name), limit: limit)
         if let id = ledger.keyIDs[known] { return id }
         let id = try findKey(name, limit: limit)
@@ -55,7 +55,7 @@ extension Database {
     }
 
     /// Finds or creates a lane.
-    func lane(queue: Int64, key: Int64) throws -> Int64 {
+    package func lane(queue: Int64, key: Int64) throws -> Int64 {
         let place = Ledger.Place(queue: queue, key: key)
         if let id = ledger.laneIDs[place] { return id }
         try holdNames()

@@ -1,8 +1,8 @@
 internal import CameoModel
-internal import CameoQueue
+package import CameoQueue
 internal import CameoStore
 
-extension Database {
+extension PostgreSQLTransaction {
     /// Inserts tasks, except those for whose unique key another job is waiting, in the table or before in the list.
     ///
     /// - Returns: the ids of those that were inserted.
@@ -30,7 +30,7 @@ extension Database {
         return inserted
     }
 
-    func record(_ entries: [NewTask]) throws {
+    package func record(_ entries: [NewTask]) throws {
         guard !entries.isEmpty else { return }
         let tasks = entries.map(\.task)
         try execute(

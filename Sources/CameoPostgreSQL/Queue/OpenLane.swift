@@ -46,7 +46,7 @@ struct OpenLane {
         among queues: [String]?,
         withBackground: Bool,
         keys: Int,
-        _ db: Database
+        _ db: PostgreSQLTransaction
     ) throws -> [OpenLane] {
         try db.query(
             "SELECT \(columns) FROM open_lanes($1::text[], $2::boolean, $3::integer)",

@@ -63,7 +63,7 @@ extension PostgreSQLStore {
         _ kind: ClaimKind,
         _ queues: [String]?,
         _ background: Int,
-        _ db: Database
+        _ db: PostgreSQLTransaction
     ) throws -> Bool {
         if outlook.hasDue { return true }
         guard kind == .poison else { return !outlook.lanes.isEmpty }
@@ -72,7 +72,7 @@ extension PostgreSQLStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
     func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }

@@ -17,18 +17,19 @@ extension PostgreSQLStore {
     func leave(
         _ request: ThumbnailRequest,
         data: Data?,
-        digest: BlobDigest?,
         cacheKey: CacheKey?,
-        first: FirstReceipt?
+        once key: IdempotencyKey?
     ) async throws -> EnqueueReceipt {
         guard cacheKey == nil else {
             let reason = "this role may only enqueue, and bytes under a cache key change what others see"
             throw StoreError.denied(location: location, reason: reason)
         }
-        let new = try CheckedRequest(request)
+        let upload = try UploadedPicture(request, data, nil)
+        let new = upload.request
+        let first = key.map { FirstReceipt($0, of: new, data: upload.digest) }
         return try await commit(.claim) { db -> Result<EnqueueReceipt, InvalidRequest> in
             if let first {
-                try first.lock(db)
+                try db.lock(first)
                 if let known = try first.knownToOwner(db) { return known }
             }
             let receipt =
@@ -40,7 +41,7 @@ extension PostgreSQLStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     fileprivate func leave(_ new: [CheckedRequest]) throws -> [EnqueueReceipt] {
         let rows = try asProducer {
             try query(
@@ -96,13 +97,13 @@ extension Database {
 extension FirstReceipt {
     /// The same as ``known(_:)``, by functions that run with the rights of the tables' owner and the server's clock. They
     /// show a receipt to whoever has its key and its request.
-    fileprivate func knownToOwner(_ db: Database) throws -> Result<EnqueueReceipt, InvalidRequest>? {
+    fileprivate func knownToOwner(_ db: PostgreSQLTransaction) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let row = try db.row("SELECT same, receipt FROM known_receipt($1, $2)", [key.text, request])
         return try row.map { try known(isSame: $0[0], receipt: $0[1] ?? "") }
     }
 
     /// The same as ``note(_:_:)``.
-    fileprivate func noteAsOwner(_ receipt: EnqueueReceipt, _ db: Database) throws {
+    fileprivate func noteAsOwner(_ receipt: EnqueueReceipt, _ db: PostgreSQLTransaction) throws {
         let text = String(decoding: try WireFormat.encode(receipt), as: UTF8.self)
         try db.execute("SELECT keep_receipt($1, $2, $3::json)", [key.text, request, text])
     }

@@ -4,14 +4,6 @@ package import CameoStore
 internal import Foundation
 
 extension PostgreSQLStore {
-    package func settle(
-        _ claim: Claim,
-        as end: AttemptEnd,
-        timings: AttemptTimings
-    ) async throws(StoreError) -> Settlement {
-        try await settle(.holds(claim)) { db in try db.settle(claim, as: end, timings: timings) }
-    }
-
     package func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
         switch product {
         case .rendered(let thumbnails, let provenance):

@@ -31,7 +31,7 @@ enum ChangeFeed {
     static let rest: Int64 = 100
 
     /// Whether there are changes without a number that were entered at a time or before.
-    static func hasNewChanges(enteredBy time: Int64 = .max, _ db: Database) throws -> Bool {
+    static func hasNewChanges(enteredBy time: Int64 = .max, _ db: PostgreSQLTransaction) throws -> Bool {
         try db.value(
             """
             SELECT EXISTS (
@@ -53,7 +53,7 @@ enum ChangeFeed {
     /// Numbers a page of the committed changes that have no number. The transaction must be a short one of its own.
     ///
     /// - Returns: whether there may be more.
-    static func number(_ patience: Patience, _ db: Database) throws -> Bool {
+    static func number(_ patience: Patience, _ db: PostgreSQLTransaction) throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
         guard let feed = try db.row("SELECT low, last FROM feed FOR UPDATE \(patience.rawValue)") else { return false }
         let (low, last): (Int64, Int64) = try (feed[0], feed[1])

@@ -5,48 +5,12 @@ internal import Foundation
 internal import Synchronization
 
 extension PostgreSQLStore {
-    package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
-        try await numberChanges()
-        return try await read { db in
-            // The names of batches have no line feeds.
-            let rows = try db.query(
-                """
-                SELECT seq, change.job_id, change.state, at,
-                  (SELECT name FROM queue WHERE id = coalesce(accepted.queue,
-                    (SELECT outcome.queue FROM outcome WHERE outcome.id = change.job_id))),
-                  (SELECT string_agg(name, E'\\n' ORDER BY batch) FROM batch_job JOIN batch ON batch.id = batch_job.batch
-                    WHERE batch_job.job_id = change.job_id)
-                FROM changes_since($1, $2) AS change LEFT JOIN accepted ON accepted.id = change.job_id
-                ORDER BY seq
-                """,
-                [cursor, limit]
-            )
-            return try rows.map { row in
-                try JobChange(
-                    cursor: row[0],
-                    job: row[1],
-                    state: JobState(code: row[2]),
-                    at: Date(milliseconds: row[3]),
-                    queue: row[4],
-                    batches: (row[5] as String?)?.split(separator: "\n").map(String.init)
-                )
-            }
-        }
-    }
-
-    package func lastChange() async throws(StoreError) -> Int64 {
-        try await numberChanges()
-        return try await read { db in
-            try db.value("SELECT last FROM feed") ?? 0
-        }
-    }
-
     /// Whether the store was opened for more than reading, by a role that may write what workers do.
     var canNumberChanges: Bool { upkeep != nil && rights.works }
 
     /// Numbers all changes that are committed, unless the store was opened for reading, by a role that may not, or is a
     /// standby: then the feed ends with what others have numbered.
-    func numberChanges() async throws(StoreError) {
+    package func numberChanges() async throws(StoreError) {
         guard canNumberChanges else { return }
         guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
         while try await transaction({ db in try ChangeFeed.number(.waits, db) }) {}
@@ -65,4 +29,25 @@ extension PostgreSQLStore {
             isNumbering.store(false, ordering: .relaxed)
         }
     }
+}
+
+extension PostgreSQLTransaction {
+    package func changes(since cursor: Int64, limit: Int) throws -> [JobChange] {
+        // The names of batches have no line feeds.
+        try query(
+            """
+            SELECT seq, change.job_id, change.state, at,
+              (SELECT name FROM queue WHERE id = coalesce(accepted.queue,
+                (SELECT outcome.queue FROM outcome WHERE outcome.id = change.job_id))) AS queue,
+              (SELECT string_agg(name, E'\\n' ORDER BY batch) FROM batch_job JOIN batch ON batch.id = batch_job.batch
+                WHERE batch_job.job_id = change.job_id) AS batches
+            FROM changes_since($1, $2) AS change LEFT JOIN accepted ON accepted.id = change.job_id
+            ORDER BY seq
+            """,
+            [cursor, limit]
+        )
+        .map { try JobChange($0) }
+    }
+
+    package func lastChange() throws -> Int64 { try value("SELECT last FROM feed") ?? 0 }
 }

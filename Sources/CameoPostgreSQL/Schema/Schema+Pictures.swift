@@ -135,7 +135,7 @@ extension Schema {
     }
 
     // DESIGN. One row with the number of blobs would be locked by each transaction that stores one, until its commit. So
-    // each statement appends what it changed, and the view adds it; `Database.foldCounts` moves it into `total` from time to
+    // each statement appends what it changed, and the view adds it; `PostgreSQLTransaction.foldCounts` moves it into `total` from time to
     // time. Uploads under a key do not count as cached originals.
 
     /// Counts and bytes of blobs, thumbnails and cached originals.

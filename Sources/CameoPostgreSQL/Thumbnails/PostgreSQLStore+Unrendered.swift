@@ -44,7 +44,7 @@ extension PostgreSQLStore {
             try db.execute(
                 """
                 UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
-                FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) WHERE \(Database.isSame)
+                FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) WHERE \(PostgreSQLTransaction.isSame)
                 """,
                 seen.values(for: thumbnails) + [seen.sourceSeen, claim.jobID, db.now]
             )
@@ -52,7 +52,7 @@ extension PostgreSQLStore {
     }
 }
 
-extension Database {
+extension PostgreSQLTransaction {
     fileprivate static let isSame = """
         thumbnail.id = kept.id AND source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM kept.overlay
           AND renderer_version = $4

@@ -25,7 +25,7 @@ struct SameThumbnails {
         _ made: [RenderedThumbnail],
         _ provenance: Provenance,
         _ checked: [BlobDigest: Bool],
-        _ db: Database
+        _ db: PostgreSQLTransaction
     ) throws {
         let rows = try db.query(
             Self.look,

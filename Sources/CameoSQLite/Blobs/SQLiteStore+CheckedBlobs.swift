@@ -27,20 +27,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.
-    func isWhole(_ digest: BlobDigest) async throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            _ = try await data(of: digest)
-            return true
-        } catch {
-            switch error {
-            case .damagedBlob: return false
-            case .notFound: return true
-            default: throw error
-            }
-        }
-    }
-
     /// Reads and verifies every blob.
     func survey(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> BlobSurvey {
         let total = try await read { db in try db.totals()["blob_bytes"] ?? 0 }

@@ -1,7 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
-internal import CameoStore
-internal import Foundation
+package import CameoStore
+package import Foundation
 internal import GRDB
 
 // DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
@@ -46,7 +46,7 @@ extension SQLiteStore {
     }
 
     /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
-    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
+    package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let hexes = try String.fetchAll(
                 db.sqlite,

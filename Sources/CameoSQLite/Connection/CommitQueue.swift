@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -52,7 +53,13 @@ final class CommitQueue: Sendable {
     private let clock: StoreClock
     private let others = OtherWriters()
 
-    init(database: DatabaseQueue, line: WaitingLine, checkpointer: Checkpointer, directory: StoreDirectory, clock: StoreClock) {
+    init(
+        database: DatabaseQueue,
+        line: WaitingLine,
+        checkpointer: Checkpointer,
+        directory: StoreDirectory,
+        clock: StoreClock
+    ) {
         self.database = database
         self.clock = clock
         self.line = line

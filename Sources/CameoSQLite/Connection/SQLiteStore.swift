@@ -1,20 +1,21 @@
-internal import CameoModel
+package import CameoModel
+package import CameoQueue
 package import CameoStore
-internal import Foundation
+package import Foundation
 internal import GRDB
 internal import Synchronization
 
 /// The queue, the thumbnails and their blobs: one folder, shared by any number of processes on one machine.
 ///
 /// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
-package final class SQLiteStore: Store {
+package final class SQLiteStore: QueueStore {
     package let directory: StoreDirectory
     package let clock: StoreClock
     let writes: CommitQueue?
     /// nil if the store was opened read-only.
     let claimTurn: ClaimTurn?
     let files: BlobFiles
-    let readings = Mutex(PendingReadings())
+    package let readings = Readings()
     /// The registrations of this process's workers, by id.
     let registrations = Mutex<[String: WorkerRegistration]>([:])
     /// Jobs that this process has refused and not yet reported.
@@ -151,6 +152,7 @@ package final class SQLiteStore: Store {
         }
     }
 
+    package var isReadOnly: Bool { writes == nil }
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 
     /// Uses stat, which unlike open and close does not affect SQLite's locks.
@@ -194,7 +196,7 @@ package final class SQLiteStore: Store {
 
     // MARK: - Reads and writes for extensions
 
-    func commit<Value: Sendable>(
+    package func commit<Value: Sendable>(
         _ phase: WritePhase = .new,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -202,6 +204,32 @@ package final class SQLiteStore: Store {
             try db.flush()
             return try body(db)
         }
+    }
+
+    package func commit<Value: Sendable>(
+        holding claim: Claim,
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await commitCounting(body)
+    }
+
+    package func acceptAll() async throws(StoreError) { while try await acceptArrivals() {} }
+
+    package func accept(through id: Int64) async throws(StoreError) {
+        while try await read({ db in try Self.acceptedThrough(db) < id && Self.hasArrivals(db) }) {
+            try await acceptArrivals()
+        }
+    }
+
+    /// The feed is written with numbers.
+    package func numberChanges() {}
+
+    package func prepare(
+        _ data: Data,
+        digest: BlobDigest,
+        mediaType: String?
+    ) async throws(StoreError) -> PreparedBlob {
+        try await files.prepare(data, digest: digest, mediaType: mediaType)
     }
 
     /// Commits a write that ends work in progress. The body must not read counters: those of the whole group are
@@ -246,14 +274,14 @@ package final class SQLiteStore: Store {
 
     /// Runs a read. Like a commit, it is not cancelled with the calling task, so that no read fails with a store error
     /// then.
-    func read<Value: Sendable>(
+    package func read<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await read(by: reader, body)
     }
 
     /// Runs a read that may take long on its own connection and thread, so that it does not block other reads.
-    func readApart<Value: Sendable>(
+    package func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let connection: DatabaseQueue
@@ -272,7 +300,9 @@ package final class SQLiteStore: Store {
         let (directory, clock) = (directory, clock)
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             reader.asyncRead { database in
-                continuation.resume(returning: Result { try body(SQLiteTransaction(try database.get(), directory, clock: clock)) })
+                continuation.resume(
+                    returning: Result { try body(SQLiteTransaction(try database.get(), directory, clock: clock)) }
+                )
             }
         }
         return try value(of: result)

@@ -1,17 +1,20 @@
 internal import CameoModel
-internal import CameoQueue
+package import CameoQueue
 internal import CameoStore
-internal import Foundation
+package import Foundation
 internal import GRDB
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
-final class SQLiteTransaction: QueueTransaction {
-    static let dialect = Dialect.sqlite(waits: SQLiteStore.waitsForAcceptance, dueByRequest: Schema.dueByRequest)
+package final class SQLiteTransaction: QueueTransaction {
+    package static let dialect = Dialect.sqlite(
+        waits: SQLiteStore.waitsForAcceptance,
+        dueByRequest: Schema.dueByRequest
+    )
 
     /// The connection, for what only GRDB says.
     let sqlite: Database
     /// The time of the transaction in milliseconds since 1970.
-    let now: Int64
+    package let now: Int64
     /// What the transaction has changed and not written yet.
     var ledger = Ledger()
 
@@ -26,22 +29,24 @@ final class SQLiteTransaction: QueueTransaction {
     }
 
     /// Runs a statement, which the connection keeps compiled; its parameters are `?`, or `?1`, `?2`, ….
-    func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
+    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
         let statement = try sqlite.cachedStatement(sql: sql)
         let columns = statement.columnNames
-        return try GRDB.Row.fetchAll(statement, arguments: arguments(values)).map { SQLiteRow(row: $0, columns: columns) }
+        return try GRDB.Row.fetchAll(statement, arguments: arguments(values)).map {
+            SQLiteRow(row: $0, columns: columns)
+        }
     }
 
     @discardableResult
-    func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int {
+    package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int {
         try sqlite.cachedStatement(sql: sql).execute(arguments: arguments(values))
         return sqlite.changesCount
     }
 
     /// History is written at once.
-    func flushHistory() {}
+    package func flushHistory() {}
 
-    func hasArrivals() throws -> Bool { try SQLiteStore.hasArrivals(self) }
+    package func hasArrivals() throws -> Bool { try SQLiteStore.hasArrivals(self) }
 
     func arguments(_ values: [(any SQLBindable)?]) -> StatementArguments {
         StatementArguments(values.map { $0?.sqlValue.databaseValue ?? DatabaseValue.null })
@@ -93,11 +98,11 @@ extension SQLValue {
 }
 
 /// A row of a result. A value of another type than the one that is read is an error, so that no row stops the process.
-struct SQLiteRow: QueueRow {
+package struct SQLiteRow: QueueRow {
     let row: GRDB.Row
     let columns: [String]
 
-    func place(of column: String) throws -> Int {
+    package func place(of column: String) throws -> Int {
         guard let place = columns.firstIndex(of: column) else {
             throw StoreError.failed("a statement has no column \"\(column)\"")
         }
@@ -113,7 +118,7 @@ struct SQLiteRow: QueueRow {
         .failed("column \"\(columns[column])\" is not \(type)")
     }
 
-    func integer(_ column: Int) throws -> Int64? {
+    package func integer(_ column: Int) throws -> Int64? {
         switch try storage(column) {
         case .null: nil
         case .int64(let number): number
@@ -121,7 +126,7 @@ struct SQLiteRow: QueueRow {
         }
     }
 
-    func real(_ column: Int) throws -> Double? {
+    package func real(_ column: Int) throws -> Double? {
         switch try storage(column) {
         case .null: nil
         case .int64(let number): Double(number)
@@ -130,9 +135,9 @@ struct SQLiteRow: QueueRow {
         }
     }
 
-    func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
+    package func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
 
-    func text(_ column: Int) throws -> String? {
+    package func text(_ column: Int) throws -> String? {
         switch try storage(column) {
         case .null: nil
         case .string(let text): text
@@ -140,7 +145,7 @@ struct SQLiteRow: QueueRow {
         }
     }
 
-    func bytes(_ column: Int) throws -> Data? {
+    package func bytes(_ column: Int) throws -> Data? {
         switch try storage(column) {
         case .null: nil
         case .blob(let data): data

@@ -109,7 +109,9 @@ extension SQLiteStore: ExportableStore {
         }
     }
 
-    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: SQLiteTransaction) throws -> [StoreRecord] {
+    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: SQLiteTransaction) throws
+        -> [StoreRecord]
+    {
         let fields = kind.fields
         let key = last.map { $0.values.prefix(kind.keyLength).map(\.stored) } ?? []
         let statement = try db.cachedStatement(sql: kind.selection(isFirst: last == nil))
@@ -124,7 +126,8 @@ extension SQLiteStore: ExportableStore {
     }
 
     /// - Throws: ``StoreError/damagedBlob(digest:)``
-    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data {
+    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data
+    {
         let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
         let inline = try Data?.fetchOne(find, arguments: [digest.hex]) ?? nil
         let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest))

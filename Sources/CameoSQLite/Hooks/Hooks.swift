@@ -38,7 +38,8 @@ enum Hooks {
 extension SQLiteStore {
     static func hooks(_ db: SQLiteTransaction) throws -> CheckFinding {
         let deliveries = try Int64.fetchAll(db.sqlite, sql: Hooks.withoutWorker)
-        let jobs = try Int64.fetchAll(db.sqlite, sql: Hooks.wronglyMarked) + Int64.fetchAll(db.sqlite, sql: Hooks.untold)
+        let jobs =
+            try Int64.fetchAll(db.sqlite, sql: Hooks.wronglyMarked) + Int64.fetchAll(db.sqlite, sql: Hooks.untold)
         return CheckFinding(
             "hooks",
             deliveries.map { "delivery \($0) runs for an unknown worker" }

@@ -1,6 +1,6 @@
-internal import CameoModel
-internal import CameoQueue
-internal import CameoStore
+package import CameoModel
+package import CameoQueue
+package import CameoStore
 internal import GRDB
 
 // DESIGN. What follows from a job's change of state is recorded here and written by `flush`, at the latest before COMMIT:
@@ -49,7 +49,7 @@ struct Ledger {
 }
 
 extension SQLiteTransaction {
-    func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
+    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
         if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
         if let to {
             ledger.changes.append(Ledger.Change(job: job.id, state: to))
@@ -61,24 +61,24 @@ extension SQLiteTransaction {
     }
 
     /// Every commit wakes those who watch the log.
-    func wakeWorkers() {}
+    package func wakeWorkers() {}
 
-    func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+    package func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
         ledger.counters.add(1, to: family, code.rawValue)
     }
 
-    func forget(_ state: JobState, in queue: Int64) {
+    package func forget(_ state: JobState, in queue: Int64) {
         ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
     }
 
-    func raise(_ task: TaskRow) {
+    package func raise(_ task: TaskRow) {
         guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         if ledger.heads[task.lane].map({ task.rank < $0.rank }) ?? true {
             ledger.heads[task.lane] = Ledger.Head(queue: task.queue, rank: task.rank)
         }
     }
 
-    func queue(_ name: String) throws -> Int64 {
+    package func queue(_ name: String) throws -> Int64 {
         if let id = ledger.queueIDs[name] { return id }
         let find = try cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
         let row = try GRDB.Row.fetchOne(find, arguments: [name])
@@ -88,9 +88,9 @@ extension SQLiteTransaction {
         return id
     }
 
-    func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
+    package func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
 
-    func lane(queue: Int64, key: Int64) throws -> Int64 {
+    package func lane(queue: Int64, key: Int64) throws -> Int64 {
         let place = Ledger.Place(queue: queue, key: key)
         if let id = ledger.laneIDs[place] { return id }
         let id = try Lanes.id(queue: queue, key: key, self)

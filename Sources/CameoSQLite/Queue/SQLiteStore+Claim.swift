@@ -1,6 +1,6 @@
-internal import CameoQueue
 internal import CLinux
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -137,7 +137,7 @@ extension SQLiteStore {
         _ kind: ClaimKind,
         _ wanted: [String]?,
         _ background: Int
-        ) throws -> Bool {
+    ) throws -> Bool {
         let background = BackgroundJobs(room: background)
         if let due = try nextDueTime(db), due <= db.now { return true }
         if try Rates.mayOpen(db) { return true }
@@ -278,7 +278,9 @@ extension SQLiteStore {
     }
 
     /// The size of an upload's bytes, or the blob that they have become.
-    private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (bytes: Int?, blob: BlobDigest?) {
+    private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (
+        bytes: Int?, blob: BlobDigest?
+    ) {
         let look = try db.cachedStatement(sql: "SELECT digest, length(data) FROM upload WHERE id = ?")
         guard let row = try Row.fetchOne(look, arguments: [upload]) else { return (0, nil) }
         let blob = (row[0] as String?).flatMap(BlobDigest.init(hex:))

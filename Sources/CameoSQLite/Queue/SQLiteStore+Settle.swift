@@ -49,12 +49,4 @@ extension SQLiteStore {
             for blob in files { try blob.leave(db) }
         }
     }
-
-    package func settle(
-        _ claim: Claim,
-        as end: AttemptEnd,
-        timings: AttemptTimings
-    ) async throws(StoreError) -> Settlement {
-        try await commitCounting { db in try db.settle(claim, as: end, timings: timings) }
-    }
 }

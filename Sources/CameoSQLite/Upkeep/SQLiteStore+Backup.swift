@@ -1,6 +1,6 @@
-internal import CameoQueue
 internal import CLinux
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 

@@ -18,7 +18,10 @@ extension SQLiteStore {
     /// Rows of Cameo's tables that refer to missing rows. Other programs' tables are not checked.
     static func danglingRows(_ db: SQLiteTransaction) throws -> [(table: String, parent: String)] {
         let own = try Schema.ownNames()
-        let tables = try String.fetchAll(db.sqlite, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        let tables = try String.fetchAll(
+            db.sqlite,
+            sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+        )
         return try tables.filter(own.contains).flatMap { table in
             try Row.fetchAll(db.sqlite, sql: "SELECT parent FROM pragma_foreign_key_check(?)", arguments: [table])
                 .map { (table: table, parent: $0["parent"]) }

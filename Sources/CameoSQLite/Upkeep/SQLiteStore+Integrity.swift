@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 

@@ -1,5 +1,5 @@
-package import CameoModel
-internal import CameoQueue
+internal import CameoModel
+package import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -13,24 +13,6 @@ extension SQLiteStore {
     ) async throws -> Pruned {
         defer { withExtendedLifetime(turn) {} }
         return try await SQLiteUpkeep(store: self).prune(retention, pause: pause, report: report)
-    }
-
-    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
-        if writes != nil { while try await acceptArrivals() {} }
-        var total = try await read { db in try db.prunable(retention) }
-        let limit = clock.now().addingTimeInterval(-Double(orphanAge) / 1_000)
-        let blobs = try await collectableBlobs(unreferencedSince: limit)
-        (total.blobs, total.blobBytes) = (blobs.count, blobs.bytes)
-        return total
-    }
-
-    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
-        while true {
-            // The thumbnails that a request needs are known once it is accepted.
-            while try await acceptArrivals() {}
-            let removed = try await commit { db -> Int? in try db.removeThumbnails(ids.map(\.text)) }
-            if let removed { return removed }
-        }
     }
 }
 
@@ -67,11 +49,11 @@ private struct SQLiteUpkeep: QueueUpkeep {
 }
 
 extension SQLiteTransaction {
-    func lockNames() {}
+    package func lockNames() {}
 
-    func add(_ counted: StoreCounters) { ledger.counters += counted }
+    package func add(_ counted: StoreCounters) { ledger.counters += counted }
 
-    func removeFailures(atMost limit: Int) throws -> Int {
+    package func removeFailures(atMost limit: Int) throws -> Int {
         try execute(
             """
             DELETE FROM source_failure WHERE (uri, scope) IN (
@@ -81,7 +63,7 @@ extension SQLiteTransaction {
         )
     }
 
-    func removeChanges(before limit: Int64) throws -> PruneStep {
+    package func removeChanges(before limit: Int64) throws -> PruneStep {
         let page = 1_000
         let count = try execute(
             """

@@ -9,7 +9,7 @@ import Testing
 extension Deployment {
     /// Enqueues jobs with two unique thumbnails each: one that is stored as a file, one in a row.
     @discardableResult
-    func enqueueDistinct(_ count: Int, from first: Int = 0, in store: SQLiteStore) async throws -> [EnqueueReceipt] {
+    func enqueueDistinct(_ count: Int, from first: Int = 0, in store: any Store) async throws -> [EnqueueReceipt] {
         let photo = "\(pictures)/photo.jpg"
         if !FileManager.default.fileExists(atPath: photo) {
             try add(try await Pictures.photo("jpg"), as: "photo.jpg")

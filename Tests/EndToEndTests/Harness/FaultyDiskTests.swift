@@ -16,7 +16,7 @@ extension EndToEnd {
         func aDiskThatFailsNowAndThenCostsNoJob(rule: String) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(30, in: store)
             let worker = try await deployment.startFrozenWorker("--retry-base", "0", environment: disk.environment)
             try disk.fail(rule, after: 4, count: 4)
@@ -32,7 +32,7 @@ extension EndToEnd {
         @Test func aBlobThatCannotBeSyncedIsNeverNamed() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             try disk.fail("sync EIO /blobs/", count: 1_000_000)
             let worker = try deployment.startWorker(environment: disk.environment)
@@ -136,7 +136,7 @@ extension EndToEnd {
             #expect(acknowledged.count > 10)
             let check = try await deployment.command("cameo-admin", ["check", "--store", copy])
             #expect(check.exitStatus == 0, "\(check.outputText)\(check.errorText)")
-            let store = try SQLiteStore(reading: copy)
+            let store: any Store = try SQLiteStore(reading: copy)
             var missing: [String] = []
             for id in acknowledged {
                 if (try? await store.job(try #require(Int64(id)))) == nil { missing.append(id) }

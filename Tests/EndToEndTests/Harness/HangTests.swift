@@ -22,10 +22,10 @@ extension EndToEnd {
         /// writing, which is another test.
         func startSleeper(
             _ environment: [String: String?] = shortLease
-        ) async throws -> (Deployment, SQLiteStore, [EnqueueReceipt], ChildProcess) {
+        ) async throws -> (Deployment, any Store, [EnqueueReceipt], ChildProcess) {
             while true {
                 let deployment = try Deployment()
-                let store = try SQLiteStore(at: deployment.store)
+                let store: any Store = try SQLiteStore(at: deployment.store)
                 let receipts = try await deployment.enqueueDistinct(1, in: store)
                 let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
                 let sleeper = try deployment.startWorker(environment: environment.merging(freeze) { $1 })
@@ -88,7 +88,7 @@ extension EndToEnd {
         /// SQLite has one writer. One that is frozen with the lock blocks all others, but does no other harm.
         @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(3, in: store)
             let heir = try await deployment.startFrozenWorker(environment: Self.shortLease)
             let sleeper = try deployment.startWorker(
@@ -131,7 +131,7 @@ extension EndToEnd {
             heir.send(SIGCONT)
 
             try disk.setClock(ahead: seconds)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let now = try await deployment.enqueueDistinct(2, in: store)
             let due = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + Double(seconds)).rounded() + 9)
             let enqueued = try await deployment.command(
@@ -194,7 +194,7 @@ extension EndToEnd {
         /// recorded first.
         @Test func aJobThatCannotEvenBeginIsGivenBackUncharged() async throws {
             let deployment = try Deployment()
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let made = try await deployment.enqueueDistinct(1, in: store)
             #expect(try await deployment.drain().exitStatus == 0)
             let source = made[0].thumbnails[0].uri.text
@@ -220,7 +220,7 @@ extension EndToEnd {
         func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(1, in: store)
             let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "after-blob-sync:1"]
             let worker = try deployment.startWorker(environment: disk.environment.merging(freeze) { $1 })

@@ -18,7 +18,7 @@ extension EndToEnd {
         func aDeathThereLosesNothingDoublesNothingAndChargesNobody(point: KillPoint, concurrency: Int) async throws {
             let deployment = try Deployment()
             let heir = try await deployment.startFrozenWorker("--log-level", "error", environment: Self.longLease)
-            let store = try SQLiteStore(at: deployment.store)
+            let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(40, in: store)
             // A drain that never reaches the point still ends, with 0.
             let doomed = try deployment.startWorker(

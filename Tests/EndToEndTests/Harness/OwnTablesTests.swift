@@ -92,7 +92,7 @@ extension EndToEnd {
                 let look = try await program.look().split(separator: " ").map(String.init)
                 #expect(look[0] == "1" && look[2] == "0", "moved")
                 seen.insert(look[1])
-                let store = try SQLiteStore(at: program.deployment.store)
+                let store: any Store = try SQLiteStore(at: program.deployment.store)
                 let claimed = try await store.claim(limit: 10, for: "w1").map(\.claim.jobID)
                 #expect(claimed == [1, 2], "whatever was moved twice waits once")
             }

@@ -1,13 +1,13 @@
-internal import CameoQueue
+package import CameoQueue
 internal import CameoStore
 internal import Foundation
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
-final class Database: QueueTransaction {
-    static let dialect = Dialect.postgreSQL
+package final class PostgreSQLTransaction: QueueTransaction {
+    package static let dialect = Dialect.postgreSQL
     /// The time of the transaction in milliseconds since 1970: the server's, or that of the clock that the store was
     /// given.
-    let now: Int64
+    package let now: Int64
     let isWriting: Bool
     /// The version of the tables.
     let version: Int
@@ -43,14 +43,14 @@ final class Database: QueueTransaction {
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, …, or `?1`, `?2`, … of a rule of the queue.
-    func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [Row] { try run(sql, values).rows }
+    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [Row] { try run(sql, values).rows }
 
-    func query(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool) throws -> [Row] {
+    package func query(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool) throws -> [Row] {
         try connection.run(sql, values, prepared: prepared).rows
     }
 
     @discardableResult
-    func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int { try run(sql, values).count }
+    package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int { try run(sql, values).count }
 
     private func run(_ sql: String, _ values: [(any SQLBindable)?]) throws -> QueryResult {
         try connection.run(Self.numbered(sql), values)
@@ -61,7 +61,7 @@ final class Database: QueueTransaction {
         sql.utf8.contains(UInt8(ascii: "?")) ? sql.replacing("?", with: "$") : sql
     }
 
-    func hasArrivals() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false }
+    package func hasArrivals() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false }
 
     /// Runs statements for their effects in one round trip.
     ///
@@ -105,10 +105,10 @@ final class Database: QueueTransaction {
         }
     }
 
-    func add(_ count: Int, toTotal name: String) throws {
+    package func add(_ count: Int, toTotal name: String) throws {
         try execute("INSERT INTO total_delta VALUES ($1, $2)", [name, count])
     }
 
     /// What is closed is computed by claims.
-    func settle(_ table: LimitedTable, _ id: Int64) {}
+    package func settle(_ table: LimitedTable, _ id: Int64) {}
 }

@@ -1,13 +1,13 @@
-internal import CameoModel
+package import CameoModel
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 
-extension Database {
-    func schemaVersion() -> Int { Schema.currentVersion }
+extension PostgreSQLTransaction {
+    package func schemaVersion() -> Int { Schema.currentVersion }
 
     /// A worker is alive while its lease runs.
-    func workers(only id: String?) throws -> [StatusReport.Worker] {
+    package func workers(only id: String?) throws -> [StatusReport.Worker] {
         let rows = try query(
             """
             SELECT id, host, pid, version, started_at, lease_until, concurrency,

@@ -1,4 +1,4 @@
-extension Database {
+extension PostgreSQLTransaction {
     /// Moves changes of counts into the rows that they change, unless another transaction is doing so.
     func foldCounts() throws {
         guard try tryLock(.fold) else { return }

@@ -4,7 +4,7 @@ internal import CameoStore
 internal import Foundation
 
 // Rows of the table `thumbnail`, written inside the transaction that completes their job.
-extension Database {
+extension PostgreSQLTransaction {
     /// Stores thumbnails (invariant I4). An older fetch never replaces a newer one's thumbnail. Of those in `same` the
     /// existing blob is kept: the renditions that shared the decode may change a few pixel values, and a URI's bytes
     /// should not flicker.

@@ -1,10 +1,10 @@
-internal import CameoModel
-internal import CameoQueue
-internal import CameoStore
+package import CameoModel
+package import CameoQueue
+package import CameoStore
 internal import GRDB
 
 extension SQLiteTransaction {
-    func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
+    package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         do {
             try execute(
                 """
@@ -27,7 +27,8 @@ extension SQLiteTransaction {
         try enter(end, of: QueuedJob(task), from: before)
     }
 
-    func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings) throws
+    package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings)
+        throws
         -> Bool
     {
         do {
@@ -58,7 +59,7 @@ extension SQLiteTransaction {
     }
 
     /// Removes the task of a job whose row another program has deleted.
-    func forget(_ task: TaskRow, from before: JobState) throws {
+    package func forget(_ task: TaskRow, from before: JobState) throws {
         try delete(task)
         move(task, from: before, to: nil)
     }
@@ -72,19 +73,20 @@ extension SQLiteTransaction {
         try end(task, from: .running, End(.completed))
     }
 
-    func take(_ claim: Claim) throws -> TaskRow {
+    package func take(_ claim: Claim) throws -> TaskRow {
         let found = try tasks("WHERE id = ?1 AND token = ?2 AND state = 2", [claim.jobID, claim.token])
         guard let task = found.first else { throw StoreError.leaseLost(jobID: claim.jobID) }
         return task
     }
 
     /// A claim is in its row alone.
-    func loseClaim(of task: TaskRow) {}
+    package func loseClaim(of task: TaskRow) {}
 
-    func removeOutcome(of id: Int64) throws { try execute("DELETE FROM outcome WHERE id = ?1", [id]) }
+    package func removeOutcome(of id: Int64) throws { try execute("DELETE FROM outcome WHERE id = ?1", [id]) }
 
-    func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
-    {
+    package func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(
+        host: String, lacks: Bool
+    )] {
         try query(
             """
             SELECT host, EXISTS (
@@ -98,7 +100,7 @@ extension SQLiteTransaction {
         .map { (host: try $0["host"], lacks: try $0["lacks"]) }
     }
 
-    func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
+    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
         let statement = try cachedStatement(sql: "SELECT \(TaskRow.columns) FROM task \(rest)")
         // A cursor's rows are not copied.
         let rows = try GRDB.Row.fetchCursor(statement, arguments: arguments(values))
@@ -107,12 +109,12 @@ extension SQLiteTransaction {
         return tasks
     }
 
-    func insertJob(_ request: String) throws -> Int64 {
+    package func insertJob(_ request: String) throws -> Int64 {
         try execute("INSERT INTO job(request, created_at) VALUES (?1, ?2)", [request, now])
         return lastInsertedRowID
     }
 
-    func record(_ entries: [NewTask]) throws {
+    package func record(_ entries: [NewTask]) throws {
         for entry in entries {
             let (new, task) = (entry.new, entry.task)
             try execute(
@@ -127,7 +129,7 @@ extension SQLiteTransaction {
 
     // MARK: - Names
 
-    func batch(_ name: String) throws -> Int64 { try id(of: name, in: "batch") }
+    package func batch(_ name: String) throws -> Int64 { try id(of: name, in: "batch") }
 
     func id(of name: String, in table: String) throws -> Int64 {
         if let id: Int64 = try value("SELECT id FROM \(table) WHERE name = ?1", [name]) { return id }
@@ -135,5 +137,5 @@ extension SQLiteTransaction {
         return lastInsertedRowID
     }
 
-    func key(_ name: String, limit: Int?) throws -> Int64 { try Keys.id(of: name, limit: limit, self) }
+    package func key(_ name: String, limit: Int?) throws -> Int64 { try Keys.id(of: name, limit: limit, self) }
 }

@@ -1,14 +1,14 @@
-internal import CameoModel
-internal import CameoQueue
+package import CameoModel
+package import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
 
 // What only this engine knows of a status.
 extension SQLiteTransaction {
-    func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
+    package func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
 
-    func workers(only id: String?) throws -> [StatusReport.Worker] {
+    package func workers(only id: String?) throws -> [StatusReport.Worker] {
         let rows = try GRDB.Row.fetchAll(
             sqlite,
             sql: """
@@ -61,7 +61,7 @@ extension SQLiteTransaction {
         }
     }
 
-    func recentEnds(minutes: Int) throws -> RecentEnds {
+    package func recentEnds(minutes: Int) throws -> RecentEnds {
         var ends = RecentEnds(minutes: minutes)
         // Separately, because SQLite answers only a lone min or max from the end of an index.
         let bounds = try row("SELECT (SELECT min(seq) FROM change) AS first, (SELECT max(seq) FROM change) AS last")

@@ -1,9 +1,9 @@
 internal import CameoModel
-internal import CameoQueue
+package import CameoQueue
 internal import CameoStore
 
-extension Database {
-    func recentEnds(minutes: Int) throws -> RecentEnds {
+extension PostgreSQLTransaction {
+    package func recentEnds(minutes: Int) throws -> RecentEnds {
         var ends = RecentEnds(minutes: minutes)
         guard let last: Int64 = try value("SELECT max(last) FROM change"),
             let first = try firstChange(since: now - Int64(minutes) * 60_000, upTo: last)

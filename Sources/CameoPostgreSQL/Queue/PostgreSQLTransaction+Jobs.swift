@@ -1,9 +1,9 @@
-internal import CameoModel
-internal import CameoQueue
+package import CameoModel
+package import CameoQueue
 internal import CameoStore
 
-extension Database {
-    func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
+extension PostgreSQLTransaction {
+    package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         switch before {
         case .running:
             loseClaim(of: task)
@@ -24,7 +24,8 @@ extension Database {
         try enter(end, of: QueuedJob(task), from: before)
     }
 
-    func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings) throws
+    package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings)
+        throws
         -> Bool
     {
         let attempt = Ledger.Attempt(task: task, outcome: outcome, failure: try failure?.stored, timings: timings)
@@ -32,7 +33,7 @@ extension Database {
         return true
     }
 
-    func removeOutcome(of id: Int64) throws {
+    package func removeOutcome(of id: Int64) throws {
         try execute([
             .init(
                 """
@@ -45,8 +46,9 @@ extension Database {
         ])
     }
 
-    func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
-    {
+    package func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(
+        host: String, lacks: Bool
+    )] {
         try query(
             """
             SELECT host, EXISTS (
@@ -60,7 +62,7 @@ extension Database {
         .map { (host: try $0["host"], lacks: try $0["lacks"]) }
     }
 
-    func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
+    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
         try query("SELECT \(TaskRow.columns) FROM task \(rest)\(isWriting ? " FOR UPDATE OF task" : "")", values)
             .map { try TaskRow($0) }
     }

@@ -1,0 +1,589 @@
+package import CameoHTTPCache
+package import CameoModel
+package import CameoStore
+package import Foundation
+internal import Synchronization
+
+// DESIGN. The calls of a store that are a read or a commit of the queue's rules stand here once; an engine implements what
+// it does in a way of its own. No room but the engines can name a transaction, because none depends on this one.
+
+/// Whether a write begins new work, which decides if it may run on tables of a newer version.
+package enum WritePhase: Sendable {
+    /// Begins something, or changes what others began; the writer must know the tables. Wakes workers and waiters.
+    case new
+    /// Claims jobs: new work, of which only the claiming worker has to know.
+    case claim
+    /// Continues or ends work begun under this version's tables: a claim, a fetch, a worker. A newer version
+    /// understands what older ones write, and its constraints refuse what it cannot accept.
+    case begun
+}
+
+/// A store whose engine gives transactions to the queue's rules.
+package protocol QueueStore: Store {
+    associatedtype Transaction: QueueTransaction
+
+    var readings: Readings { get }
+    var isReadOnly: Bool { get }
+
+    /// Runs a read in a snapshot. Like a commit, it is not cancelled with the calling task.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+    /// Runs a read that may take long, so that it holds up no other.
+    func readApart<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+    /// Commits a write, in one transaction with others that wait. What others recorded is written first, so that the body
+    /// sees it.
+    func commit<Value: Sendable>(
+        _ phase: WritePhase,
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+    /// Commits what is done with a claim that is held. The body must not read history or counts.
+    func commit<Value: Sendable>(
+        holding claim: Claim,
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+
+    /// Accepts all jobs that other programs have inserted.
+    func acceptAll() async throws(StoreError)
+    /// Accepts a job, if it was not yet: only then it can be changed.
+    func accept(through id: Int64) async throws(StoreError)
+    /// Gives all changes their numbers, where commits do not.
+    func numberChanges() async throws(StoreError)
+    /// Makes bytes durable, unless they go into their row.
+    func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob
+    /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
+    func damaged(_ blobs: Set<SourcePage.Blob>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest>
+    /// What a collection would remove.
+    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int)
+}
+
+// MARK: - Reading
+
+extension QueueStore {
+    package func job(_ id: Int64) async throws(StoreError) -> Job {
+        try await read { db in try db.job(id, attempts: try db.attempts(of: id)) }
+    }
+
+    package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
+        try await read { db in try db.jobInPlace(of: id) }
+    }
+
+    package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
+        try await read { db in try db.jobs(try JobSearch(filter).ids(order: .newest, db)) }
+    }
+
+    package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
+        try await read { db in try JobSearch(filter).ids(order: .newest, db).count }
+    }
+
+    package func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace] {
+        try await read { db in try db.places(of: ids) }
+    }
+
+    package func queues() async throws(StoreError) -> [StatusReport.Queue] {
+        try await read { db in try db.queues() }
+    }
+
+    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
+        try await read { db in try db.unfinishedJobs(queues: queues, background: background) }
+    }
+
+    package func status() async throws(StoreError) -> StatusReport {
+        // Recent changes are counted by their numbers.
+        try await numberChanges()
+        return try await read { db in try db.status() }
+    }
+
+    package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
+        try await numberChanges()
+        return try await read { db in try db.changes(since: cursor, limit: limit) }
+    }
+
+    package func lastChange() async throws(StoreError) -> Int64 {
+        try await numberChanges()
+        return try await read { db in try db.lastChange() }
+    }
+
+    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
+        try await read { db in try db.batchReport(name) }
+    }
+
+    package func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage {
+        // Counting large batches takes long.
+        try await readApart { db in try db.batches(before: cursor, limit: limit) }
+    }
+
+    package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
+        try await read { db in
+            guard let thumbnail = try db.thumbnail(id) else {
+                throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+            }
+            return thumbnail
+        }
+    }
+
+    package func knownSources(
+        _ selection: KnownSourceSelection,
+        after cursor: String?,
+        limit: Int
+    ) async throws(StoreError) -> KnownSourcePage {
+        let page = try await read { db in try SourcePage(selection, after: cursor, limit: limit, db) }
+        return page.page(damaged: try await damaged(page.blobs, verifying: selection.verifiesBytes))
+    }
+
+    package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
+        try await read { db in try db.concurrencyLimits() }
+    }
+
+    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
+        try await read { db in try db.concurrencyLimit(of: key) }
+    }
+}
+
+// MARK: - Operating
+
+extension QueueStore {
+    package func cancel(_ id: Int64) async throws(StoreError) -> JobState {
+        try await accept(through: id)
+        return try await commit(.new) { db in try db.cancel(id) }
+    }
+
+    package func retry(_ id: Int64) async throws(StoreError) -> RetriedJob {
+        try await accept(through: id)
+        return try await commit(.new) { db in try db.retry(id) }
+    }
+
+    package func snooze(_ id: Int64, until time: Date) async throws(StoreError) -> JobState {
+        try await accept(through: id)
+        return try await commit(.new) { db in try db.snooze(id, until: time) }
+    }
+
+    // DESIGN. Changing thousands of jobs in one transaction would hold up every worker's settlements meanwhile. Therefore a
+    // reader finds the jobs one page at a time, upwards by id, and each page is changed in its own transaction, which
+    // checks again that each job is still in a selected state. Ids beyond the newest one at the start are left alone, so
+    // that no job is changed twice.
+    package func change(
+        _ filter: JobFilter,
+        by change: BulkChange,
+        report: (BulkProgress) throws -> Void
+    ) async throws -> BulkProgress {
+        let newest = try await read { db in try db.value("SELECT max(id) FROM job") ?? Int64(0) }
+        try await accept(through: newest)
+        var progress = BulkProgress(matched: try await count(filter))
+        var last: Int64 = 0
+        while progress.changed < filter.limit {
+            var page = filter
+            page.limit = min(500, filter.limit - progress.changed)
+            page.before = min(filter.before ?? .max, newest + 1)
+            let search = JobSearch(page, after: last)
+            let ids = try await read { db in try search.ids(order: .oldest, db) }
+            guard let end = ids.last else { break }
+            last = end
+            let changed = try await commit(.new) { db in try db.change(ids, in: filter.states, by: change) }
+            progress.changed += changed
+            progress.passed += ids.count - changed
+            try report(progress)
+        }
+        return progress
+    }
+
+    package func pause(_ queue: String, unknown: UnknownQueue) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in try db.setPaused(true, queue, unknown) }
+    }
+
+    package func resume(_ queue: String) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in try db.setPaused(false, queue, .refused) }
+    }
+
+    package func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.limit(queue: queue, to: count, unknown) }
+    }
+
+    package func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.limit(queue: queue, toRate: rate, unknown) }
+    }
+
+    package func setBackground(_ isBackground: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.setBackground(isBackground, queue: queue, unknown) }
+    }
+
+    @discardableResult
+    package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in try db.limit(key: key, to: count) }
+    }
+
+    package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
+        try await commit(.new) { db in try db.limit(key: key, toRate: rate) }
+    }
+
+    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
+        try await commit(.new) { db in try db.stop(worker: id, stop) }
+    }
+
+    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        if !isReadOnly { try await acceptAll() }
+        var total = try await read { db in try db.prunable(retention) }
+        let limit = clock.now().addingTimeInterval(-Double(orphanAge) / 1_000)
+        (total.blobs, total.blobBytes) = try await collectableBlobs(unreferencedSince: limit)
+        return total
+    }
+
+    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
+        while true {
+            // The thumbnails that a request needs are known once it is accepted.
+            try await acceptAll()
+            let removed = try await commit(.new) { db -> Int? in try db.removeThumbnails(ids.map(\.text)) }
+            if let removed { return removed }
+        }
+    }
+}
+
+// MARK: - Working
+
+extension QueueStore {
+    package func settle(
+        _ claim: Claim,
+        as end: AttemptEnd,
+        timings: AttemptTimings
+    ) async throws(StoreError) -> Settlement {
+        try await commit(holding: claim) { db in try db.settle(claim, as: end, timings: timings) }
+    }
+
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
+        let ingredients = request.sourceThumbnails
+        return try await commit(holding: claim) { db in
+            let task = try db.task(of: claim)
+            try db.noteUse(of: ingredients)
+            return BegunFetch(
+                sourceSeen: try db.nextSourceSeen(),
+                after: task.fetchAfter,
+                isFirstAttempt: task.tries == 1
+            )
+        }
+    }
+
+    package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {
+        let claim = job.claim
+        let stored: Data? = try await read { db in
+            try db.value("SELECT data FROM upload WHERE job_id = ?1 AND data IS NOT NULL", [claim.jobID])
+        }
+        guard let data = stored else { throw StoreError.notFound(uri: "the upload of job \(claim.jobID)") }
+        let digest = SHA256.digest(of: data)
+        var request = try job.parsedRequest()
+        request.source = CameoURI.blob(digest).text
+        let new = try NewJob(request)
+        let blob = try await prepare(data, digest: digest, mediaType: nil)
+        try await commit(holding: claim) { db in
+            _ = try db.task(of: claim)
+            try blob.insert(db)
+            try db.need(digest.hex, for: claim.jobID)
+            // The row stays, without its bytes, to tell the producer the job's id.
+            try db.execute("UPDATE upload SET data = NULL, digest = ?1 WHERE job_id = ?2", [digest.hex, claim.jobID])
+            try db.execute(
+                "UPDATE accepted SET unique_key = ?1, thumbnails = ?2 WHERE id = ?3",
+                [new.key?.text, new.thumbnails, claim.jobID]
+            )
+            try db.rename(claim, to: new.key?.text)
+        }
+        return request
+    }
+
+    package func note(hooks: [String], of worker: String) async throws(StoreError) {
+        try await commit(.new) { db in try db.note(hooks: hooks, of: worker) }
+    }
+
+    package func claimDeliveries(
+        _ room: [String: Int],
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedDelivery] {
+        // Most looks find nothing, and need no transaction that writes.
+        let due = try await read { db in try db.due(room) }
+        guard !due.isEmpty else { return [] }
+        return try await commit(.new) { db in
+            try due.sorted { $0.key < $1.key }
+                .flatMap { hook, limit in try db.claimDeliveries(of: hook, limit: limit, for: worker) }
+        }
+    }
+
+    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
+        try await read { db in try db.message(of: delivery, job: try db.job(delivery.jobID)) }
+    }
+
+    package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
+        try await commit(.begun) { db in try db.settle(delivery, as: end) }
+    }
+
+    package func hooks(failures limit: Int) async throws(StoreError) -> [HookReport] {
+        // Apart, because it counts every delivery that is kept.
+        try await readApart { db in try db.hooks(failures: limit) }
+    }
+
+    package func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int {
+        try await commit(.new) { db in try db.retryDeliveries(choice) }
+    }
+
+    package func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.setHook(hook, ofQueue: queue, unknown) }
+    }
+}
+
+extension ThumbnailRequest {
+    fileprivate var sourceThumbnails: [ThumbnailID] {
+        ([source] + overlaySources).compactMap { text in
+            guard case .thumbnail(let id) = CameoURI(text) else { return nil }
+            return id
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension QueueStore {
+    /// Enqueues as a program that accepts its requests itself.
+    package func enqueueAccepted(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        let made = try await madeThumbnails(of: new)
+        return try await commit(.new) { db in try db.enter(new, made) }
+    }
+
+    package func enqueueAccepted(
+        _ request: ThumbnailRequest,
+        data: Data?,
+        cacheKey: CacheKey?,
+        once key: IdempotencyKey?
+    ) async throws -> EnqueueReceipt {
+        let upload = try UploadedPicture(request, data, cacheKey)
+        let new = upload.request
+        let first = key.map { FirstReceipt($0, of: new, data: upload.digest) }
+        // Before the bytes are written.
+        if let first, let known = try await read({ db in try first.known(db) }) { return try known.get() }
+        var prepared: PreparedBlob?
+        if let data, let digest = upload.digest {
+            prepared = try await prepare(data, digest: digest, mediaType: nil)
+        }
+        let (blob, made) = (prepared, try await madeThumbnails(of: [new]))
+        return try await commit(.new) { db -> Result<EnqueueReceipt, InvalidRequest> in
+            if let first {
+                try db.lock(first)
+                if let known = try first.known(db) { return known }
+            }
+            if let blob { try db.hold(blob, under: cacheKey) }
+            guard let receipt = try db.enter([new], made).first else { throw StoreError.failed("no receipt") }
+            if let blob, receipt.outcome != .accepted { try db.noteOrphan(blob.digest) }
+            try first?.note(receipt, db)
+            return .success(receipt)
+        }.get()
+    }
+
+    /// Looks, before the transaction because it reads bytes, which requests existing thumbnails may answer. Accepts before
+    /// what other programs have inserted.
+    private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
+        let (found, hasArrivals) = try await read { db in (try db.answerable(new), try db.hasArrivals()) }
+        if hasArrivals { try await acceptAll() }
+        var damaged: Set<BlobDigest> = []
+        for blob in Set(found.flatMap(\.blobs)) where try await !isWhole(blob) { damaged.insert(blob) }
+        return MadeThumbnails(answered: Set(found.map(\.index)), damaged: damaged)
+    }
+}
+
+/// A request with the bytes of its picture, if it has some.
+package struct UploadedPicture: Sendable {
+    package let request: CheckedRequest
+    package let digest: BlobDigest?
+
+    /// - Throws: `InvalidRequest`, also for too many bytes.
+    package init(_ request: ThumbnailRequest, _ data: Data?, _ cacheKey: CacheKey?) throws(InvalidRequest) {
+        var request = request
+        if let data {
+            guard (1...StoreLimits.uploadBytes).contains(data.count) else {
+                let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
+                throw InvalidRequest(path: "data", reason: reason)
+            }
+            let digest = SHA256.digest(of: data)
+            request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
+            self.digest = digest
+        } else {
+            digest = nil
+        }
+        self.request = try CheckedRequest(request)
+    }
+}
+
+// MARK: - Sources and blobs
+
+extension QueueStore {
+    package func nextSourceSeen() async throws(StoreError) -> Int64 {
+        try await commit(.begun) { db in try db.nextSourceSeen() }
+    }
+
+    package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
+        try await read { db in try db.cachedSources(key) }
+    }
+
+    package func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource {
+        guard let source = try await cachedSources(SourceKey(uri: uri, scope: nil)).first else {
+            throw .notFound(uri: CameoURI.source(uri).text)
+        }
+        return source
+    }
+
+    @discardableResult
+    package func keep(_ source: CachedSource, data: Data, budget: Int?) async throws(StoreError) -> KeptSource {
+        if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
+        let blob = try await prepare(data, digest: source.blob, mediaType: source.mediaType)
+        return try await commit(.begun) { db in try db.keep(source, blob, budget: budget) }
+    }
+
+    package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
+        try await commit(.begun) { db in try db.freshen(source) }
+    }
+
+    package func touch(_ source: CachedSource) async throws(StoreError) {
+        guard try await read({ db in try db.isUseDue(of: source) }) else { return }
+        try await commit(.begun) { db in try db.noteUse(of: source) }
+    }
+
+    package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
+        try await commit(.begun) { db in try db.drop(source) }
+    }
+
+    package func remember(
+        _ failure: JobFailure,
+        of key: SourceKey,
+        until: Date,
+        seen: Int64,
+        peers: [Peer]
+    ) async throws(StoreError) {
+        try await commit(.begun) { db in
+            try db.remember(failure, of: key, until: until, seen: seen, peers: peers)
+        }
+    }
+
+    package func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure? {
+        try await read { db in try db.rememberedFailure(of: key) }
+    }
+
+    package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources {
+        try await commit(.new) { db in try db.evict(over: budget, atMost: limit, sparing: nil) }
+    }
+
+    package func store(_ data: Data, mediaType: String?) async throws(StoreError) -> BlobDigest {
+        let digest = SHA256.digest(of: data)
+        guard !isReadOnly else { throw .readOnly(path: location) }
+        let blob = try await prepare(data, digest: digest, mediaType: mediaType)
+        try await commit(.new) { db in
+            try blob.insert(db)
+            // A pinned blob needs no reference. An earlier upload of the same bytes may have given no media type.
+            try db.execute(
+                "UPDATE blob SET pinned = ?3, media_type = coalesce(media_type, ?1) WHERE digest = ?2",
+                [mediaType, digest.hex, true]
+            )
+        }
+        return digest
+    }
+
+    package func mediaType(of digest: BlobDigest) async throws(StoreError) -> String? {
+        try await read { db in
+            guard let row = try db.row("SELECT media_type FROM blob WHERE digest = ?1", [digest.hex]) else {
+                throw StoreError.notFound(uri: CameoURI.blob(digest).text)
+            }
+            return try row[0]
+        }
+    }
+
+    package func size(of uri: CameoURI) async throws(StoreError) -> Int {
+        let digest = try await digest(of: uri)
+        return try await read { db in
+            guard let size: Int = try db.value("SELECT size FROM blob WHERE digest = ?1", [digest.hex]) else {
+                throw StoreError.notFound(uri: uri.text)
+            }
+            return size
+        }
+    }
+
+    package func data(of uri: CameoURI) async throws(StoreError) -> Data {
+        try await data(of: try await digest(of: uri))
+    }
+
+    private func digest(of uri: CameoURI) async throws(StoreError) -> BlobDigest {
+        switch uri {
+        case .blob(let digest): digest
+        case .thumbnail(let id): try await thumbnail(id).blob
+        case .source(let source): try await cachedSource(source).blob
+        }
+    }
+
+    /// The bytes of a blob, or its size if they are not in its row.
+    package func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
+        try await read { db in
+            guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1", [digest.hex]) else {
+                throw StoreError.notFound(uri: CameoURI.blob(digest).text)
+            }
+            return (try row[0], try row[1])
+        }
+    }
+
+    /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.
+    package func isWhole(_ digest: BlobDigest) async throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            _ = try await data(of: digest)
+            return true
+        } catch {
+            switch error {
+            case .damagedBlob: return false
+            case .notFound: return true
+            default: throw error
+            }
+        }
+    }
+}
+
+// MARK: - Readings
+
+// DESIGN. Retention must know which thumbnails are still read, without slowing readers or wearing out the disk. A
+// reader only adds the URI to a set in memory. A second later, one task selects the thumbnails whose last recorded use
+// is more than an hour old (like `relatime` in file systems) and records them in one transaction: a page of a thousand
+// thumbnails costs one transaction, and none for the rest of the hour. If the store is read-only, busy or full, nothing
+// is recorded; the read itself still succeeds, and the next one is recorded.
+
+/// What was read and is not recorded yet.
+package final class Readings: Sendable {
+    fileprivate let pending = Mutex(PendingReadings())
+
+    package init() {}
+
+    package var names: Set<CameoURI> { pending.withLock { $0.names } }
+}
+
+extension QueueStore {
+    package func noteReading(of uri: CameoURI) {
+        if case .source = uri { return }
+        guard !isReadOnly, case .recordSoon = readings.pending.withLock({ $0.add(uri) }) else { return }
+        // The task keeps the store open until then.
+        Task(priority: .utility) {
+            // Nothing cancels this task; cancellation would only record the names sooner.
+            try? await Task.sleep(for: .seconds(1))
+            await recordReadings()
+        }
+    }
+
+    /// Records everything read so far, including what another task has scheduled.
+    package func recordReadings() async {
+        await readings.pending.withLock { $0.takeAll { await self.record($0) } }.value
+    }
+
+    private func record(_ names: Set<CameoURI>) async {
+        guard !names.isEmpty else { return }
+        do throws(StoreError) {
+            // Usually there is nothing to write, so a read transaction checks first.
+            let due = try await read { db in try db.thumbnails(dueBy: names) }
+            for start in stride(from: 0, to: due.count, by: 1_000) {
+                let some = Array(due[start..<min(start + 1_000, due.count)])
+                try await commit(.begun) { db in try db.noteUse(of: some) }
+            }
+        } catch {
+            // Nobody waits for the result. Writers report the same error, and the next read is recorded.
+        }
+    }
+}
