@@ -8,6 +8,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -55,7 +56,9 @@ let package = Package(
         .target(name: "CameoQueue", dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"]),
         .target(
             name: "CameoSQLite",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig", grdb]
+            dependencies: [
+                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig", grdb, sqlite,
+            ]
         ),
         .target(
             name: "CameoEngine",

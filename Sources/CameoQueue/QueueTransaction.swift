@@ -134,7 +134,7 @@ extension QueueTransaction {
 }
 
 /// What the two databases say differently.
-package struct Dialect: Sendable {
+package final class Dialect: Sendable {
     /// The type of a list's elements.
     package enum List: String {
         case integers = "bigint[]"
@@ -174,6 +174,54 @@ package struct Dialect: Sendable {
     let thumbnailOfSource: String
     /// The table of the attempts that did not end as their jobs did.
     let earlierAttempts: String
+
+    // Texts of statements that each job takes, put together once.
+    let insertionOfTask: String
+    let waitingByKey: String
+
+    private init(
+        isSQLite: Bool,
+        arrivedJobs: String,
+        dueByRequest: String,
+        totals: String,
+        stagesOfLatest: String,
+        arrivals: String,
+        runningOfKey: String,
+        source: String,
+        isEmptyQueue: String,
+        queueCounts: String,
+        lastFetch: String,
+        requestBytes: String,
+        sourceOfURI: String,
+        sourceConflict: String,
+        failureConflict: String,
+        thumbnailOfSource: String,
+        earlierAttempts: String
+    ) {
+        self.isSQLite = isSQLite
+        self.arrivedJobs = arrivedJobs
+        self.dueByRequest = dueByRequest
+        self.totals = totals
+        self.stagesOfLatest = stagesOfLatest
+        self.arrivals = arrivals
+        self.runningOfKey = runningOfKey
+        self.source = source
+        self.isEmptyQueue = isEmptyQueue
+        self.queueCounts = queueCounts
+        self.lastFetch = lastFetch
+        self.requestBytes = requestBytes
+        self.sourceOfURI = sourceOfURI
+        self.sourceConflict = sourceConflict
+        self.failureConflict = failureConflict
+        self.thumbnailOfSource = thumbnailOfSource
+        self.earlierAttempts = earlierAttempts
+        insertionOfTask = """
+            INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
+              refresh, unique_key, upload, hooked, fetch_after)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \(lastFetch))
+            """
+        waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND state <> 2"
+    }
 
     /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
     package static func sqlite(waits: String, dueByRequest: String) -> Dialect {

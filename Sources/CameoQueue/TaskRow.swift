@@ -110,11 +110,7 @@ extension QueueTransaction {
     /// Inserts a new task, which waits and has no attempts, except those before a manual retry (`tries`).
     package func insert(_ task: TaskRow) throws {
         try execute(
-            """
-            INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
-              refresh, unique_key, upload, hooked, fetch_after)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \(dialect.lastFetch))
-            """,
+            dialect.insertionOfTask,
             [
                 task.id, task.queue, task.key, task.lane, task.state.code, task.priority, task.due, task.rank,
                 task.maxAttempts, task.tries, task.attemptedAt, task.refresh.code, task.uniqueKey, task.upload,

@@ -8,7 +8,7 @@ package import CameoStore
 extension QueueTransaction {
     package func waitingJob(for key: String?) throws -> TaskRow? {
         guard let key else { return nil }
-        return try tasks("\(dialect.indexed(by: "task_unique")) WHERE unique_key = ?1 AND state <> 2", [key]).first
+        return try tasks(dialect.waitingByKey, [key]).first
     }
 
     /// A running job of a key, which is not locked. There are as many running jobs as workers have room for.

@@ -3,6 +3,7 @@ package import CameoQueue
 internal import CameoStore
 package import Foundation
 internal import GRDB
+internal import GRDBSQLite
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
 package final class SQLiteTransaction: QueueTransaction {
@@ -30,27 +31,91 @@ package final class SQLiteTransaction: QueueTransaction {
 
     /// Runs a statement, which the connection keeps compiled; its parameters are `?`, or `?1`, `?2`, ….
     package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
-        let statement = try sqlite.cachedStatement(sql: sql)
-        let columns = statement.columnNames
-        return try GRDB.Row.fetchAll(statement, arguments: arguments(values)).map {
-            SQLiteRow(row: $0, columns: columns)
+        var rows: [SQLiteRow] = []
+        try run(sql, values) { statement, row in
+            rows.append(SQLiteRow(columns: statement.columnNames, values: try row.allValues()))
         }
+        return rows
     }
 
     @discardableResult
     package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int {
-        try sqlite.cachedStatement(sql: sql).execute(arguments: arguments(values))
+        try run(sql, values) { _, _ in }
         return sqlite.changesCount
+    }
+
+    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
+        var tasks: [TaskRow] = []
+        try run("SELECT \(TaskRow.columns) FROM task \(rest)", values) { _, row in tasks.append(try TaskRow(row)) }
+        return tasks
+    }
+
+    /// Binds, steps and reads by SQLite's own calls: GRDB's rows cost more than the statements, of which each job takes some
+    /// thirty. Before GRDB uses the statement again, it resets it.
+    private func run(
+        _ sql: String,
+        _ values: [(any SQLBindable)?],
+        _ body: (Statement, SQLiteCurrentRow) throws -> Void
+    ) throws {
+        let statement = try sqlite.cachedStatement(sql: sql)
+        let handle = statement.sqliteStatement
+        defer { sqlite3_reset(handle) }
+        sqlite3_reset(handle)
+        for (index, value) in values.enumerated() { try bind(value?.sqlValue, CInt(index + 1), handle, sql) }
+        while true {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: try body(statement, SQLiteCurrentRow(handle: handle))
+            case SQLITE_DONE: return
+            case let code: throw failure(code, sql)
+            }
+        }
+    }
+
+    private func bind(_ value: SQLValue?, _ index: CInt, _ handle: OpaquePointer, _ sql: String) throws {
+        // SQLite copies what it gets.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        func bind(text: String) -> CInt {
+            var text = text
+            guard !text.isEmpty else { return sqlite3_bind_text(handle, index, "", 0, transient) }
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { characters in
+                    sqlite3_bind_text(handle, index, characters.baseAddress, CInt(characters.count), transient)
+                }
+            }
+        }
+        let code =
+            switch value {
+            case nil: sqlite3_bind_null(handle, index)
+            case .integer(let number): sqlite3_bind_int64(handle, index, number)
+            case .real(let number): sqlite3_bind_double(handle, index, number)
+            case .truth(let truth): sqlite3_bind_int64(handle, index, truth ? 1 : 0)
+            case .text(let text): bind(text: text)
+            case .bytes(let data):
+                data.isEmpty
+                    ? sqlite3_bind_zeroblob(handle, index, 0)
+                    : data.withUnsafeBytes {
+                        sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), transient)
+                    }
+            case .integers(let numbers): bind(text: "[\(numbers.map(String.init).joined(separator: ","))]")
+            case .texts(let texts): bind(text: JSONValue.array(texts.map(JSONValue.string)).canonicalText)
+            case .written(let list): bind(text: String(decoding: list, as: UTF8.self))
+            }
+        guard code == SQLITE_OK else { throw failure(code, sql) }
+    }
+
+    private func failure(_ code: CInt, _ sql: String) -> DatabaseError {
+        let connection = sqlite.sqliteConnection
+        return DatabaseError(
+            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+            message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "SQLite error \(code)",
+            sql: sql
+        )
     }
 
     /// History is written at once.
     package func flushHistory() {}
 
     package func hasArrivals() throws -> Bool { try SQLiteStore.hasArrivals(self) }
-
-    func arguments(_ values: [(any SQLBindable)?]) -> StatementArguments {
-        StatementArguments(values.map { $0?.sqlValue.databaseValue ?? DatabaseValue.null })
-    }
 
     /// The number of rows that the last statement inserted, updated or deleted.
     var changesCount: Int { sqlite.changesCount }
@@ -82,25 +147,12 @@ package final class SQLiteTransaction: QueueTransaction {
     }
 }
 
-extension SQLValue {
-    fileprivate var databaseValue: DatabaseValue {
-        switch self {
-        case .integer(let number): number.databaseValue
-        case .real(let number): number.databaseValue
-        case .truth(let truth): truth.databaseValue
-        case .text(let text): text.databaseValue
-        case .bytes(let data): data.databaseValue
-        case .integers(let numbers): "[\(numbers.map(String.init).joined(separator: ","))]".databaseValue
-        case .texts(let texts): JSONValue.array(texts.map(JSONValue.string)).canonicalText.databaseValue
-        case .written(let list): String(decoding: list, as: UTF8.self).databaseValue
-        }
-    }
-}
+private func isOther(_ type: String, _ column: String) -> StoreError { .failed("column \"\(column)\" is not \(type)") }
 
 /// A row of a result. A value of another type than the one that is read is an error, so that no row stops the process.
 package struct SQLiteRow: QueueRow {
-    let row: GRDB.Row
-    let columns: [String]
+    fileprivate let columns: [String]
+    fileprivate let values: [SQLValue?]
 
     package func place(of column: String) throws -> Int {
         guard let place = columns.firstIndex(of: column) else {
@@ -109,48 +161,94 @@ package struct SQLiteRow: QueueRow {
         return place
     }
 
-    private func storage(_ column: Int) throws -> DatabaseValue.Storage {
-        guard column < row.count else { throw StoreError.failed("a statement has no column \(column)") }
-        return (row[column] as DatabaseValue).storage
-    }
-
-    private func other(_ column: Int, _ type: String) -> StoreError {
-        .failed("column \"\(columns[column])\" is not \(type)")
+    private func value(_ column: Int) throws -> SQLValue? {
+        guard column < values.count else { throw StoreError.failed("a statement has no column \(column)") }
+        return values[column]
     }
 
     package func integer(_ column: Int) throws -> Int64? {
-        switch try storage(column) {
-        case .null: nil
-        case .int64(let number): number
-        default: throw other(column, "an integer")
+        switch try value(column) {
+        case nil: nil
+        case .integer(let number): number
+        default: throw isOther("an integer", columns[column])
         }
     }
 
     package func real(_ column: Int) throws -> Double? {
-        switch try storage(column) {
-        case .null: nil
-        case .int64(let number): Double(number)
-        case .double(let number): number
-        default: throw other(column, "a number")
+        switch try value(column) {
+        case nil: nil
+        case .integer(let number): Double(number)
+        case .real(let number): number
+        default: throw isOther("a number", columns[column])
         }
     }
 
     package func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
 
     package func text(_ column: Int) throws -> String? {
-        switch try storage(column) {
-        case .null: nil
-        case .string(let text): text
-        default: throw other(column, "text")
+        switch try value(column) {
+        case nil: nil
+        case .text(let text): text
+        default: throw isOther("text", columns[column])
         }
     }
 
     package func bytes(_ column: Int) throws -> Data? {
-        switch try storage(column) {
-        case .null: nil
-        case .blob(let data): data
-        case .string(let text): Data(text.utf8)
-        default: throw other(column, "bytes")
+        switch try value(column) {
+        case nil: nil
+        case .bytes(let data): data
+        case .text(let text): Data(text.utf8)
+        default: throw isOther("bytes", columns[column])
         }
+    }
+}
+
+/// The row at which a statement stands, read in place and by the places of columns.
+private struct SQLiteCurrentRow: QueueRow {
+    let handle: OpaquePointer
+
+    func allValues() throws -> [SQLValue?] {
+        try (0..<Int(sqlite3_column_count(handle))).map { column in
+            switch sqlite3_column_type(handle, CInt(column)) {
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, CInt(column)))
+            case SQLITE_FLOAT: .real(sqlite3_column_double(handle, CInt(column)))
+            case SQLITE_TEXT: try text(column).map(SQLValue.text)
+            case SQLITE_BLOB: try bytes(column).map(SQLValue.bytes)
+            default: nil
+            }
+        }
+    }
+
+    func place(of column: String) throws -> Int { throw StoreError.failed("column \"\(column)\" is read by its place") }
+
+    /// Whether a column is not NULL, which it then is of a type.
+    private func has(_ type: CInt, _ column: Int, _ name: String) throws -> Bool {
+        let found = sqlite3_column_type(handle, CInt(column))
+        guard found == type || found == SQLITE_NULL else { throw isOther(name, "\(column)") }
+        return found == type
+    }
+
+    func integer(_ column: Int) throws -> Int64? {
+        try has(SQLITE_INTEGER, column, "an integer") ? sqlite3_column_int64(handle, CInt(column)) : nil
+    }
+
+    func real(_ column: Int) throws -> Double? {
+        try has(SQLITE_FLOAT, column, "a number") ? sqlite3_column_double(handle, CInt(column)) : nil
+    }
+
+    func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
+
+    func text(_ column: Int) throws -> String? {
+        guard try has(SQLITE_TEXT, column, "text"), let start = sqlite3_column_text(handle, CInt(column)) else {
+            return nil
+        }
+        let count = Int(sqlite3_column_bytes(handle, CInt(column)))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int) throws -> Data? {
+        guard try has(SQLITE_BLOB, column, "bytes") else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, CInt(column)))
+        return sqlite3_column_blob(handle, CInt(column)).map { Data(bytes: $0, count: count) } ?? Data()
     }
 }

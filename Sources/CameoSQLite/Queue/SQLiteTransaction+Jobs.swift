@@ -100,15 +100,6 @@ extension SQLiteTransaction {
         .map { (host: try $0["host"], lacks: try $0["lacks"]) }
     }
 
-    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
-        let statement = try cachedStatement(sql: "SELECT \(TaskRow.columns) FROM task \(rest)")
-        // A cursor's rows are not copied.
-        let rows = try GRDB.Row.fetchCursor(statement, arguments: arguments(values))
-        var tasks: [TaskRow] = []
-        while let row = try rows.next() { tasks.append(try TaskRow(SQLiteRow(row: row, columns: []))) }
-        return tasks
-    }
-
     package func insertJob(_ request: String) throws -> Int64 {
         try execute("INSERT INTO job(request, created_at) VALUES (?1, ?2)", [request, now])
         return lastInsertedRowID
