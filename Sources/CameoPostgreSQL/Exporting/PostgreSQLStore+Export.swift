@@ -165,7 +165,10 @@ extension PostgreSQLTransaction {
             "SELECT digest, data FROM blob WHERE digest = ANY($1::text[]) AND data IS NOT NULL",
             [SQLArray(try blobs.map { try $0.digest.hex })]
         )
-        let known: [String: Data] = try Dictionary(uniqueKeysWithValues: inRows.map { try ($0[0], $0[1]) })
+        let known: [String: Data] = try Dictionary(
+            inRows.map { try ($0[0], $0[1]) },
+            uniquingKeysWith: { $1 }
+        )
         var found = blobs
         for index in found.indices { found[index].bytes = known[try found[index].digest.hex] }
         let outside = found.indices.filter { found[$0].bytes == nil }

@@ -31,9 +31,10 @@ extension PostgreSQLTransaction {
             [SQLArray(uploads)]
         )
         return try Dictionary(
-            uniqueKeysWithValues: rows.map { row in
+            rows.map { row in
                 (try row[0], (bytes: try row[1], blob: (try row[2] as String?).flatMap(BlobDigest.init(hex:))))
-            }
+            },
+            uniquingKeysWith: { $1 }
         )
     }
 }
