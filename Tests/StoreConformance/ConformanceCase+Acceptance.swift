@@ -6,6 +6,15 @@ import Testing
 extension ConformanceCase {
     /// The acceptance of rows inserted by SQL.
     static let acceptance: [ConformanceCase] = [
+        ConformanceCase("a row that says it was made later takes no later place") { fixture in
+            let now = fixture.clock.now.milliseconds
+            for (name, time) in [("a", now + 86_400_000), ("b", now)] {
+                try await fixture.sql("INSERT INTO job(request, created_at) VALUES ('\(request(name))', \(time))")
+            }
+            try await fixture.register("w1")
+            #expect(try await fixture.claim(9).map(\.claim.jobID) == [1, 2])
+            #expect(try await fixture.store.job(1).availableAt <= fixture.clock.now)
+        },
         ConformanceCase("two duplicates of almost a mebibyte each are one job") { fixture in
             // Regression: their combined requests exceeded the limit of one, so no claim, enqueue or rescue
             // succeeded.
