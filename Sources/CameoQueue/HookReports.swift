@@ -47,7 +47,7 @@ extension QueueTransaction {
             isKnown: try value("SELECT EXISTS (SELECT 1 FROM worker_hook WHERE hook = ?1)", [hook]) ?? false,
             queues: try column("SELECT name FROM queue WHERE hook = ?1 ORDER BY name", [hook]),
             counts: (counts[0], counts[1], counts[2], counts[3]),
-            oldestWaitingSeconds: oldest.map { max(0, Double(now - $0) / 1_000) },
+            oldestWaitingSeconds: oldest.map { max(0, (Double(now) - Double($0)) / 1_000) },
             trouble: try value(
                 """
                 SELECT trouble FROM delivery WHERE hook = ?1 AND status = 0 AND trouble IS NOT NULL

@@ -47,6 +47,9 @@ package protocol QueueStore: Store {
 
     /// Accepts all jobs that other programs have inserted.
     func acceptAll() async throws(StoreError)
+    /// Accepts a page of them, and returns whether there may be others.
+    @discardableResult
+    func acceptPage() async throws(StoreError) -> Bool
     /// Accepts a job, if it was not yet: only then it can be changed.
     func accept(through id: Int64) async throws(StoreError)
     /// Gives all changes their numbers, where commits do not.
@@ -376,11 +379,11 @@ extension QueueStore {
         }.get()
     }
 
-    /// Looks, before the transaction because it reads bytes, which requests existing thumbnails may answer. Accepts before
-    /// what other programs have inserted.
+    /// Looks, before the transaction because it reads bytes, which requests existing thumbnails may answer. Accepts some of
+    /// what other programs have inserted before, but does not wait for a backlog of theirs.
     private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
         let (found, hasArrivals) = try await read { db in (try db.answerable(new), try db.hasArrivals()) }
-        if hasArrivals { try await acceptAll() }
+        if hasArrivals { try await acceptPage() }
         var damaged: Set<BlobDigest> = []
         for blob in Set(found.flatMap(\.blobs)) where try await !isWhole(blob) { damaged.insert(blob) }
         return MadeThumbnails(answered: Set(found.map(\.index)), damaged: damaged)

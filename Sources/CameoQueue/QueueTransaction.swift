@@ -223,12 +223,24 @@ package final class Dialect: Sendable {
         waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND state <> 2"
     }
 
+    /// A field of a request in SQLite; NULL unless it is of a type, as in a request that is no JSON, which a damaged page or a
+    /// program without checks can leave.
+    private static func sqliteField(_ name: String, _ types: String) -> String {
+        """
+        iif(json_valid(job.request) AND json_type(job.request, '$.\(name)') IN (\(types)),
+              json_extract(job.request, '$.\(name)'), NULL)
+        """
+    }
+
     /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
-    package static func sqlite(waits: String, dueByRequest: String) -> Dialect {
+    package static func sqlite(waits: String) -> Dialect {
         Dialect(
             isSQLite: true,
             arrivedJobs: "(SELECT job.* FROM job WHERE \(waits)) AS job",
-            dueByRequest: dueByRequest,
+            dueByRequest: """
+                max(job.created_at, coalesce(
+                  CAST((julianday(\(sqliteField("runAt", "'text'"))) - 2440587.5) * 86400000.0 + 0.5 AS INTEGER), 0))
+                """,
             totals: "total",
             stagesOfLatest: """
                 SELECT max(0, ended.attempted_at - ended.available_at) AS wait, fetch_ms, queue_ms, render_ms, store_ms
@@ -238,7 +250,7 @@ package final class Dialect: Sendable {
                 """,
             arrivals: "job_status JOIN job ON job.id = job_status.id AND \(waits)",
             runningOfKey: "running",
-            source: "json_extract(job.request, '$.source')",
+            source: sqliteField("source", "'text'"),
             isEmptyQueue: """
                 EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
                   AND scheduled + available + running + retryable + completed + discarded + cancelled = 0)
@@ -310,18 +322,14 @@ package final class Dialect: Sendable {
 
     /// A field of a request; NULL unless it is text.
     func field(_ name: String) -> String {
-        isSQLite
-            ? "iif(json_type(job.request, '$.\(name)') IS 'text', json_extract(job.request, '$.\(name)'), NULL)"
-            : "field(job.request, '\(name)')"
+        isSQLite ? Self.sqliteField(name, "'text'") : "field(job.request, '\(name)')"
     }
 
     /// A field of a request that is a number; NULL otherwise.
     func number(_ name: String) -> String {
         isSQLite
-            ? """
-            iif(json_type(job.request, '$.\(name)') IN ('integer', 'real'),
-                CAST(json_extract(job.request, '$.\(name)') AS INTEGER), NULL)
-            """ : "number_field(job.request, '\(name)')"
+            ? "CAST(\(Self.sqliteField(name, "'integer', 'real'")) AS INTEGER)"
+            : "number_field(job.request, '\(name)')"
     }
 
     /// A column with JSON, as text.

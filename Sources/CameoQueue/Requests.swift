@@ -20,8 +20,8 @@ extension QueueTransaction {
         let request = new.request
         let queue = try queue(request.queue)
         let key = try request.concurrencyKey.map { try self.key($0, limit: request.concurrencyLimit) } ?? 0
-        // A producer may say when it made the request, and must not take a place that comes later.
-        let createdAt = min(createdAt, now)
+        // A producer may say when it made the request, and must not take a place that comes later. Any number may be there.
+        let createdAt = min(max(0, createdAt), now)
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
         let task = TaskRow(
             id: id,

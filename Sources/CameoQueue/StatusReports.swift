@@ -31,7 +31,7 @@ package struct RecentEnds: Sendable {
         now: Int64,
         _ sample: (_ picks: Int64, _ span: Int64) throws -> [(state: JobState, count: Int64)]
     ) throws {
-        seconds = max(1, Double(now - first.at) / 1_000)
+        seconds = max(1, (Double(now) - Double(first.at)) / 1_000)
         let span = last - first.seq + 1
         let picks = span <= Self.counted ? span : Self.samples
         for (state, sampled) in try sample(picks, span) {
@@ -61,7 +61,7 @@ extension QueueTransaction {
             FROM queue JOIN \(dialect.queueCounts) AS counts ON counts.queue = queue.id
             """
         )
-        func age(_ time: Int64?) -> Double? { time.map { Double(max(0, now - $0)) / 1_000 } }
+        func age(_ time: Int64?) -> Double? { time.map { max(0, Double(now) - Double($0)) / 1_000 } }
         // By the places of columns, because there may be thousands of queues.
         var queues = try rows.map { row in
             let name: String = try row[0]

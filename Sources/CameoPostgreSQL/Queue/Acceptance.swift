@@ -1,6 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
-internal import CameoStore
+package import CameoStore
 internal import Foundation
 internal import Synchronization
 
@@ -25,7 +25,7 @@ extension PostgreSQLStore {
     /// Accepts the rows of a page.
     ///
     /// - Returns: whether there may be others.
-    func acceptPage() async throws(StoreError) -> Bool {
+    package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await read { db in try Arrival.page(db) }
         guard !page.isEmpty else { return false }
         let accepted = try await commit { db in try db.accept(page) }

@@ -7,10 +7,7 @@ internal import GRDBSQLite
 
 /// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
 package final class SQLiteTransaction: QueueTransaction {
-    package static let dialect = Dialect.sqlite(
-        waits: SQLiteStore.waitsForAcceptance,
-        dueByRequest: Schema.dueByRequest
-    )
+    package static let dialect = Dialect.sqlite(waits: SQLiteStore.waitsForAcceptance)
 
     /// The connection, for what only GRDB says.
     let sqlite: Database
