@@ -108,27 +108,37 @@ extension PostgreSQLStore {
 
     /// Reads some blobs at the same time.
     private func look(at digests: [BlobDigest], _ survey: inout BlobSurvey) async throws(StoreError) {
-        let found = await withTaskGroup(of: (BlobDigest, Result<Bool, StoreError>).self) { group in
-            for digest in digests {
-                group.addTask {
-                    do throws(StoreError) {
-                        return (digest, .success(try await self.isWhole(digest)))
-                    } catch {
-                        return (digest, .failure(error))
-                    }
-                }
-            }
+        let found = await withTaskGroup(of: Look.self) { group in
+            for digest in digests { group.addTask { await self.look(at: digest) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        for (digest, result) in found.sorted(by: { $0.0.hex < $1.0.hex }) {
-            switch result {
+        for look in found.sorted(by: { $0.digest.hex < $1.digest.hex }) {
+            switch look.isWhole {
             case .success(true): break
-            case .success(false): survey.damaged.append(digest)
+            case .success(false): survey.damaged.append(look.digest)
             case .failure(.unreadableBlob(let path, let reason)):
                 survey.unreadable.append(StoreError.unreadableBlob(path: path, reason: reason).description)
             case .failure(let error): throw error
             }
         }
+    }
+
+    /// What reading one blob showed.
+    private struct Look: Sendable {
+        let digest: BlobDigest
+        let isWhole: Result<Bool, StoreError>
+    }
+
+    // DESIGN. Complete before the task returns it: a tuple that the task's closure fills around a typed error is garbage in
+    // code that Swift 6.3 optimises.
+    private func look(at digest: BlobDigest) async -> Look {
+        let result: Result<Bool, StoreError>
+        do throws(StoreError) {
+            result = .success(try await isWhole(digest))
+        } catch {
+            result = .failure(error)
+        }
+        return Look(digest: digest, isWhole: result)
     }
 
     /// Compares what is in the storage with the rows. `next` is called before each page.
