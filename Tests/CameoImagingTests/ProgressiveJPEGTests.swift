@@ -11,10 +11,10 @@ struct ProgressiveJPEGTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        arguments: [
+        arguments: TestLength.few([
             ["-sample", "1x1"], ["-sample", "2x1"], ["-sample", "1x2"], ["-sample", "2x2"], ["-sample", "4x1"],
             ["-sample", "3x2"], ["-sample", "1x1,2x2,1x2"], ["-grayscale"], ["-rgb"], ["-quality", "100"],
-        ],
+        ]),
         [[], ["-restart", "3"]]
     )
     func eighthHasTheSamePixels(_ options: [String], _ restarts: [String]) async throws {

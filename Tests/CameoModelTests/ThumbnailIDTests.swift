@@ -44,7 +44,7 @@ struct ThumbnailIDTests {
         }
     }
 
-    @Test(arguments: Vector.all)
+    @Test(arguments: TestLength.few(Vector.all, 8))
     func pythonReferenceComputesTheURIsOfTheVector(vector: Vector) async throws {
         let script = Repository.file("proto-json/thumbnail_id.py").path(percentEncoded: false)
         let input = Data(vector.request.canonicalText.utf8)

@@ -9,7 +9,7 @@ import Testing
 struct EarlyCutTests {
     private static let gravities: [Rendition.Gravity] = [.center, .northwest, .southeast]
 
-    @Test(arguments: 1...8)
+    @Test(arguments: TestLength.few(1...8, 2))
     func cutIsThatOfTheWholePicture(_ orientation: Int) async throws {
         let jpeg = try Data(contentsOf: URL(filePath: await Pictures.photo("jpg")))
         let turned = Pictures.withEXIF(jpeg, orientation: orientation)
@@ -24,7 +24,7 @@ struct EarlyCutTests {
         }
     }
 
-    @Test(arguments: ["png", "webp", "tif", "gif", "avif"])
+    @Test(arguments: TestLength.few(["png", "webp", "tif", "gif", "avif"], 2))
     func inEveryFormat(_ ending: String) async throws {
         let path = try await Pictures.photo(ending)
         try await expectSame(Rendition(width: 100, height: 100, fit: .cover, format: .png), of: path)

@@ -24,7 +24,7 @@ struct FormatTests {
         }
     }
 
-    @Test(arguments: inputs)
+    @Test(arguments: TestLength.few(inputs, 5))
     func everyInputBecomesEveryOutput(_ input: String) async throws {
         let formats = Rendition.Format.allCases
         let loaders: [Rendition.Format: String] = [

@@ -15,7 +15,7 @@ struct OrientationTests {
         #expect(zip(pixel, color).allSatisfy { abs($0 - $1) < 12 }, "\(pixel) at \(x), \(y) should be \(color)")
     }
 
-    @Test(arguments: 1...8)
+    @Test(arguments: TestLength.few(1...8))
     func everyOrientationIsUpright(_ orientation: Int) async throws {
         let path = try await Pictures.corners(orientation: orientation)
         let picture = try await Renderers.shared.get().render(Rendition(width: 30, format: .png), of: path)
@@ -28,7 +28,7 @@ struct OrientationTests {
         try await expect(specimen, 25, 15, Self.white)
     }
 
-    @Test(arguments: 1...8)
+    @Test(arguments: TestLength.few(1...8, 3))
     func boxesAndGravityAreInUprightPixels(_ orientation: Int) async throws {
         let path = try await Pictures.corners(orientation: orientation)
         let renditions = [

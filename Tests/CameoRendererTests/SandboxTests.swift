@@ -23,7 +23,7 @@ struct SandboxTests {
     // MARK: - Files
 
     /// Blocked by both layers and by each alone, so that a mistake in one is not fatal.
-    @Test(arguments: Jail.Program.all, ["", "Landlock", "seccomp"])
+    @Test(arguments: Jail.Program.all, TestLength.few(["", "Landlock", "seccomp"], 1))
     func nothingIsWritten(by program: Jail.Program, without layer: String) async throws {
         let folder = try TemporaryFolder()
         let old = try folder.write(Data("old".utf8), to: "old")
@@ -64,7 +64,7 @@ struct SandboxTests {
 
     /// Size, owner and times of a file, and the existence of files: even without Landlock, which does not restrict
     /// them, they are available only by opening a file for reading.
-    @Test(arguments: Jail.Program.all)
+    @Test(.enabled(if: TestLength.isWhole, "--all"), arguments: Jail.Program.all)
     func whatIsNotReadIsNotLookedAtEither(by program: Jail.Program) async throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Data("secret".utf8), to: "secret")

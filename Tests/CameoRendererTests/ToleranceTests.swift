@@ -13,7 +13,7 @@ struct ToleranceTests {
         try await Renderers.withPool(configuration, body)
     }
 
-    @Test(arguments: ["jpg", "png", "gif"])
+    @Test(arguments: TestLength.few(["jpg", "png", "gif"], 1))
     func beginningOfAPictureIsShown(_ ending: String) async throws {
         let path = try await Pictures.truncated(ending, share: 0.6)
         try await tolerant { pool in

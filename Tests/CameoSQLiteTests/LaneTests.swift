@@ -3,6 +3,7 @@ import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CameoSQLite
@@ -32,7 +33,7 @@ struct LaneTests {
         #expect(try await fixture.store.check().filter { $0.subject == "limits" }.map(\.severity) == [.ok])
     }
 
-    @Test func aKeyWithALimitOfTenThousandIsFilledCompletely() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func aKeyWithALimitOfTenThousandIsFilledCompletely() async throws {
         let fixture = try StoreFixture()
         try await fixture.store.limit(key: "k", to: 10_000)
         try await fixture.enqueue(10_020) { $0.concurrencyKey = "k" }

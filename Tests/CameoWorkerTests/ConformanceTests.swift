@@ -7,7 +7,7 @@ import Testing
 /// RFC 9111 with real HTTP: a server that follows a script, the worker's fetcher, and the store.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct ConformanceTests {
-    @Test(arguments: ConformanceRow.table.indices)
+    @Test(arguments: TestLength.few(ConformanceRow.table.indices, 24))
     func table(index: Int) async throws {
         let row = ConformanceRow.table[index]
         var rules = CacheRules()

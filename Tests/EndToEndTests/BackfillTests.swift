@@ -104,7 +104,7 @@ extension EndToEnd {
             #expect(try await backfill().jobs == 0)
         }
 
-        @Test func afterAKillItGoesOn() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func afterAKillItGoesOn() async throws {
             let store: any Store = try SQLiteStore(at: deployment.store)
             let sources = (0..<3_000).map { "initials:\($0 % 100)?size=\(16 + $0 / 100)" }
             try await make(sources, in: store)

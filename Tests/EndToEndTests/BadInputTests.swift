@@ -90,7 +90,7 @@ extension EndToEnd {
             expect(job, code, naming: name)
         }
 
-        @Test(arguments: ["jpg", "png", "webp", "gif", "tif"])
+        @Test(arguments: TestLength.few(["jpg", "png", "webp", "gif", "tif"], 1))
         func truncatedPicture(ending: String) async throws {
             let job = try await outcome { deployment in
                 try deployment.add(try await Pictures.truncated(ending, share: 0.6), as: "cut.\(ending)")
@@ -128,14 +128,19 @@ extension EndToEnd {
             }
         }
 
-        @Test(arguments: [
-            ("/status/404", JobFailure.Code.sourceNotFound, "404"),
-            ("/status/503", .sourceHTTPStatus, "503"),
-            ("/never", .sourceTimeout, "3"),
-            ("/slow", .sourceTimeout, "/slow"),
-            ("/empty", .sourceInvalid, "/empty"),
-            ("/redirect?to=ftp://example.com/a.jpg", .sourceForbidden, "ftp"),
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    ("/status/404", JobFailure.Code.sourceNotFound, "404"),
+                    ("/status/503", .sourceHTTPStatus, "503"),
+                    ("/never", .sourceTimeout, "3"),
+                    ("/slow", .sourceTimeout, "/slow"),
+                    ("/empty", .sourceInvalid, "/empty"),
+                    ("/redirect?to=ftp://example.com/a.jpg", .sourceForbidden, "ftp"),
+                ],
+                2
+            )
+        )
         func serverThatMisbehaves(path: String, code: JobFailure.Code, text: String) async throws {
             let origin = try await Origin.start()
             let time = code == .sourceTimeout ? "3" : "5m"

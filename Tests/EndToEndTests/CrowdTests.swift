@@ -23,7 +23,7 @@ extension EndToEnd {
             return try await run("sqlite3", ["-bail", "\(deployment.store)/cameo.sqlite"], input: Data(script.utf8))
         }
 
-        @Test(arguments: [1, 4, 16])
+        @Test(.enabled(if: TestLength.isWhole, "--all"), arguments: [1, 4, 16])
         func workersAndProducersOfAnyKindShareAStore(workers: Int) async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("webp"), as: "p.webp")
@@ -74,7 +74,7 @@ extension EndToEnd {
 
         /// Four busy workers when a newer version takes over the store: they end with a message that says so, and it
         /// finds every job, with no attempt counted.
-        @Test func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aCrowdOfWorkersMakesWayForANewerVersion() async throws {
             let deployment = try Deployment()
             let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(160, in: store)

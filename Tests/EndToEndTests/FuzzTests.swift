@@ -6,7 +6,7 @@ extension EndToEnd {
     /// A short run of `deploy/fuzz`, always of the same inputs.
     @Suite(.timeLimit(.minutes(10)))
     struct FuzzTests {
-        @Test(arguments: Deployment.servesVideos ? [[], ["--video"]] : [[]])
+        @Test(.enabled(if: TestLength.isWhole, "--all"), arguments: Deployment.servesVideos ? [[], ["--video"]] : [[]])
         func damagedSourcesEndNoWorkerAndFailByName(options: [String]) async throws {
             let folder = try TemporaryFolder()
             let commands = URL(filePath: try Deployment.executable("cameo-worker")).deletingLastPathComponent().path

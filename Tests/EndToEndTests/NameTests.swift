@@ -71,10 +71,16 @@ extension EndToEnd {
             #expect(report.connections == [Self.inside: 1])
         }
 
-        @Test(arguments: [
-            ([inside, site], site), ([site, inside], site), (["fd00::5", site], site), ([inside, site6], site6),
-            (["::ffff:10.0.0.5", "127.0.0.1", site], site), ([inside, "fd00::5", site6, site], site6),
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    ([inside, site], site), ([site, inside], site), (["fd00::5", site], site),
+                    ([inside, site6], site6),
+                    (["::ffff:10.0.0.5", "127.0.0.1", site], site), ([inside, "fd00::5", site6, site], site6),
+                ],
+                2
+            )
+        )
         func ofPublicAndPrivateAddressesOnlyThePublicAreUsed(addresses: [String], used: String) async throws {
             let (jobs, report) = try await run(["http://mixed.test/picture.jpg"], ["mixed.test": [addresses]])
             #expect(jobs.map(\.state) == [.completed], "\(jobs[0].failure?.message ?? "")")
@@ -109,23 +115,34 @@ extension EndToEnd {
             #expect(report.questions["rebound.test"] == 2)
         }
 
-        @Test(arguments: [
-            "http://rebound.test/to?http://rebound.test/to?http://rebound.test/to", "http://rebound.test/busy",
-            "http://site.test/to?http://rebound.test/to?http://rebound.test:8080/picture.jpg",
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    "http://rebound.test/to?http://rebound.test/to?http://rebound.test/to", "http://rebound.test/busy",
+                    "http://site.test/to?http://rebound.test/to?http://rebound.test:8080/picture.jpg",
+                ],
+                1
+            )
+        )
         func noRetryAndNoLoopMeetsThePrivateAddress(url: String) async throws {
             let (_, report) = try await run([url], Self.rebound)
             #expect(report.connections[Self.inside] == nil)
             #expect((report.connections[Self.site] ?? 0) >= 1)
         }
 
-        @Test(arguments: [
-            "http://alias.test/picture.jpg", "http://far.test/picture.jpg", "http://ALIAS.test./picture.jpg",
-            "http://site.test/to?http://alias.test/picture.jpg", "http://site.test/to?//inside.test/picture.jpg",
-            "http://inside.test./picture.jpg", "http://localhost/picture.jpg", "http://localhost./picture.jpg",
-            "http://site.test/to?http://localhost./picture.jpg", "http://site.test@inside.test/picture.jpg",
-            "http://site.test%2Finside.test/picture.jpg", "http://site.test\\@inside.test/picture.jpg",
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    "http://alias.test/picture.jpg", "http://far.test/picture.jpg", "http://ALIAS.test./picture.jpg",
+                    "http://site.test/to?http://alias.test/picture.jpg",
+                    "http://site.test/to?//inside.test/picture.jpg",
+                    "http://inside.test./picture.jpg", "http://localhost/picture.jpg", "http://localhost./picture.jpg",
+                    "http://site.test/to?http://localhost./picture.jpg", "http://site.test@inside.test/picture.jpg",
+                    "http://site.test%2Finside.test/picture.jpg", "http://site.test\\@inside.test/picture.jpg",
+                ],
+                3
+            )
+        )
         func noOtherWayToAPrivateNameIsTaken(url: String) async throws {
             let (jobs, report) = try await run(
                 [url],
@@ -142,12 +159,18 @@ extension EndToEnd {
             #expect(report.connections.keys.allSatisfy { $0 == Self.site })
         }
 
-        @Test(arguments: [
-            "http://site.test./picture.jpg", "http://alias.test/picture.jpg", "http://SITE.Test/picture.jpg",
-            "http://xn--bcher-kva.test/picture.jpg", "http://bücher.test/picture.jpg", "http://BÜCHER.test/picture.jpg",
-            "http://b%C3%BCcher.test/picture.jpg", "http://site6.test/picture.jpg",
-            "http://bücher.test/to?http://例え.test/picture.jpg",
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    "http://site.test./picture.jpg", "http://alias.test/picture.jpg", "http://SITE.Test/picture.jpg",
+                    "http://xn--bcher-kva.test/picture.jpg", "http://bücher.test/picture.jpg",
+                    "http://BÜCHER.test/picture.jpg",
+                    "http://b%C3%BCcher.test/picture.jpg", "http://site6.test/picture.jpg",
+                    "http://bücher.test/to?http://例え.test/picture.jpg",
+                ],
+                2
+            )
+        )
         func namesOfPublicAddressesAreFetchedFrom(url: String) async throws {
             let (jobs, report) = try await run(
                 [url],

@@ -90,7 +90,8 @@ extension EndToEnd {
         }
 
         /// Other jobs go first, but not forever.
-        @Test func aPoisonJobThatHasWaitedForAMinuteGoesFirst() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aPoisonJobThatHasWaitedForAMinuteGoesFirst() async throws
+        {
             let poison = try await enqueue("pictures/photo.jpg", width: 20)
             try await killWorkers(ClaimKind.poisonAfterCrashes)
             let running = try await enqueue(origin.url("/held?file=photo.jpg"), width: 30)

@@ -11,7 +11,7 @@ extension EndToEnd {
         .enabled(if: SharedStore.isPossible, "needs root, and a build that every user can reach")
     )
     struct SharedStoreTests {
-        @Test(arguments: [SharedStore.User.application, .worker])
+        @Test(arguments: TestLength.few([SharedStore.User.application, .worker], 1))
         func theUsersOfItsGroupWorkInItWhoeverMadeIt(maker: SharedStore.User) async throws {
             let shared = try SharedStore()
             #expect(try await shared.run(maker, "cameo-enqueue", ["initials:Ada", "--size", "32x32"]).exitStatus == 0)

@@ -102,7 +102,8 @@ extension EndToEnd {
         }
 
         /// Four programs enqueue until each is refused, while a worker fills the same disk with thumbnails.
-        @Test func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all"))
+        func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)

@@ -137,7 +137,7 @@ extension EndToEnd {
             #expect(try await deployment.command("cameo-admin", ["prune", "--keep-completed", "soon"]).exitStatus == 2)
         }
 
-        @Test func aStoreIsCopiedWhileAWorkerRuns() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aStoreIsCopiedWhileAWorkerRuns() async throws {
             let deployment = try Deployment()
             for index in 0..<12 { try deployment.add(try await Pictures.photo("jpg"), as: "\(index).jpg") }
             let worker = try deployment.startWorker()

@@ -41,7 +41,7 @@ extension EndToEnd {
         }
 
         /// Forty URLs of a host that does not answer precede a file and another host's picture.
-        @Test func aSlowHostStopsNobodyElse() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aSlowHostStopsNobodyElse() async throws {
             let origin = try await Origin.start(serving: deployment.pictures)
             let urls = (0..<40).map { origin.url("/held?file=photo.jpg&n=\($0)") }
             let held = try await deployment.enqueue(urls + ["--size", "20x"]).map { try $0.jobID }
@@ -95,7 +95,7 @@ extension EndToEnd {
         }
 
         /// A picture waits for the only renderer for longer than its time limit.
-        @Test func aTimeLimitCountsWorkAndNotWaiting() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aTimeLimitCountsWorkAndNotWaiting() async throws {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try await deployment.enqueue("pictures/hang.jpg")[0].jobID
             let worker = try deployment.startWorker("--render-concurrency", "1", "--render-timeout", "1h")

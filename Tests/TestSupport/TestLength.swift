@@ -1,12 +1,18 @@
 internal import Foundation
 
-// DESIGN. What a test tries at random, or over and over, finds more the longer it runs, and a run of all tests has to end
-// while somebody waits for it. So such tests have two lengths.
+// DESIGN. What a test tries at random, over and over or for many cases finds more the longer it runs, and a run of all
+// tests has to end while somebody waits for it. So such tests have three lengths: that of `deploy/test`, which a newcomer
+// waits for, that of `--all`, as CI does it, and that of `--long`.
 
-/// How long tests run that try something many times.
+/// How long tests run that try many things, or something many times.
 package enum TestLength {
     /// Whether `deploy/test --long` runs them.
-    package static let isFull = ProcessInfo.processInfo.environment["CAMEO_TEST_LONG"] == "1"
+    package static let isFull = isSet("CAMEO_TEST_LONG")
+
+    /// Whether `deploy/test --all` runs them, or some of them by name: every case and every test.
+    package static let isWhole = isFull || isSet("CAMEO_TEST_ALL")
+
+    private static func isSet(_ name: String) -> Bool { ProcessInfo.processInfo.environment[name] == "1" }
 
     /// Rounds of a test: few, unless it is to run at its full length.
     package static func rounds(_ few: Int, full: Int) -> Int { isFull ? full : few }
@@ -14,5 +20,11 @@ package enum TestLength {
     /// One in so many cases of a table, evenly spread, unless the test is to run at its full length.
     package static func sample<Case>(_ cases: [Case], one every: Int) -> [Case] {
         isFull ? cases : stride(from: 0, to: cases.count, by: every).map { cases[$0] }
+    }
+
+    /// At most so many cases of a table, evenly spread, unless every case is to run.
+    package static func few<Case>(_ cases: some Collection<Case>, _ count: Int = 4) -> [Case] {
+        let all = Array(cases)
+        return isWhole || all.count <= count ? all : (0..<count).map { all[$0 * all.count / count] }
     }
 }

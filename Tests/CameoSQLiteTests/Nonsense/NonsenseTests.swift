@@ -20,7 +20,9 @@ struct NonsenseTests {
         ProcessInfo.processInfo.environment["CAMEO_NONSENSE_SEED"].flatMap(UInt64.init) ?? 1
     }
 
-    @Test func nonsenseNeitherStopsTheGoodJobsNorLeavesAnythingBehind() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func nonsenseNeitherStopsTheGoodJobsNorLeavesAnythingBehind()
+        async throws
+    {
         let folder = try TemporaryFolder(in: "/dev/shm")
         let store = try SQLiteStore(at: folder.path("store"))
         let good = try Self.insert(TestLength.rounds(2_000, full: 10_000), into: store)

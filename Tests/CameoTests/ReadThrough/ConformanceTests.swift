@@ -12,7 +12,7 @@ import Testing
 /// RFC 9111 over real HTTP: a real server that answers by a script, a session's loads and the store.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct ConformanceTests {
-    @Test(arguments: ConformanceRow.table.indices)
+    @Test(arguments: TestLength.few(ConformanceRow.table.indices, 24))
     func table(index: Int) async throws {
         let row = ConformanceRow.table[index]
         let origin = try #require(OriginScope.current)

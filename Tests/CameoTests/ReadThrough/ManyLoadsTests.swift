@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct ManyLoadsTests {
-    @Test func twoThousandLoadsOneAfterTheOther() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func twoThousandLoadsOneAfterTheOther() async throws {
         let (reader, path) = (try Reader(), Reader.path())
         try await reader.origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
         let uri = try await reader.client.store(Workbench.picture(1))

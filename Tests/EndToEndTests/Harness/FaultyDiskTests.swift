@@ -9,10 +9,15 @@ extension EndToEnd {
     /// Failing writes and syncs, full and read-only disks, and power failures: acknowledged data survives.
     @Suite(.timeLimit(.minutes(10)), .serialized)
     struct FaultyDiskTests {
-        @Test(arguments: [
-            "write EIO -wal", "sync EIO -wal", "write ENOSPC -wal", "write SHORT -wal",
-            "write EIO /blobs/", "sync EIO /blobs/", "write ENOSPC /blobs/", "write SHORT /blobs/",
-        ])
+        @Test(
+            arguments: TestLength.few(
+                [
+                    "write EIO -wal", "sync EIO -wal", "write ENOSPC -wal", "write SHORT -wal",
+                    "write EIO /blobs/", "sync EIO /blobs/", "write ENOSPC /blobs/", "write SHORT /blobs/",
+                ],
+                2
+            )
+        )
         func aDiskThatFailsNowAndThenCostsNoJob(rule: String) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
@@ -48,7 +53,7 @@ extension EndToEnd {
         }
 
         /// Everything stops at once; a copy without unsynced data has everything that was acknowledged.
-        @Test func aPowerCutTakesNothingThatWasAcknowledged() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func aPowerCutTakesNothingThatWasAcknowledged() async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")

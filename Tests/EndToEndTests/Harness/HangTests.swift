@@ -112,7 +112,7 @@ extension EndToEnd {
             }
         }
 
-        @Test(arguments: [86_400, -86_400])
+        @Test(.enabled(if: TestLength.isWhole, "--all"), arguments: [86_400, -86_400])
         func aClockThatJumpsEndsNoLeaseAndFreezesNone(seconds: Int) async throws {
             let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             let disk = try await FaultyDisk(in: deployment)
@@ -216,7 +216,7 @@ extension EndToEnd {
             case theDiskIsMended, theJobIsCancelled
         }
 
-        @Test(arguments: ["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], Relief.allCases)
+        @Test(arguments: TestLength.few(["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], 1), Relief.allCases)
         func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)

@@ -8,7 +8,9 @@ extension EndToEnd {
     /// Many processes on one store. `deploy/soak` does the same for minutes.
     @Suite(.timeLimit(.minutes(10)))
     struct StormTests {
-        @Test func sixteenProducersAndEightWorkersDoEveryJobOnce() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func sixteenProducersAndEightWorkersDoEveryJobOnce()
+            async throws
+        {
             let deployment = try Deployment()
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             let (producers, rounds) = (16, 6)
