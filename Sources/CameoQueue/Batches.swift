@@ -38,7 +38,11 @@ extension QueueTransaction {
         var jobs: [JobState: Int] = [:]
         // Codes of a newer version are counted together as unknown.
         var failures: [JobFailure.Code: Int] = [:]
-        for row in rows {
+        let removed = try query(
+            "SELECT state, code, jobs FROM batch JOIN batch_removed ON batch_removed.batch = batch.id WHERE name = ?1",
+            [name]
+        )
+        for row in rows + removed {
             let (state, count) = try (JobState(code: row["state"]), row["jobs"] as Int)
             jobs[state, default: 0] += count
             if state == .discarded {

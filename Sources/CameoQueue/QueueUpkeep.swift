@@ -58,8 +58,10 @@ extension QueueUpkeep {
         var steps = PruneSteps(self, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(&steps)
         for state in Retention.states {
-            guard let limit = retention.limit(state, now: now) else { continue }
-            try await steps.take { db in try db.remove(state, endedBefore: limit, atMost: PruneSteps<Self>.size) }
+            guard let limit = retention.limit(state, now: now),
+                let jobs = try await read({ db in try EndedJobs(in: state, before: limit, db) })
+            else { continue }
+            try await steps.take(jobs) { some, db in try db.remove(some.map(\.id), endedIn: state, before: limit) }
         }
         if let limit = retention.limitOfChanges(now: now) {
             try await steps.take { db in try db.removeChanges(before: limit) }
@@ -111,6 +113,49 @@ extension QueueUpkeep {
     }
 }
 
+/// A scan of the jobs that ended in a state before a time, first ended first. Those of a batch that is not finished stay: its
+/// counts and its export need them.
+private struct EndedJobs: IndexWalk {
+    struct Entry: Sendable {
+        let id: Int64
+        let endedAt: Int64
+        let isRemovable: Bool
+    }
+
+    private let state: JobState
+    private let limit: Int64
+    private let unfinishedBatches: [Int64]
+
+    /// - Returns: nil if there is no such job.
+    init?(in state: JobState, before limit: Int64, _ db: some QueueTransaction) throws {
+        (self.state, self.limit) = (state, limit)
+        let oldest: Int64? = try db.value(
+            """
+            SELECT id FROM outcome \(db.dialect.indexed(by: "outcome_end"))
+            WHERE state = ?1 AND finalized_at < ?2 ORDER BY finalized_at LIMIT 1
+            """,
+            [state.code, limit]
+        )
+        if oldest == nil { return nil }
+        unfinishedBatches = try db.unfinishedBatches()
+    }
+
+    func isRemovable(_ entry: Entry) -> Bool { entry.isRemovable }
+
+    func entries(after last: Entry?, limit count: Int, _ db: some QueueTransaction) throws -> [Entry] {
+        try db.query(
+            """
+            SELECT id, finalized_at, \(db.isSettled) AND NOT \(db.isOf(batches: "?5")) AS is_removable
+            FROM outcome \(db.dialect.indexed(by: "outcome_end"))
+            WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
+            ORDER BY finalized_at, id LIMIT ?6
+            """,
+            [state.code, limit, last?.endedAt ?? 0, last?.id ?? 0, unfinishedBatches, count]
+        )
+        .map { row in try Entry(id: row["id"], endedAt: row["finalized_at"], isRemovable: row["is_removable"]) }
+    }
+}
+
 extension QueueTransaction {
     /// Whether a row of `outcome` is of a job that has ended, whose deliveries have all been made or given up, as SQL.
     package var isSettled: String {
@@ -121,37 +166,59 @@ extension QueueTransaction {
         """
     }
 
-    /// Removes the jobs that ended first, with all their dependent rows.
-    fileprivate func remove(_ state: JobState, endedBefore limit: Int64, atMost count: Int) throws -> PruneStep {
+    fileprivate func unfinishedBatches() throws -> [Int64] {
+        try column("SELECT DISTINCT batch FROM task JOIN batch_job ON batch_job.job_id = task.id")
+    }
+
+    /// Whether a row of `outcome` is of a job of one of the batches in a parameter, as SQL.
+    fileprivate func isOf(batches parameter: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM batch_job
+            WHERE job_id = outcome.id AND batch \(dialect.isIn(parameter, .integers)))
+        """
+    }
+
+    /// Removes those of the jobs that are still ended so, with all their dependent rows.
+    fileprivate func remove(_ jobs: [Int64], endedIn state: JobState, before limit: Int64) throws -> Pruned {
         let ended = try query(
             """
-            SELECT id, queue FROM outcome \(dialect.indexed(by: "outcome_end"))
-            WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled)
-            ORDER BY finalized_at LIMIT ?3 \(dialect.skippingLocked)
+            SELECT id, queue FROM outcome
+            WHERE id \(dialect.isIn("?1", .integers)) AND state = ?2 AND finalized_at < ?3 AND \(isSettled)
+            ORDER BY id \(dialect.skippingLocked)
             """,
-            [state.code, limit, count]
+            [jobs, state.code, limit]
         )
         let ids: [Int64] = try ended.map { try $0["id"] }
+        try execute(
+            """
+            INSERT INTO batch_removed(batch, state, code, jobs)
+            SELECT batch, state, coalesce(code, ''), count(*) FROM batch_job JOIN outcome ON outcome.id = job_id
+            WHERE job_id \(dialect.isIn("?1", .integers)) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            ON CONFLICT (batch, state, code) DO UPDATE SET jobs = batch_removed.jobs + excluded.jobs
+            """,
+            [ids]
+        )
         try execute("DELETE FROM job WHERE id \(dialect.isIn("?1", .integers))", [ids])
         // An outcome without a job, which only another program can have left, would come back in each step.
         try execute("DELETE FROM outcome WHERE id \(dialect.isIn("?1", .integers))", [ids])
         for row in ended { forget(state, in: try row["queue"]) }
-        var step = PruneStep(isLast: ended.count < count)
-        step.removed.note(state, ended.count)
-        return step
+        var removed = Pruned()
+        removed.note(state, ended.count)
+        return removed
     }
 
     /// Counts the jobs and thumbnails that have expired, and the leftovers; not the blobs.
     package func prunable(_ retention: Retention) throws -> Pruned {
         var total = try leftovers()
+        let unfinished = try unfinishedBatches()
         for state in Retention.states {
             guard let limit = retention.limit(state, now: now) else { continue }
             let count: Int? = try value(
                 """
                 SELECT count(*) FROM outcome \(dialect.indexed(by: "outcome_end"))
-                WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled)
+                WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled) AND NOT \(isOf(batches: "?3"))
                 """,
-                [state.code, limit]
+                [state.code, limit, unfinished]
             )
             total.note(state, count ?? 0)
         }

@@ -33,6 +33,35 @@ extension ConformanceCase {
             let uri = thumbnail.uri
             #expect(try await fixture.store.data(of: uri) == Data("thumbnail".utf8))
         },
+        ConformanceCase("a batch keeps its jobs until it is finished, and its counts as long as it has jobs") {
+            fixture in
+            try await fixture.register()
+            let ids = try await fixture.enqueue(4) { $0.batch = "holiday" }.compactMap(\.id)
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+            for (index, job) in try await fixture.store.claim(limit: 3, for: "w1").enumerated() {
+                if index == 0 {
+                    try await fixture.store.discard([job], failure)
+                } else {
+                    try await fixture.store.complete(job)
+                }
+            }
+            var retention = Retention()
+            (retention.completed, retention.discarded, retention.cancelled) = (.seconds(60), .seconds(60), .seconds(60))
+            fixture.clock.advance(seconds: 100)
+            #expect(try await fixture.store.prunable(retention).jobs == 0)
+            #expect(try await fixture.prune(retention).jobs == 0)
+            let before = try await fixture.store.batch("holiday")
+            #expect((before.total, before.finished, before.count(.completed)) == (4, 3, 2))
+            _ = try await fixture.store.cancel(ids[3])
+            #expect(try await fixture.prune(retention).jobs == 3)
+            let report = try await fixture.store.batch("holiday")
+            #expect((report.count(.completed), report.count(.discarded), report.count(.cancelled)) == (2, 1, 1))
+            #expect(report.failures.map(\.code) == [.sourceTimeout])
+            #expect(try await fixture.faults() == [])
+            fixture.clock.advance(seconds: 100)
+            #expect(try await fixture.prune(retention).jobs == 1)
+            await #expect(throws: StoreError.noSuch(.batch, "holiday")) { try await fixture.store.batch("holiday") }
+        },
         ConformanceCase("a retention for ever keeps everything") { fixture in
             try await jobsInEveryState(fixture)
             fixture.clock.advance(seconds: 1_000_000_000)

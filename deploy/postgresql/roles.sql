@@ -56,7 +56,8 @@ GRANT :"reader" TO :"producer";
 -- Readers read all but bytes that are on their way and the receipts of idempotency keys.
 GRANT SELECT ON
   job, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
-  lane, worker, batch, batch_job, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total,
+  lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
+  sequence, counter, total,
   total_delta, total_now, thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
@@ -67,7 +68,8 @@ GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
 GRANT SELECT ON ALL TABLES IN SCHEMA :"schema" TO :"worker";
 GRANT DELETE ON job TO :"worker";
 GRANT INSERT, UPDATE, DELETE ON
-  task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job, job_hook,
+  task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job,
+  batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
   source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece
   TO :"worker";

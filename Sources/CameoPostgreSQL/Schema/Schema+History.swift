@@ -173,4 +173,16 @@ extension Schema {
           PRIMARY KEY (worker, lack)
         );
         """
+
+    /// Version 4. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
+    /// a failure, or empty.
+    static let removedJobs = """
+        CREATE TABLE batch_removed(
+          batch bigint NOT NULL REFERENCES batch(id) ON DELETE CASCADE,
+          state bigint NOT NULL,
+          code text COLLATE "C" NOT NULL,
+          jobs bigint NOT NULL,
+          PRIMARY KEY (batch, state, code)
+        );
+        """
 }

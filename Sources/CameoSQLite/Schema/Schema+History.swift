@@ -1,4 +1,16 @@
 extension Schema {
+    /// Version 5. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
+    /// a failure, or empty.
+    static let removedJobs = """
+        CREATE TABLE batch_removed(
+          batch INTEGER NOT NULL REFERENCES batch(id) ON DELETE CASCADE,
+          state INTEGER NOT NULL,
+          code TEXT NOT NULL,
+          jobs INTEGER NOT NULL,
+          PRIMARY KEY (batch, state, code)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
         CREATE TABLE outcome(

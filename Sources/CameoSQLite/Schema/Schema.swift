@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals,
+        laterFetches, lacks, refusals, removedJobs,
     ]
 
     static var currentVersion: Int { scripts.count }

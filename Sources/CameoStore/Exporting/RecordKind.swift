@@ -26,6 +26,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     case counter
     case change
     case batchJob = "batch_job"
+    /// Jobs of a batch that retention has removed.
+    case batchRemoved = "batch_removed"
     case ingredient
     case jobHook = "job_hook"
     case delivery
@@ -68,7 +70,7 @@ extension RecordKind {
         switch self {
         case .queue, .queueCount, .key, .lane, .batch: names
         case .job, .upload, .accepted, .firstReceipt, .task: requests
-        case .outcome, .attempt, .counter, .change, .batchJob, .ingredient: history
+        case .outcome, .attempt, .counter, .change, .batchJob, .batchRemoved, .ingredient: history
         case .jobHook, .delivery: hooks
         case .blob, .thumbnail, .source, .sourceFailure, .orphan: pictures
         case .epoch: [.text("name"), .integer("since")]
@@ -80,7 +82,7 @@ extension RecordKind {
     package var keyLength: Int {
         switch self {
         case .attempt, .batchJob, .ingredient, .counter, .sourceFailure: 2
-        case .jobHook, .source: 3
+        case .jobHook, .source, .batchRemoved: 3
         default: 1
         }
     }
@@ -139,6 +141,7 @@ extension RecordKind {
         case .counter: [.text("family"), .text("label"), .integer("value")]
         case .change: [.integer("seq"), .integer("job_id"), .integer("state"), .integer("at")]
         case .batchJob: [.integer("batch"), .integer("job_id"), .text("answered")]
+        case .batchRemoved: [.integer("batch"), .integer("state"), .text("code"), .integer("jobs")]
         default: [.text("name"), .integer("job_id")]
         }
     }
