@@ -44,7 +44,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     /// The failure; nil unless the attempt failed.
     public let failure: JobFailure?
     /// Time spent waiting for the source's host or for memory.
-    public let waitMilliseconds: Int?
+    public let throttledMilliseconds: Int?
     /// Time spent fetching the source and overlays, without waiting.
     public let fetchMilliseconds: Int?
     /// Time spent waiting for a renderer.
@@ -72,7 +72,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
         self.finishedAt = finishedAt
         self.outcome = outcome
         self.failure = failure
-        waitMilliseconds = timings.waitMilliseconds
+        throttledMilliseconds = timings.throttledMilliseconds
         fetchMilliseconds = timings.fetchMilliseconds
         queueMilliseconds = timings.queueMilliseconds
         renderMilliseconds = timings.renderMilliseconds
@@ -85,7 +85,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
 
 /// The timings (milliseconds) and sizes (bytes) of one attempt; nil for a step that was not reached.
 package struct AttemptTimings: Hashable, Sendable {
-    package var waitMilliseconds: Int?
+    package var throttledMilliseconds: Int?
     package var fetchMilliseconds: Int?
     package var queueMilliseconds: Int?
     package var renderMilliseconds: Int?

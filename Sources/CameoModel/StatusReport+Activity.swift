@@ -10,15 +10,18 @@ extension StatusReport {
         /// Jobs that ended `completed` or `discarded`. Where thousands ended, the numbers are estimates, mostly within
         /// a tenth.
         public let completed, discarded: Int
+        /// The seconds of the period in which there was work, at least 1.
+        public let seconds: Double
 
-        package init(minutes: Int, completed: Int, discarded: Int) {
+        package init(minutes: Int, completed: Int, discarded: Int, seconds: Double) {
             self.minutes = minutes
             self.completed = completed
             self.discarded = discarded
+            self.seconds = seconds
         }
 
-        /// Ended jobs per second.
-        public var perSecond: Double { Double(completed + discarded) / Double(minutes * 60) }
+        /// Ended jobs per second of work.
+        public var perSecond: Double { Double(completed + discarded) / seconds }
     }
 
     /// How long one stage of recent jobs took.

@@ -167,7 +167,7 @@ extension Job {
 extension JobAttempt {
     fileprivate init(_ row: some QueueRow) throws {
         var timings = AttemptTimings()
-        timings.waitMilliseconds = try row["wait_ms"]
+        timings.throttledMilliseconds = try row["wait_ms"]
         timings.fetchMilliseconds = try row["fetch_ms"]
         timings.queueMilliseconds = try row["queue_ms"]
         timings.renderMilliseconds = try row["render_ms"]

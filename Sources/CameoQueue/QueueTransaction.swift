@@ -78,7 +78,7 @@ package protocol QueueTransaction: AnyObject {
 
     /// The workers in the order they started, or the one with an id.
     func workers(only id: String?) throws -> [StatusReport.Worker]
-    func recentEnds(minutes: Int) throws -> RecentEnds
+    func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds
     /// The version of the tables.
     func schemaVersion() throws -> Int
 

@@ -18,26 +18,48 @@ package struct RecentEnds: Sendable {
     let minutes: Int
     private(set) var completed = 0
     private(set) var discarded = 0
-    /// From its first change until now: a worker that has just begun has had less time.
+    /// The time in seconds in which there was work: workers that have just begun, or have been idle, have had less.
     private(set) var seconds = 1.0
+
+    /// The longest time between two changes that counts as work, in milliseconds.
+    package static let longestGap: Int64 = 30_000
+
+    /// Some changes to one state, among those that were picked of a period.
+    package struct Sample {
+        fileprivate let state: JobState
+        /// Those of jobs that ran.
+        fileprivate let jobs: Int64
+        /// The sum in milliseconds of the times since the change before, and the time of the last.
+        fileprivate let worked, latest: Int64
+
+        package init(_ row: some QueueRow) throws {
+            state = try JobState(code: row["state"])
+            (jobs, worked, latest) = try (row["jobs"], row["worked"], row["latest"])
+        }
+    }
 
     package init(minutes: Int) { self.minutes = minutes }
 
-    /// Counts the changes of a period. The first happened at a time in milliseconds since 1970; a sample gives the states of
-    /// so many of the period's changes (picks of a span) with the number of each.
+    /// Counts the changes of a period. The first happened at a time in milliseconds since 1970; a sample is of so many of the
+    /// period's changes (picks of a span).
     package mutating func count(
         from first: (seq: Int64, at: Int64),
         through last: Int64,
         now: Int64,
-        _ sample: (_ picks: Int64, _ span: Int64) throws -> [(state: JobState, count: Int64)]
+        isWorking: Bool,
+        _ sample: (_ picks: Int64, _ span: Int64) throws -> [Sample]
     ) throws {
-        seconds = max(1, (Double(now) - Double(first.at)) / 1_000)
         let span = last - first.seq + 1
         let picks = span <= Self.counted ? span : Self.samples
-        for (state, sampled) in try sample(picks, span) {
-            let count = Int((Double(sampled) * Double(span) / Double(picks)).rounded())
-            if state == .completed { completed = count } else { discarded = count }
+        let samples = try sample(picks, span)
+        for some in samples {
+            let count = Int((Double(some.jobs) * Double(span) / Double(picks)).rounded())
+            if some.state == .completed { completed = count }
+            if some.state == .discarded { discarded = count }
         }
+        let latest = samples.map(\.latest).max() ?? now
+        let worked = samples.reduce(isWorking ? min(max(0, now - latest), Self.longestGap) : 0) { $0 + $1.worked }
+        seconds = min(Double(minutes) * 60, max(1, Double(worked) / 1_000))
     }
 }
 
@@ -139,7 +161,8 @@ extension QueueTransaction {
         let date = Date(milliseconds: now)
         let workers = try workers(only: nil)
         let queues = try queuesAlone().map { $0.waiting(for: workers, now: date) }
-        let periods = try [1, 5, 15].map { try recentEnds(minutes: $0) }
+        let isWorking = queues.contains { ($0.jobs[.running] ?? 0) > 0 }
+        let periods = try [1, 5, 15].map { try recentEnds(minutes: $0, isWorking: isWorking) }
         let totals = try totals()
         var jobs: [JobState: Int] = [:]
         for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }
@@ -159,7 +182,12 @@ extension QueueTransaction {
                 evictedBytes: totals["source_bytes_evicted"] ?? 0
             ),
             throughput: periods.map {
-                StatusReport.Throughput(minutes: $0.minutes, completed: $0.completed, discarded: $0.discarded)
+                StatusReport.Throughput(
+                    minutes: $0.minutes,
+                    completed: $0.completed,
+                    discarded: $0.discarded,
+                    seconds: $0.seconds
+                )
             },
             stages: try stages(),
             failures: try failures(),

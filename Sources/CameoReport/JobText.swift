@@ -45,7 +45,7 @@ package enum JobText {
             line += " after \(AmountText.duration(max(0, end.timeIntervalSince(attempt.startedAt))))"
         }
         let steps = [
-            ("wait", attempt.waitMilliseconds), ("fetch", attempt.fetchMilliseconds),
+            ("throttled", attempt.throttledMilliseconds), ("fetch", attempt.fetchMilliseconds),
             ("queue", attempt.queueMilliseconds), ("render", attempt.renderMilliseconds),
             ("store", attempt.storeMilliseconds),
         ]

@@ -55,10 +55,14 @@ package struct StatusText {
     }
 
     private func times(_ report: StatusReport) -> [String] {
-        let rates = report.throughput.map { "\(rate($0)) in \($0.minutes) min" }
+        let counts = report.throughput.map { "\($0.completed + $0.discarded) in \($0.minutes) min" }
+        // Of the shortest period in which one has ended.
+        let pace = report.throughput.first { $0.completed + $0.discarded > 0 }.map {
+            ", \(rate($0)) while there was work"
+        }
         let finished = report.finishedLastMinute
         var lines = [
-            labelled("ended", rates.joined(separator: ", ")),
+            labelled("ended", counts.joined(separator: ", ") + (pace ?? "")),
             labelled("", "last minute: \(finished.completed) completed, \(finished.discarded) discarded"),
         ]
         let stages = report.stages
@@ -142,7 +146,7 @@ package struct StatusText {
 
     private func failures(_ report: StatusReport) -> [String] {
         guard !report.failures.isEmpty else { return [] }
-        var table = TextTable(.word("FAILURE"), .number("JOBS"), .number("SUCH AS"), .text("REASON"), .text("SOURCE"))
+        var table = TextTable(.word("FAILURE"), .number("JOBS"), .number("SUCH AS"), .text("REASON"), .path("SOURCE"))
         for failure in report.failures {
             table.rows.append([
                 failure.code.rawValue, String(failure.count), String(failure.example.id),

@@ -56,6 +56,6 @@ final class AttemptProgress: Sendable {
 
     /// Records how long the attempt has waited for anything but a renderer.
     func noteWaiting() {
-        timings.waitMilliseconds = max(0, clock.waited.milliseconds - (timings.queueMilliseconds ?? 0))
+        timings.throttledMilliseconds = max(0, clock.waited.milliseconds - (timings.queueMilliseconds ?? 0))
     }
 }

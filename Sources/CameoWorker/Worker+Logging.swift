@@ -13,7 +13,7 @@ extension Worker {
         if let source = outcome.source { metadata["source"] = "\(SourceName.of(source))" }
         if let arrival = outcome.arrival { metadata["source_from"] = "\(arrival.name)" }
         for (key, value) in [
-            ("wait_ms", outcome.timings.waitMilliseconds), ("fetch_ms", outcome.timings.fetchMilliseconds),
+            ("throttled_ms", outcome.timings.throttledMilliseconds), ("fetch_ms", outcome.timings.fetchMilliseconds),
             ("queue_ms", outcome.timings.queueMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
             ("store_ms", outcome.timings.storeMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),

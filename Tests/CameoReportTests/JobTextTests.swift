@@ -10,7 +10,7 @@ struct JobTextTests {
 
     private func attempt(_ number: Int, _ failure: JobFailure?) -> JobAttempt {
         var timings = AttemptTimings()
-        (timings.waitMilliseconds, timings.fetchMilliseconds) = (1, 20)
+        (timings.throttledMilliseconds, timings.fetchMilliseconds) = (1, 20)
         (timings.queueMilliseconds, timings.renderMilliseconds) = (7, 300)
         return JobAttempt(
             number: number,

@@ -30,7 +30,12 @@ struct StatusTextTests {
             thumbnails: thumbnails,
             sources: sources,
             throughput: [1, 5, 15].map {
-                .init(minutes: $0, completed: finished.completed, discarded: finished.discarded)
+                .init(
+                    minutes: $0,
+                    completed: finished.completed,
+                    discarded: finished.discarded,
+                    seconds: Double($0) * 60
+                )
             },
             stages: stages,
             failures: failures,
@@ -109,7 +114,7 @@ struct StatusTextTests {
             lines(report()).joined(separator: "\n") == """
                 jobs      0 available, 0 running, 0 retryable, 0 scheduled
                           0 completed, 0 discarded, 0 cancelled
-                ended     0.0/min in 1 min, 0.0/min in 5 min, 0.0/min in 15 min
+                ended     0 in 1 min, 0 in 5 min, 0 in 15 min
                           last minute: 0 completed, 0 discarded
                 queues    none yet
                 workers   none
@@ -149,7 +154,7 @@ struct StatusTextTests {
                 jobs      12 available, 3 running, 0 retryable, 0 scheduled
                           1234567890 completed, 0 discarded, 0 cancelled
                           oldest waits 90.0 s, about 2 min left
-                ended     1.5/s in 1 min, 18.0/min in 5 min, 6.0/min in 15 min
+                ended     90 in 1 min, 90 in 5 min, 90 in 15 min, 1.5/s while there was work
                           last minute: 60 completed, 30 discarded
                 p50       wait 12 ms, render 120 ms
                 p95       wait 65.0 s, render 2.5 s

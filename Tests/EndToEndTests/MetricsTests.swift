@@ -74,7 +74,9 @@ extension EndToEnd {
                 }
             let line = try #require(lines.first { $0["message"] == .string("completed") })
             #expect(line["job"] == .integer(1) && line["attempt"] == .integer(1) && line["queue"] == .string("7"))
-            for name in ["wait_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms", "source_bytes", "output_bytes"] {
+            for name in [
+                "throttled_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms", "source_bytes", "output_bytes",
+            ] {
                 guard case .integer? = line[name] else {
                     Issue.record("\(name) is no number in \(line)")
                     continue

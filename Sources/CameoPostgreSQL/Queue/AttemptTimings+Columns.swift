@@ -10,7 +10,8 @@ extension AttemptTimings {
     static func columns(_ timings: [AttemptTimings?]) -> [(any SQLBindable)?] {
         func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
         return [
-            list(\.waitMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds), list(\.renderMilliseconds),
+            list(\.throttledMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds),
+            list(\.renderMilliseconds),
             list(\.storeMilliseconds), list(\.sourceBytes), list(\.outputBytes),
         ]
     }

@@ -3,32 +3,34 @@ package import CameoQueue
 internal import CameoStore
 
 extension PostgreSQLTransaction {
-    package func recentEnds(minutes: Int) throws -> RecentEnds {
+    package func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds {
         var ends = RecentEnds(minutes: minutes)
         guard let last: Int64 = try value("SELECT max(last) FROM change"),
             let first = try firstChange(since: now - Int64(minutes) * 60_000, upTo: last)
         else { return ends }
-        try ends.count(from: first, through: last, now: now) { picks, span in
+        try ends.count(from: first, through: last, now: now, isWorking: isWorking) { picks, span in
             // One change of each of as many equal parts, at a place that the golden ratio scatters: claims and completions
             // alternate regularly, and equal steps might meet only one of them. All changes, if they are few.
             return try query(
                 """
-                SELECT state, count(*)
-                FROM generate_series(0, $1::bigint - 1) AS n,
-                  LATERAL (SELECT $2::bigint + trunc(
-                    (n + (n * 2654435761 % 4294967296) / 4294967296.0) * $3::bigint / $1)::bigint AS seq) AS pick,
-                  LATERAL (
-                    SELECT jobs[place] AS job_id, states[place] AS state
-                    FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
-                      AS changes) AS change
-                WHERE state IN (4, 5)
-                  -- Requests that needed no job.
-                  AND NOT EXISTS (SELECT 1 FROM outcome WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)
+                SELECT state, sum(least(gap, \(RecentEnds.longestGap)))::bigint AS worked, max(at) AS latest,
+                  -- Not the requests that needed no job.
+                  count(*) FILTER (WHERE NOT EXISTS (
+                    SELECT 1 FROM outcome WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)) AS jobs
+                FROM (
+                  SELECT state, job_id, at, at - lag(at, 1, at) OVER (ORDER BY seq) AS gap
+                  FROM generate_series(0, $1::bigint - 1) AS n,
+                    LATERAL (SELECT $2::bigint + trunc(
+                      (n + (n * 2654435761 % 4294967296) / 4294967296.0) * $3::bigint / $1)::bigint AS seq) AS pick,
+                    LATERAL (
+                      SELECT jobs[place] AS job_id, states[place] AS state, at
+                      FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
+                        AS changes) AS change) AS changes
                 GROUP BY state
                 """,
                 [picks, first.seq, span]
             )
-            .map { (try JobState(code: $0[0]), try $0[1]) }
+            .map { try RecentEnds.Sample($0) }
         }
         return ends
     }

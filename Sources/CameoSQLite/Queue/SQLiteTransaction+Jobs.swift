@@ -40,7 +40,7 @@ extension SQLiteTransaction {
                 """,
                 [
                     task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
-                    timings.waitMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds,
+                    timings.throttledMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds,
                     timings.renderMilliseconds, timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
                 ]
             )

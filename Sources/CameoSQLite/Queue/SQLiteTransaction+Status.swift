@@ -61,30 +61,32 @@ extension SQLiteTransaction {
         }
     }
 
-    package func recentEnds(minutes: Int) throws -> RecentEnds {
+    package func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds {
         var ends = RecentEnds(minutes: minutes)
         // Separately, because SQLite answers only a lone min or max from the end of an index.
         let bounds = try row("SELECT (SELECT min(seq) FROM change) AS first, (SELECT max(seq) FROM change) AS last")
         guard let oldest: Int64 = try bounds?["first"], let last: Int64 = try bounds?["last"],
             let first = try firstChange(since: now - Int64(minutes) * 60_000, in: oldest...last)
         else { return ends }
-        try ends.count(from: first, through: last, now: now) { picks, span in
+        try ends.count(from: first, through: last, now: now, isWorking: isWorking) { picks, span in
             // One change of each of as many equal parts, at a place that the golden ratio scatters: claims and
             // completions alternate regularly, and equal steps might meet only one of them. All changes, if they are few.
             try query(
                 """
                 WITH RECURSIVE pick(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM pick WHERE n + 1 < ?1)
-                SELECT state, count(*) FROM pick JOIN change ON seq = ?2 + CAST(
-                  (n + (n * 2654435761 % 4294967296) / 4294967296.0) * ?3 / ?1 AS INTEGER)
-                WHERE state IN (4, 5)
-                  -- Requests that needed no job.
-                  AND NOT EXISTS (SELECT 1 FROM outcome
-                    WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)
+                SELECT state, sum(min(gap, \(RecentEnds.longestGap))) AS worked, max(at) AS latest,
+                  -- Not the requests that needed no job.
+                  count(CASE WHEN NOT EXISTS (SELECT 1 FROM outcome
+                    WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL) THEN 1 END) AS jobs
+                FROM (
+                  SELECT state, job_id, at, at - lag(at, 1, at) OVER (ORDER BY seq) AS gap
+                  FROM pick JOIN change ON seq = ?2 + CAST(
+                    (n + (n * 2654435761 % 4294967296) / 4294967296.0) * ?3 / ?1 AS INTEGER))
                 GROUP BY state
                 """,
                 [picks, first.seq, span]
             )
-            .map { (try JobState(code: $0[0]), try $0[1]) }
+            .map { try RecentEnds.Sample($0) }
         }
         return ends
     }

@@ -89,7 +89,7 @@ function timeline(job, attempts) {
   return bar;
 }
 
-const stages = ["wait", "fetch", "queue", "render", "store"];
+const stages = ["throttled", "fetch", "queue", "render", "store"];
 
 function attemptEntry(attempt, job) {
   const longest = Math.max(1, ...job.attempts.map(took));

@@ -35,8 +35,8 @@ export function showStages({ stages = [], throughput = [] }) {
       element("span", { className: "figures", textContent: `${duration(p50)}, slowest 5 %: ${duration(p95)}` }),
       element("div", { className: "timing" }, typical, slow), stageGraph(stage));
   });
-  show($("throughput"), throughput.map(({ minutes, completed, discarded }) => element("li", { key: minutes },
+  show($("throughput"), throughput.map(({ minutes, completed, discarded, seconds }) => element("li", { key: minutes },
     quiet(minutes === 1 ? "last minute" : `last ${minutes} minutes`),
-    element("strong", { textContent: rate((completed + discarded) / 60 / minutes) }),
+    element("strong", { textContent: rate((completed + discarded) / seconds) }),
     quiet(discarded ? count(discarded, "failure") : "no failures"))));
 }
